@@ -1,0 +1,22 @@
+-- The slots: every increment lands here first.
+--
+-- The primary key is the address of a slot. There is no surrogate id and no secondary unique key, so that an upsert of an
+-- existing slot locks exactly one index record and neighbouring slots never wait for each other (with an auto-increment id
+-- and a secondary unique key, the upsert takes next-key locks on that key and they do). record_id is the shard key on a
+-- sharded keyspace: all rows of one counter live together.
+CREATE TABLE IF NOT EXISTS slotted_counters (
+  record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
+  record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, or the key itself for integer types',
+  slot BIGINT UNSIGNED NOT NULL COMMENT 'random number that one writer drew, or hash of an idempotency key',
+  count BIGINT NOT NULL COMMENT 'counted and not yet rolled up',
+  batch BIGINT UNSIGNED NOT NULL COMMENT 'last batch applied: the same batch again adds nothing',
+  written_hour INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC of the last batch, by the clock of the database',
+  pending TINYINT AS (count <> 0) VIRTUAL COMMENT '1 while there is something to read or roll up',
+  PRIMARY KEY (record_type, record_id, slot),
+  -- Finds the slots that hold something, for the roll-up (all counters in key order) and for exact reads (one counter),
+  -- without touching the empty ones that wait for pruning. An entry moves only when a slot turns empty or non-empty.
+  KEY pending (pending, record_type, record_id, slot),
+  -- Finds the slots old enough to prune, oldest first, and covers that page read. Hours, not seconds: the entry of a busy
+  -- slot moves once an hour.
+  KEY written (written_hour)
+)

@@ -1,0 +1,81 @@
+import { Hono } from 'hono'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { requestId } from 'hono/request-id'
+import type { AppEnv } from './app-env.ts'
+import { ConfigurationError, readConfig } from './config.ts'
+import { StoredNames } from './counters/names.ts'
+import { SlotPool } from './counters/slots.ts'
+import { openDatabase } from './database/database.ts'
+import { DatabaseFailure } from './database/errors.ts'
+import { withRetries } from './database/retry.ts'
+import { databaseProblem } from './database-problem.ts'
+import { log } from './log.ts'
+import { Problem } from './problem.ts'
+import { counters } from './routes/counters.ts'
+import { health } from './routes/health.ts'
+import { hit } from './routes/hit.ts'
+import { increments } from './routes/increments.ts'
+import { operations } from './routes/operations.ts'
+
+/** Milliseconds one statement of a request may take. With the retries, a request is answered within about 10 s. */
+const STATEMENT_DEADLINE_MS = 4_000
+
+// What the isolate keeps between requests: plain data only, never a promise or a connection of one request.
+const slots = new SlotPool()
+const names = new StoredNames()
+
+/** The Worker's HTTP side. */
+export const app = new Hono<AppEnv>()
+
+app.use(requestId())
+app.use(async (c, next) => {
+  const config = readConfig(c.env)
+  const db = withRetries(openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS }))
+  c.set('config', config)
+  c.set('db', db)
+  c.set('counting', { db, types: config.types, slots, names })
+  await next()
+})
+app.use(
+  methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) =>
+      new Problem('method_not_allowed', {
+        detail: `This path takes ${methods.join(', ')}.`,
+        headers: { Allow: methods.join(', ') },
+      }).toResponse(c.get('requestId')),
+  }),
+)
+
+app.route('/', health)
+app.route('/', hit)
+app.route('/', counters)
+app.route('/', increments)
+app.route('/', operations)
+
+app.notFound((c) =>
+  new Problem('not_found', {
+    detail: 'Nothing is served at this path. A key with a slash in it must be percent-encoded (%2F).',
+  }).toResponse(c.get('requestId')),
+)
+
+app.onError((error, c) => {
+  const problem = problemOf(error)
+  if (problem.status >= 500) {
+    log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: error.message })
+  }
+  return problem.toResponse(c.get('requestId'))
+})
+
+/** The one place where an error becomes an answer. Only messages that were written for clients leave. */
+function problemOf(error: Error): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof ConfigurationError) {
+    return new Problem('configuration_invalid', {
+      detail: 'Correct the settings listed under errors and deploy again.',
+      errors: error.problems,
+    })
+  }
+  if (error instanceof DatabaseFailure) return databaseProblem(error)
+  return new Problem('internal_error', { detail: 'This was logged under the request id.' })
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import type { Env } from './env.ts'
+import { type FieldError, fieldErrors } from './field-errors.ts'
+
+/** One kind of thing that is counted, as `[vars.COUNTERS.<name>]` describes it. */
+export interface CounterType {
+  name: string
+  /** The small integer stored with every row of this type. */
+  recordType: number
+  /** `string`: keys are names, stored under their hash. `integer`: keys are unsigned 64-bit decimal numbers. */
+  key: 'string' | 'integer'
+  /** Whether counts may be read without the token. */
+  public: boolean
+  /** Origins whose pages may count with `POST /hit`; `*` stands for every client. None: the API alone counts. */
+  allowedOrigins: readonly string[]
+  /** Slots to spread each counter over; `null` gives every writer a slot of its own. */
+  slots: number | null
+}
+
+/** Bounds of one roll-up run. */
+export interface RollUpSettings {
+  /** Slots read and moved in one transaction. */
+  pageSlots: number
+  /** Statements one run may send; each is one subrequest of the Worker. */
+  maxStatements: number
+  /** Seconds after which a run starts no further page. */
+  maxSeconds: number
+}
+
+/** Bounds of one pruning run. */
+export interface PruningSettings {
+  /** Hours an empty slot is kept, so that a batch sent again is recognised. */
+  idempotencyHours: number
+  /** Slots looked at and deleted in one statement. */
+  pageSlots: number
+  /** Statements one run may send; each is one subrequest of the Worker. */
+  maxStatements: number
+}
+
+export interface Config {
+  databaseUrl: string
+  apiToken: string
+  types: ReadonlyMap<string, CounterType>
+  rollUp: RollUpSettings
+  pruning: PruningSettings
+}
+
+/** Thrown by `readConfig`: everything that is wrong with the settings, at once. Names and rules only, never a value. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly FieldError[]
+  constructor(problems: readonly FieldError[]) {
+    super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
+    this.name = 'ConfigurationError'
+    this.problems = problems
+  }
+}
+
+const integer = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.int({ error: message }).min(min, message).max(max, message)
+}
+
+const origin = z
+  .string({ error: 'must be an origin such as "https://example.com", or "*"' })
+  .refine(
+    (value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value),
+    'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"',
+  )
+
+const counterType = z.strictObject(
+  {
+    record_type: integer(1, 65_535),
+    key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
+    public: z.boolean({ error: 'must be true or false' }).default(false),
+    allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
+    slots: integer(1, 100_000).optional(),
+  },
+  { error: (issue) => (issue.code === 'invalid_type' ? 'must be a table of settings' : undefined) },
+)
+
+const typeName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
+
+// A roll-up page costs up to 7 statements and the frame around the pages 4 (src/counters/rollup.ts).
+const rollUp = z.strictObject({
+  page_slots: integer(1, 20_000).default(2_000),
+  max_statements: integer(11, 10_000).default(40),
+  max_seconds: integer(1, 840).default(50),
+})
+
+const pruning = z.strictObject({
+  // Nothing acknowledged is ever sent again later than this, so shorter than an hour would be asking for double counts.
+  idempotency_hours: integer(1, 24 * 365).default(24),
+  page_slots: integer(1, 10_000).default(1_000),
+  max_statements: integer(2, 10_000).default(45),
+})
+
+const settings = z.object({
+  DATABASE_URL: z
+    .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
+    .superRefine((value, context) => {
+      const problem = databaseUrlProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    }),
+  API_TOKEN: z
+    .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
+    .regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces'),
+  COUNTERS: z
+    .record(typeName, counterType, { error: 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml' })
+    .superRefine((types, context) => {
+      if (Object.keys(types).length === 0) context.addIssue({ code: 'custom', message: 'must name at least one type' })
+      const owners = new Map<number, string>()
+      for (const [name, { record_type }] of Object.entries(types)) {
+        const owner = owners.get(record_type)
+        if (owner === undefined) owners.set(record_type, name)
+        else {
+          context.addIssue({
+            code: 'custom',
+            path: [name, 'record_type'],
+            message: `is ${record_type}, which ${owner} already has: every type needs its own`,
+          })
+        }
+      }
+    }),
+  ROLLUP: rollUp.prefault({}),
+  PRUNING: pruning.prefault({}),
+})
+
+function databaseUrlProblem(value: string): string | null {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url?.protocol === 'mysql:') {
+    return 'must start with https://, not mysql://: the Worker speaks PlanetScale’s HTTP API (https://USER:PASSWORD@HOST)'
+  }
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return 'must be a URL of the form https://USER:PASSWORD@HOST'
+  }
+  if (url.username === '' || url.password === '') return 'must name a user and a password: https://USER:PASSWORD@HOST'
+  return null
+}
+
+/**
+ * Checks the Worker's settings and gives them types and defaults.
+ *
+ * @throws {ConfigurationError} naming every setting that is missing or wrong
+ */
+export function readConfig(env: Env): Config {
+  const parsed = settings.safeParse(env)
+  if (!parsed.success) throw new ConfigurationError(fieldErrors(parsed.error, 'configuration'))
+  const { DATABASE_URL, API_TOKEN, COUNTERS, ROLLUP, PRUNING } = parsed.data
+  const types = Object.entries(COUNTERS).map(([name, type]): [string, CounterType] => [
+    name,
+    {
+      name,
+      recordType: type.record_type,
+      key: type.key,
+      public: type.public,
+      allowedOrigins: type.allowed_origins,
+      slots: type.slots ?? null,
+    },
+  ])
+  return {
+    databaseUrl: DATABASE_URL,
+    apiToken: API_TOKEN,
+    types: new Map(types),
+    rollUp: { pageSlots: ROLLUP.page_slots, maxStatements: ROLLUP.max_statements, maxSeconds: ROLLUP.max_seconds },
+    pruning: {
+      idempotencyHours: PRUNING.idempotency_hours,
+      pageSlots: PRUNING.page_slots,
+      maxStatements: PRUNING.max_statements,
+    },
+  }
+}

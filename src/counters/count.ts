@@ -1,0 +1,57 @@
+import type { CounterType } from '../config.ts'
+import type { Executor } from '../database/database.ts'
+import { classify } from '../database/errors.ts'
+import { applyBatch, type Increment, makeBatch } from './batch.ts'
+import { hash64 } from './hash.ts'
+import { type StoredNames, storeNames } from './names.ts'
+import { random64 } from './random.ts'
+import type { SlotPool } from './slots.ts'
+
+/** What counting works with. `slots` and `names` belong to the isolate and outlive the request. */
+export interface CountingContext {
+  db: Executor
+  types: ReadonlyMap<string, CounterType>
+  slots: SlotPool
+  names: StoredNames
+}
+
+/**
+ * Adds increments to their counters, all in one statement: either every one is counted or none is.
+ *
+ * @param idempotencyKey if given, the same increments under the same key again change nothing, from wherever they come,
+ *   for as long as the slots are kept (`PRUNING.idempotency_hours`)
+ * @throws {DatabaseFailure} `applied` says whether it is certain that nothing was counted
+ */
+export async function count(
+  { db, types, slots, names }: CountingContext,
+  increments: readonly Increment[],
+  idempotencyKey?: string,
+): Promise<void> {
+  await storeNames(
+    db,
+    names,
+    increments.map(({ counter }) => counter),
+  )
+  if (idempotencyKey !== undefined) {
+    // A slot of its own, which nothing else writes to: the key recognises itself there however much is counted meanwhile.
+    const id = await hash64(`idempotency-key ${idempotencyKey}`)
+    return applyBatch(
+      db,
+      makeBatch(id, increments, () => id),
+    )
+  }
+  const classic = new Map([...types.values()].flatMap((type) => (type.slots ? [[type.recordType, type.slots]] : [])))
+  const slot = slots.lease()
+  const batch = makeBatch(random64(), increments, ({ recordType }) => {
+    const among = classic.get(recordType)
+    return among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
+  })
+  try {
+    await applyBatch(db, batch)
+  } catch (error) {
+    const failure = classify(error)
+    if (failure.applied === 'no') slots.release(slot)
+    throw failure
+  }
+  slots.release(slot)
+}

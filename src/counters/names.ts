@@ -1,0 +1,48 @@
+import type { Executor } from '../database/database.ts'
+import { type Counter, counterId } from './counter.ts'
+
+/** Names whose storing is remembered; past that, the one that was stored first is forgotten and stored once more. */
+const MAX_STORED = 10_000
+
+/**
+ * The counters whose names this isolate knows to be in the database, so that a name costs one statement per isolate and
+ * not one per hit. Plain data, bounded, shared by requests.
+ */
+export class StoredNames {
+  readonly #stored = new Set<string>()
+
+  has(counter: Counter): boolean {
+    return this.#stored.has(counterId(counter))
+  }
+
+  add(counter: Counter): void {
+    if (this.#stored.size >= MAX_STORED) {
+      const [oldest] = this.#stored
+      this.#stored.delete(oldest!)
+    }
+    this.#stored.add(counterId(counter))
+  }
+}
+
+/**
+ * Stores the names of counters that may not have theirs in the database yet. Called before their first increment, so that
+ * there is never a count without a name; a name without a count does no harm.
+ *
+ * @throws {DatabaseFailure}
+ */
+export async function storeNames(db: Executor, stored: StoredNames, counters: readonly Counter[]): Promise<void> {
+  const missing = new Map<string, Counter>()
+  for (const counter of counters) {
+    if (counter.name !== null && !stored.has(counter)) missing.set(counterId(counter), counter)
+  }
+  if (missing.size === 0) return
+  const rows = [...missing.values()].sort(
+    (a, b) => a.recordType - b.recordType || (a.recordId < b.recordId ? -1 : a.recordId > b.recordId ? 1 : 0),
+  )
+  // IGNORE: the first name stays; a known one is not rewritten, so counters in use wait for no lock here.
+  await db.execute(
+    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
+    rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
+  )
+  for (const counter of rows) stored.add(counter)
+}

@@ -1,0 +1,149 @@
+import type { Database, Executor } from '../database/database.ts'
+import { toBigInt } from '../database/numbers.ts'
+import type { Cursor } from './rollup-state.ts'
+
+/** A slot as the roll-up saw it. */
+interface SeenSlot extends Cursor {
+  count: bigint
+}
+
+/** A counter as the roll-up saw it: some or all of its non-empty slots, and the version of its total at that instant. */
+interface SeenCounter {
+  recordType: number
+  recordId: bigint
+  /** `null`: the counter has no row in the totals yet. */
+  version: bigint | null
+  slots: SeenSlot[]
+}
+
+/** Consecutive non-empty slots, in the order of the primary key, by counter. */
+export interface RollUpPage {
+  counters: readonly SeenCounter[]
+  slotCount: number
+  /** The last slot of the page; `null` if it is empty. */
+  last: Cursor | null
+}
+
+/**
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks.
+ *
+ * @param after read on from here; `null`: from the beginning
+ * @param limit most slots to read
+ * @throws {DatabaseFailure}
+ */
+export async function readRollUpPage(db: Executor, after: Cursor | null, limit: number): Promise<RollUpPage> {
+  // Spelled out, because MySQL does not use an index for (a, b, c) > (x, y, z).
+  const resume = after
+    ? `AND (s.record_type > ? OR (s.record_type = ? AND s.record_id > ?)
+         OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
+    : ''
+  const { rows } = await db.execute(
+    `SELECT s.record_type, s.record_id, s.slot, s.count, t.version
+     FROM slotted_counters AS s FORCE INDEX (pending)
+     LEFT JOIN counter_totals AS t ON t.record_type = s.record_type AND t.record_id = s.record_id
+     WHERE s.pending = 1 ${resume}
+     ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
+    after
+      ? [after.recordType, after.recordType, after.recordId, after.recordType, after.recordId, after.slot, limit]
+      : [limit],
+  )
+  const counters: SeenCounter[] = []
+  for (const row of rows) {
+    const slot: SeenSlot = {
+      recordType: Number(row.record_type),
+      recordId: toBigInt(row.record_id),
+      slot: toBigInt(row.slot),
+      count: toBigInt(row.count),
+    }
+    const counter = counters.at(-1)
+    if (counter?.recordId === slot.recordId && counter.recordType === slot.recordType) counter.slots.push(slot)
+    else {
+      const version = row.version === null ? null : toBigInt(row.version)
+      counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, slots: [slot] })
+    }
+  }
+  return { counters, slotCount: rows.length, last: counters.at(-1)?.slots.at(-1) ?? null }
+}
+
+/** Thrown inside the transaction to undo it when another run was faster. */
+class Overtaken extends Error {}
+
+/**
+ * Moves what a page saw from the slots into the totals and the history, in one transaction whose every part is zero-sum:
+ * exactly what was seen is added to the total and subtracted from the slots, whatever they hold by now. The versions let
+ * one of several runs that saw the same do it.
+ *
+ * @param at the time of the run; the hour it lies in is the period of the history
+ * @returns `false` if another run moved any of these counters first; nothing was changed then
+ * @throws {DatabaseFailure} with an unknown outcome too; either way the page may simply be read again
+ */
+export async function moveRollUpPage(db: Database, counters: readonly SeenCounter[], at: Date): Promise<boolean> {
+  const unborn = counters.filter(({ version }) => version === null)
+  if (unborn.length > 0) {
+    // Outside the transaction: a total of 0 changes no sum. With every row in place, 2 rows affected per counter below
+    // mean that every version was the one seen (1 would be an insert, or a row that stayed as it was).
+    await db.execute(
+      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+       VALUES ${unborn.map(() => '(?, ?, 0, 0, NULL)').join(', ')}`,
+      unborn.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    )
+  }
+  const moves = counters.map(({ recordType, recordId, version, slots }) => ({
+    recordType,
+    recordId,
+    nextVersion: (version ?? 0n) + 1n,
+    amount: slots.reduce((sum, { count }) => sum + count, 0n),
+  }))
+  const slots = counters.flatMap((counter) => counter.slots)
+  try {
+    await db.transaction(async (transaction) => {
+      const { rowsAffected } = await transaction.execute(
+        `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+         VALUES ${moves.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+         ON DUPLICATE KEY UPDATE
+           count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
+           rolled_up_at = IF(version + 1 = VALUES(version), VALUES(rolled_up_at), rolled_up_at),
+           version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
+        moves.flatMap(({ recordType, recordId, amount, nextVersion }) => [
+          recordType,
+          recordId,
+          amount,
+          nextVersion,
+          at,
+        ]),
+      )
+      if (rowsAffected !== 2 * moves.length) throw new Overtaken()
+      await addToHistory(transaction, moves, at)
+      // Last, because these are the rows that writers want: they are locked for one more round trip, the COMMIT. An upsert,
+      // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
+      await transaction.execute(
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+         VALUES ${slots.map(() => '(?, ?, ?, ?, 0, FLOOR(UNIX_TIMESTAMP() / 3600))').join(', ')}
+         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+        slots.flatMap(({ recordType, recordId, slot, count }) => [recordType, recordId, slot, -count]),
+      )
+    })
+    return true
+  } catch (error) {
+    if (error instanceof Overtaken) return false
+    throw error
+  }
+}
+
+/** Adds what a roll-up moved to the hour it ran in. */
+async function addToHistory(
+  transaction: Executor,
+  moves: readonly { recordType: number; recordId: bigint; amount: bigint }[],
+  at: Date,
+): Promise<void> {
+  const moved = moves.filter(({ amount }) => amount !== 0n)
+  if (moved.length === 0) return
+  const hour = new Date(at)
+  hour.setUTCMinutes(0, 0, 0)
+  await transaction.execute(
+    `INSERT INTO counter_history (record_type, record_id, period_start, count)
+     VALUES ${moved.map(() => '(?, ?, ?, ?)').join(', ')}
+     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+    moved.flatMap(({ recordType, recordId, amount }) => [recordType, recordId, hour, amount]),
+  )
+}

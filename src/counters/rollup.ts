@@ -1,0 +1,139 @@
+import type { RollUpSettings } from '../config.ts'
+import { countStatements } from '../database/counted.ts'
+import type { Database } from '../database/database.ts'
+import { classify } from '../database/errors.ts'
+import { toBigInt } from '../database/numbers.ts'
+import { random64 } from './random.ts'
+import { moveRollUpPage, type RollUpPage, readRollUpPage } from './rollup-page.ts'
+import { acquireLease, type Cursor, releaseLease } from './rollup-state.ts'
+
+/** Most statements one page takes: read, missing totals, BEGIN, totals, history, slots, COMMIT. */
+const PAGE_STATEMENTS = 7
+/** Statements around the pages: 2 for the lease, 1 to give it back, 1 to see what is left. */
+const FRAME_STATEMENTS = 4
+/** Failed transactions after which a run gives up: the database is in trouble and the next run is a minute away. */
+const MAX_FAILURES = 3
+/** Pending slots are counted up to here, so that looking costs no more than a roll-up page or two. */
+export const MAX_PENDING_COUNTED = 10_000
+
+/** What one run did. */
+export interface RollUpSummary {
+  /** `busy`: another run holds the lease and nothing was done. */
+  outcome: 'complete' | 'partial' | 'busy'
+  /** Sum of the counts moved into totals. */
+  moved: bigint
+  /** Counters and slots moved; a counter that was moved in two parts counts twice. */
+  counters: number
+  slots: number
+  pages: number
+  /** Pages that another run moved first. */
+  overtaken: number
+  /** Counters that cannot be moved, because their total would leave the range of 64-bit integers. */
+  stuck: number
+  statements: number
+  milliseconds: number
+  /** Slots left pending, counted up to `MAX_PENDING_COUNTED`; `null`: not looked at. */
+  left: number | null
+}
+
+/** How to run. */
+export interface RollUpOptions extends RollUpSettings {
+  /** The time of the run: its scheduled time if it has one. */
+  at: Date
+  /** Whether to leave the work to another run that holds the lease (default), or to run beside it. */
+  lease?: boolean
+}
+
+/**
+ * Moves pending counts into the totals and the history, page by page, within the bounds given; the next run goes on where
+ * this one stops. Runs may overlap, repeat, or end at any point: every page is a zero-sum transaction of its own.
+ *
+ * @throws {DatabaseFailure} when the database keeps failing; what was moved until then stays moved
+ */
+export async function rollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
+  const { at, pageSlots, maxStatements, maxSeconds, lease = true } = options
+  const db = countStatements(database)
+  const began = Date.now()
+  const done = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
+  const summary = (outcome: RollUpSummary['outcome'], left: number | null): RollUpSummary => {
+    return { outcome, ...done, statements: db.sent, milliseconds: Date.now() - began, left }
+  }
+
+  const holder = random64()
+  const state = await acquireLease(db, holder, maxSeconds + 10)
+  if (lease && state.holder !== holder) return summary('busy', null)
+
+  const start = state.cursor
+  let cursor = start
+  // Once past the last slot, go on from the first up to where this run began.
+  let wrapped = start === null
+  let complete = false
+  let failures = 0
+  let limit = pageSlots
+  while (db.sent + PAGE_STATEMENTS + FRAME_STATEMENTS - 2 <= maxStatements && Date.now() - began < maxSeconds * 1_000) {
+    try {
+      const page = await readRollUpPage(db, cursor, limit)
+      if (page.counters.length > 0) {
+        if (!(await moveRollUpPage(db, page.counters, at))) {
+          done.overtaken++
+          continue
+        }
+        tally(done, page)
+      }
+      const exhausted = page.slotCount < limit
+      limit = pageSlots
+      cursor = page.last ?? cursor
+      if (wrapped && (exhausted || (start !== null && cursor !== null && !isBefore(cursor, start)))) {
+        complete = true
+        break
+      }
+      if (exhausted) {
+        wrapped = true
+        cursor = null
+      }
+    } catch (error) {
+      const failure = classify(error)
+      if (failure.kind === 'range' && limit > 1) {
+        // One counter cannot be moved. Close in on it, so that the others can.
+        limit = Math.ceil(limit / 2)
+      } else if (failure.kind === 'range') {
+        done.stuck++
+        const page = await readRollUpPage(db, cursor, 1)
+        cursor = page.last ?? cursor
+        limit = pageSlots
+      } else if (!failure.retry || ++failures >= MAX_FAILURES) {
+        // Best effort: otherwise the lease ends by itself.
+        await releaseLease(db, holder, at, cursor).catch(() => {})
+        throw failure
+      }
+    }
+  }
+  await releaseLease(db, holder, at, complete ? null : cursor)
+  return summary(complete ? 'complete' : 'partial', complete && done.stuck === 0 ? 0 : await countPending(db))
+}
+
+function tally(done: { moved: bigint; counters: number; slots: number; pages: number }, page: RollUpPage): void {
+  done.pages++
+  done.counters += page.counters.length
+  done.slots += page.slotCount
+  for (const { slots } of page.counters) for (const { count } of slots) done.moved += count
+}
+
+function isBefore(a: Cursor, b: Cursor): boolean {
+  if (a.recordType !== b.recordType) return a.recordType < b.recordType
+  if (a.recordId !== b.recordId) return a.recordId < b.recordId
+  return a.slot < b.slot
+}
+
+/**
+ * Counts the slots that hold something, up to `MAX_PENDING_COUNTED`.
+ *
+ * @throws {DatabaseFailure}
+ */
+export async function countPending(db: Pick<Database, 'execute'>): Promise<number> {
+  const { rows } = await db.execute(
+    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS s`,
+    [MAX_PENDING_COUNTED],
+  )
+  return Number(toBigInt(rows[0]?.pending))
+}

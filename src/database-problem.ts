@@ -1,0 +1,26 @@
+import type { DatabaseFailure } from './database/errors.ts'
+import { Problem } from './problem.ts'
+
+/** Seconds after which a client should try again when the database does not answer. */
+const RETRY_AFTER_SECONDS = '5'
+
+/** What a client is told of a failure of the database. */
+export function databaseProblem(failure: DatabaseFailure): Problem {
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS }
+  switch (failure.kind) {
+    case 'unavailable':
+    case 'contention':
+      return new Problem('database_unavailable', { detail: 'The database does not answer. Try again later.', headers })
+    case 'credentials':
+      return new Problem('database_unavailable', {
+        detail: 'The database refuses DATABASE_URL’s credentials.',
+        headers,
+      })
+    case 'schema':
+      return new Problem('database_not_ready', { detail: 'Run `npm run migrate` against this database.', headers })
+    case 'range':
+      return new Problem('count_out_of_range', { detail: 'The sum would not fit into a signed 64-bit integer.' })
+    case 'rejected':
+      return new Problem('internal_error', { detail: 'This was logged under the request id.' })
+  }
+}

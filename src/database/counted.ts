@@ -1,0 +1,28 @@
+import type { Database, Executor } from './database.ts'
+
+/** A database that counts what is sent to it, BEGIN and COMMIT included: every statement is a subrequest of the Worker. */
+export interface CountedDatabase extends Database {
+  /** Statements sent so far. */
+  readonly sent: number
+}
+
+/** Counts the statements sent to a database. */
+export function countStatements(database: Database): CountedDatabase {
+  let sent = 0
+  const counted = (executor: Executor): Executor => ({
+    execute(sql, args) {
+      sent++
+      return executor.execute(sql, args)
+    },
+  })
+  return {
+    get sent() {
+      return sent
+    },
+    execute: counted(database).execute,
+    transaction(work) {
+      sent += 2 // BEGIN, and COMMIT or ROLLBACK
+      return database.transaction((transaction) => work(counted(transaction)))
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { Client, type Connection } from '@planetscale/database'
+import { classify } from './errors.ts'
+
+/** The result of one statement. */
+export interface Result {
+  rows: Record<string, unknown>[]
+  /** Rows the statement matched or changed; an upsert counts 1 for an insert and 2 for an update that changed something. */
+  rowsAffected: number
+}
+
+/** Sends statements one at a time. */
+export interface Executor {
+  /**
+   * @param sql one statement, with `?` for each argument
+   * @throws {DatabaseFailure}
+   */
+  execute(sql: string, args?: readonly unknown[]): Promise<Result>
+}
+
+/** A MySQL-family database behind PlanetScale's HTTP API. */
+export interface Database extends Executor {
+  /**
+   * Runs `work` between BEGIN and COMMIT. If anything throws, it is rolled back and the first error is thrown; a failed
+   * COMMIT has an unknown outcome.
+   *
+   * @throws {DatabaseFailure}
+   */
+  transaction<T>(work: (transaction: Executor) => Promise<T>): Promise<T>
+}
+
+/** How to reach a database. */
+export interface DatabaseOptions {
+  url: string
+  /** Milliseconds after which a statement that was not answered is given up, its outcome unknown. */
+  deadlineMs: number
+  fetch?: typeof fetch
+}
+
+/**
+ * Opens a database. Nothing is sent until the first statement. Every statement outside a transaction has a session of its
+ * own, so that concurrent requests share nothing.
+ */
+export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseOptions): Database {
+  const client = new Client({
+    url,
+    // The driver has neither a deadline nor an abort. The signal also covers reading the body.
+    fetch: (input: string, init) => send(input, { ...init, signal: AbortSignal.timeout(deadlineMs) } as RequestInit),
+  })
+  const executorOf = (connection: Connection | Client): Executor => ({
+    async execute(sql, args) {
+      try {
+        const { rows, rowsAffected } = await connection.execute(sql, args ? [...args] : null)
+        return { rows: rows as Record<string, unknown>[], rowsAffected }
+      } catch (error) {
+        throw classify(error)
+      }
+    },
+  })
+  return {
+    execute: executorOf(client).execute,
+    async transaction(work) {
+      const transaction = executorOf(client.connection())
+      await transaction.execute('BEGIN')
+      try {
+        const value = await work(transaction)
+        await transaction.execute('COMMIT')
+        return value
+      } catch (error) {
+        // If this fails too, the server ends the transaction by itself (after 20 s on PlanetScale). The first error counts.
+        await transaction.execute('ROLLBACK').catch(() => {})
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+
+/** One thing that is wrong with an input or a setting, by the name its author knows it by. */
+export interface FieldError {
+  field: string
+  message: string
+}
+
+/**
+ * Lists what a schema found wrong, one entry per field, in the order of the input.
+ *
+ * @param error what the schema reported
+ * @param root the name of the whole input, for errors that belong to no field of it
+ */
+export function fieldErrors(error: z.ZodError, root: string): FieldError[] {
+  return error.issues.flatMap((issue) => {
+    const path = issue.path.map(String)
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }))
+    }
+    return [{ field: path.join('.') || root, message: issue.message }]
+  })
+}

@@ -1,0 +1,17 @@
+import { app } from './app.ts'
+import { readConfig } from './config.ts'
+import type { Env } from './env.ts'
+import { log } from './log.ts'
+import { runScheduled } from './maintenance.ts'
+
+export default {
+  fetch: app.fetch,
+  async scheduled(controller, env) {
+    try {
+      await runScheduled(readConfig(env), controller.cron, new Date(controller.scheduledTime))
+    } catch (error) {
+      log('error', 'scheduled_failed', { cron: controller.cron, error: String(error) })
+      throw error
+    }
+  },
+} satisfies ExportedHandler<Env>

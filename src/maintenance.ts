@@ -1,0 +1,45 @@
+import type { Config } from './config.ts'
+import { prune } from './counters/prune.ts'
+import { rollUp } from './counters/rollup.ts'
+import { type Database, openDatabase } from './database/database.ts'
+import { withRetries } from './database/retry.ts'
+import { log } from './log.ts'
+
+/** Milliseconds one statement of a run may take: nobody waits for it, and its pages are larger than a request's. */
+const STATEMENT_DEADLINE_MS = 20_000
+
+/** The cron expressions of wrangler.toml, and what each one is for. */
+export const ROLL_UP_CRON = '* * * * *'
+export const PRUNING_CRON = '17 * * * *'
+
+/**
+ * Opens the database for a roll-up or pruning run. Without retries for the roll-up: it reads a page again by itself, and
+ * its budget counts what is really sent.
+ */
+export function openRollUpDatabase(config: Config): Database {
+  return openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS })
+}
+
+/**
+ * Runs what a cron expression stands for and logs one line about it.
+ *
+ * @param at the scheduled time of the run
+ * @throws {Error} for an expression that is not known, and whatever the run throws, so that the platform records a failure
+ */
+export async function runScheduled(config: Config, cron: string, at: Date): Promise<void> {
+  const db = openRollUpDatabase(config)
+  switch (cron) {
+    case ROLL_UP_CRON: {
+      const summary = await rollUp(db, { ...config.rollUp, at })
+      log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
+      return
+    }
+    case PRUNING_CRON: {
+      const summary = await prune(withRetries(db), config.pruning)
+      log('info', 'prune', { scheduled: at.toISOString(), ...summary })
+      return
+    }
+    default:
+      throw new Error(`no task for cron expression "${cron}": wrangler.toml and src/maintenance.ts must agree`)
+  }
+}

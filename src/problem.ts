@@ -1,0 +1,66 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { FieldError } from './field-errors.ts'
+
+/** Every problem a client can meet: its stable code, its status, and what it means in general. */
+const PROBLEMS = {
+  malformed_body: { status: 400, title: 'The body is not what its content type says' },
+  malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
+  unauthorized: { status: 401, title: 'A valid API token is needed' },
+  not_found: { status: 404, title: 'There is nothing at this path' },
+  unknown_type: { status: 404, title: 'There is no such counter type' },
+  method_not_allowed: { status: 405, title: 'This path does not take this method' },
+  rollup_running: { status: 409, title: 'Another roll-up is running' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
+  invalid_request: { status: 422, title: 'The request has invalid fields' },
+  count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
+  internal_error: { status: 500, title: 'Something is wrong on our side' },
+  configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
+  database_unavailable: { status: 503, title: 'The database does not answer' },
+  database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
+  outcome_unknown: { status: 503, title: 'The database did not say whether this was counted' },
+} as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** Details of one problem, beyond what its code says. */
+export interface ProblemDetails {
+  /** What happened this time and what to do about it. */
+  detail: string
+  /** The fields that are wrong, where it is about fields. */
+  errors?: readonly FieldError[]
+  headers?: Record<string, string>
+}
+
+/** An answer that is an error: thrown anywhere below a route, sent as a problem document (RFC 9457). */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly status: ContentfulStatusCode
+  readonly details: ProblemDetails
+
+  constructor(code: ProblemCode, details: ProblemDetails) {
+    super(details.detail)
+    this.name = 'Problem'
+    this.code = code
+    this.status = PROBLEMS[code].status
+    this.details = details
+  }
+
+  /** @param requestId the id that the log line of this request carries */
+  toResponse(requestId: string): Response {
+    const { detail, errors, headers } = this.details
+    const document = {
+      type: `urn:slotted-counter:problem:${this.code}`,
+      title: PROBLEMS[this.code].title,
+      status: this.status,
+      code: this.code,
+      detail,
+      ...(errors && { errors }),
+      requestId,
+    }
+    return Response.json(document, {
+      status: this.status,
+      headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
+    })
+  }
+}

@@ -1,0 +1,25 @@
+import { Hono } from 'hono'
+import type { AppEnv } from '../app-env.ts'
+import { databaseProblem } from '../database-problem.ts'
+import { readRollUpState } from '../counters/rollup-state.ts'
+import { classify } from '../database/errors.ts'
+import { log } from '../log.ts'
+
+/** Whether the Worker can do its work, for monitors and people. */
+export const health = new Hono<AppEnv>()
+
+health.get('/healthz', async (c) => {
+  try {
+    // One row by primary key: shows that the database answers, takes our credentials and has been migrated.
+    await readRollUpState(c.var.db)
+    return c.json({ status: 'ok', database: 'ok' }, 200, { 'Cache-Control': 'no-store' })
+  } catch (error) {
+    const failure = classify(error)
+    const { code, details } = databaseProblem(failure)
+    log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: failure.message })
+    return c.json({ status: 'unavailable', database: code, detail: details.detail }, 503, {
+      'Cache-Control': 'no-store',
+      'Retry-After': '5',
+    })
+  }
+})

@@ -1,0 +1,56 @@
+import { Hono } from 'hono'
+import type { AppEnv } from '../app-env.ts'
+import { requireToken } from '../authorization.ts'
+import { countPending, MAX_PENDING_COUNTED, rollUp } from '../counters/rollup.ts'
+import { readRollUpState } from '../counters/rollup-state.ts'
+import { toJsonNumber } from '../database/numbers.ts'
+import { openRollUpDatabase } from '../maintenance.ts'
+import { Problem } from '../problem.ts'
+
+/** Milliseconds that a roll-up asked for waits for one that is running. */
+const WAIT_FOR_LEASE_MS = 8_000
+/** Rarely, because asking takes 2 of the 50 subrequests that the free plan allows. */
+const POLL_MS = 2_000
+
+/** What the operator asks of a running Worker, with the token. */
+export const operations = new Hono<AppEnv>()
+
+operations.get('/v1/status', requireToken, async (c) => {
+  const state = await readRollUpState(c.var.db)
+  const pending = await countPending(c.var.db)
+  const caughtUpAt = state?.caughtUpAt ?? null
+  return c.json(
+    {
+      pendingSlots: pending,
+      pendingSlotsAtLeast: pending === MAX_PENDING_COUNTED,
+      rollUp: {
+        running: state?.leased ?? false,
+        lastRunAt: state?.lastRunAt?.toISOString() ?? null,
+        caughtUpAt: caughtUpAt?.toISOString() ?? null,
+        behindSeconds: caughtUpAt && Math.max(0, Math.round((Date.now() - caughtUpAt.getTime()) / 1_000)),
+      },
+      types: [...c.var.config.types.values()].map(({ name, recordType, key }) => ({ name, recordType, key })),
+    },
+    200,
+    { 'Cache-Control': 'no-store' },
+  )
+})
+
+operations.post('/v1/rollup', requireToken, async (c) => {
+  const { config } = c.var
+  const db = openRollUpDatabase(config)
+  const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
+  for (;;) {
+    const summary = await rollUp(db, { ...config.rollUp, at: new Date() })
+    if (summary.outcome !== 'busy') {
+      return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
+    }
+    if (Date.now() > giveUpAt) {
+      throw new Problem('rollup_running', {
+        detail: 'Another roll-up is still running. It does the same work; see GET /v1/status.',
+        headers: { 'Retry-After': '10' },
+      })
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+})
