@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import type { AppEnv } from '../app-env.ts'
-import { databaseProblem } from '../database-problem.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import { databaseProblem } from '../database-problem.ts'
 import { Problem } from '../problem.ts'
 
 /** The name of a counter type. */

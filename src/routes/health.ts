@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
-import { databaseProblem } from '../database-problem.ts'
 import { readRollUpState } from '../counters/rollup-state.ts'
 import { classify } from '../database/errors.ts'
+import { databaseProblem } from '../database-problem.ts'
 import { log } from '../log.ts'
 
 /** Whether the Worker can do its work, for monitors and people. */

@@ -1,0 +1,40 @@
+import { Cron } from 'croner'
+
+/**
+ * Fires the Worker's cron triggers as production would: `wrangler dev` has the handler but no clock.
+ *
+ * @param workerUrl where the Worker answers
+ * @param expressions the cron expressions of wrangler.toml, in UTC
+ * @param say told of runs that fail; what a run did stands in the Worker's own log
+ * @returns stops the clock, and waits for a run that is under way
+ */
+export function startCron(
+  workerUrl: string,
+  expressions: readonly string[],
+  say: (line: string) => void,
+): () => Promise<void> {
+  const running = new Set<Promise<void>>()
+  const fire = async (expression: string, time: Date) => {
+    const query = new URLSearchParams({ cron: expression, time: String(time.getTime()), format: 'json' })
+    try {
+      const response = await fetch(`${workerUrl}/cdn-cgi/handler/scheduled?${query}`)
+      const { outcome } = (await response.json()) as { outcome?: string }
+      if (outcome !== 'ok') say(`Cron ${expression}: ${outcome ?? response.status}`)
+    } catch (error) {
+      say(`Cron ${expression} did not reach the Worker: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  const jobs = expressions.map(
+    (expression) =>
+      new Cron(expression, { timezone: 'UTC' }, () => {
+        const minute = new Date()
+        minute.setUTCSeconds(0, 0)
+        const run = fire(expression, minute).finally(() => running.delete(run))
+        running.add(run)
+      }),
+  )
+  return async () => {
+    for (const job of jobs) job.stop()
+    await Promise.allSettled(running)
+  }
+}

@@ -1,0 +1,110 @@
+import { execFile, spawn } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** Servers live in folders that the PATH of a plain user often lacks. */
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/local/bin', '/opt/homebrew/bin']
+
+const OLDEST = { mysql: [8, 0], mariadb: [10, 6] } as const
+
+/** A database server program found on this machine. */
+export interface DatabaseProgram {
+  product: 'mysql' | 'mariadb'
+  version: string
+  path: string
+}
+
+/**
+ * Finds the server to run: MySQL 8.0 or later, else MariaDB 10.6 or later.
+ *
+ * @param prefer the product that holds the data of earlier starts, if there were any
+ */
+export async function findProgram(prefer?: DatabaseProgram['product']): Promise<DatabaseProgram | null> {
+  const found = (await Promise.all(['mysqld', 'mariadbd'].map(programsNamed))).flat()
+  const usable = found.filter(isRecentEnough)
+  return (
+    usable.find(({ product }) => product === prefer) ??
+    usable.find(({ product }) => product === 'mysql') ??
+    usable[0] ??
+    null
+  )
+}
+
+async function programsNamed(name: string): Promise<DatabaseProgram[]> {
+  const folders = new Set([...(process.env.PATH ?? '').split(delimiter), ...MORE_FOLDERS])
+  const programs = await Promise.all([...folders].map((folder) => identify(join(folder, name))))
+  return programs.filter((program) => program !== null)
+}
+
+async function identify(path: string): Promise<DatabaseProgram | null> {
+  try {
+    await access(path, constants.X_OK)
+    const { stdout } = await run(path, ['--no-defaults', '--version'])
+    const version = /Ver ([\d.]+)/.exec(stdout)?.[1]
+    if (version === undefined) return null
+    // On Debian, MariaDB's package installs a mysqld too.
+    return { product: /mariadb/i.test(stdout) ? 'mariadb' : 'mysql', version, path }
+  } catch {
+    return null
+  }
+}
+
+function isRecentEnough({ product, version }: DatabaseProgram): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [oldestMajor, oldestMinor] = OLDEST[product]
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
+}
+
+/**
+ * Installs a server with the platform's package manager, saying so first. Only the program: no service is set up or
+ * started, and no other server on the machine is touched.
+ *
+ * @throws {Error} with the command to run, if there is no way to install it from here
+ */
+export async function installProgram(say: (line: string) => void): Promise<void> {
+  const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is needed, and neither is installed.'
+  const steps = await installSteps()
+  if (steps === null) {
+    throw new Error(
+      `${needed} Install one and start again:\n` +
+        '  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install --no-install-recommends mariadb-server-core\n' +
+        '  macOS:           brew install mariadb\n' +
+        '  Fedora, RHEL:    sudo dnf install mariadb-server\n' +
+        '  Arch:            sudo pacman -S mariadb\n' +
+        'or name a server that is running: MYSQL_URL=mysql://USER:PASSWORD@HOST:PORT',
+    )
+  }
+  say(`${needed} Installing MariaDB:`)
+  for (const [command, ...args] of steps) {
+    say(`  ${[command, ...args].join(' ')}`)
+    const code = await new Promise<number | null>((resolve, reject) => {
+      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+      const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'inherit'], env })
+      child.once('error', reject)
+      child.once('exit', resolve)
+    })
+    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${code}.`)
+  }
+}
+
+async function installSteps(): Promise<string[][] | null> {
+  if (await exists('apt-get')) {
+    const root = process.getuid?.() === 0 ? [] : (await exists('sudo')) ? ['sudo'] : null
+    if (root === null) return null
+    return [
+      [...root, 'apt-get', 'update', '-qq'],
+      [...root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'mariadb-server-core'],
+    ]
+  }
+  return (await exists('brew')) ? [['brew', 'install', 'mariadb']] : null
+}
+
+async function exists(command: string): Promise<boolean> {
+  return run('sh', ['-c', `command -v ${command}`]).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,43 @@
+// Runs a command that must not outlive whoever started it. Started by `ServerProcess` with an IPC channel: when that closes,
+// however the other side ended (kill -9 included), the command is stopped and what it left behind in its process group is
+// killed.
+import { spawn } from 'node:child_process'
+import process from 'node:process'
+
+const [graceMs, command, ...args] = process.argv.slice(2)
+if (command === undefined) throw new Error('usage: leash GRACE_MS COMMAND [ARGUMENT…]')
+
+// A group of its own: Ctrl-C in the terminal is for the one who holds the leash, who stops things in order.
+const child = spawn(command, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
+
+child.on('error', (error) => {
+  process.send?.({ error: error.message })
+  process.exitCode = 127
+  process.disconnect?.()
+})
+child.on('spawn', () => process.send?.({ pid: child.pid }))
+child.on('exit', (code, signal) => {
+  killGroup()
+  process.exit(code ?? (signal === null ? 0 : 1))
+})
+
+let stopping = false
+function stop(): void {
+  if (stopping) return
+  stopping = true
+  child.kill('SIGTERM')
+  setTimeout(killGroup, Number(graceMs))
+}
+
+function killGroup(): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nothing is left of it.
+  }
+}
+
+process.on('disconnect', stop)
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)
+process.on('SIGHUP', stop)

@@ -1,0 +1,150 @@
+// `npm start`: everything on this machine, on a real database, until Ctrl-C.
+import { join, resolve } from 'node:path'
+import { program } from 'commander'
+import { unstable_readConfig } from 'wrangler'
+import { startCron } from './cron.ts'
+import { isFree } from './free-port.ts'
+import { InstanceLock } from './instance.ts'
+import { type LocalDatabase, startLocalDatabase } from './local-database.ts'
+import { endLeftover, type ServerProcess } from './server-process.ts'
+import { PROJECT, startWorker } from './worker-process.ts'
+
+program
+  .name('npm start --')
+  .description('Runs database, PlanetScale endpoint, Worker and cron on this machine until Ctrl-C.')
+  .option('--database-only', 'run the database and the endpoint, for `npx wrangler dev`')
+  .addHelpText(
+    'after',
+    `
+Environment:
+  PORT       port of the Worker on 127.0.0.1 (default 8787)
+  STATE_DIR  folder for the database and everything else that is kept (default .local)
+  API_TOKEN  the Worker's API token (default "local")
+  MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT`,
+  )
+  .parse()
+
+const { databaseOnly = false } = program.opts<{ databaseOnly?: boolean }>()
+const port = Number(process.env.PORT || 8787)
+const stateDirectory = resolve(PROJECT, process.env.STATE_DIR || '.local')
+const apiToken = process.env.API_TOKEN || 'local'
+const url = `http://127.0.0.1:${port}`
+const say = (line: string) => console.log(`[local] ${line}`)
+
+if (!Number.isInteger(port) || port < 1 || port > 65_535) program.error('PORT must be a number from 1 to 65535.')
+
+let lock: InstanceLock | undefined
+let database: LocalDatabase | undefined
+let worker: ServerProcess | undefined
+let stopCron: (() => Promise<void>) | undefined
+let stopping: Promise<void> | undefined
+
+/** Stops what runs, in the opposite order. Safe to call at any point, also while starting. */
+function stop(exitCode: number): Promise<void> {
+  stopping ??= (async () => {
+    process.exitCode = exitCode
+    await stopCron?.()
+    await worker?.stop()
+    await database?.stop()
+    await lock?.release()
+    say('Stopped; nothing is left running.')
+    process.exit()
+  })().catch((error: unknown) => {
+    say(`Stopping failed: ${String(error)}`)
+    process.exit(1)
+  })
+  return stopping
+}
+
+let starting: Promise<void> = Promise.resolve()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping) return
+    say(`${signal}: stopping …`)
+    // What is just being started is waited for, so that it can be stopped in order.
+    stopping = starting
+      .catch(() => {})
+      .then(() => {
+        stopping = undefined
+        return stop(0)
+      })
+  })
+}
+// npm does not always pass on that it was killed; a service without its terminal is of no use to anyone.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent && !stopping) {
+      say('The process that started this is gone: stopping …')
+      void starting.catch(() => {}).then(() => stop(1))
+    }
+  }, 1_000).unref()
+}
+
+async function start(): Promise<void> {
+  lock = await InstanceLock.take(stateDirectory, databaseOnly ? 'the local endpoint' : url)
+  if (await endLeftover(stateDirectory, 'worker')) say('Stopped a Worker that an earlier start had left running.')
+  if (!databaseOnly && !(await isFree(port))) {
+    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 1} npm start`)
+  }
+  say('Starting the database …')
+  database = await startLocalDatabase({ stateDirectory, mysqlUrl: process.env.MYSQL_URL, say })
+  void database.server.ended.then((code) => {
+    say(`The database ended by itself, with exit code ${code}; see ${join(stateDirectory, 'database/server.log')}.`)
+    return stop(1)
+  })
+  if (databaseOnly) return
+  if (stopping) return
+  say('Starting the Worker …')
+  const log = (line: string) => console.log(line)
+  worker = await startWorker({ port, stateDirectory, databaseUrl: database.databaseUrl, apiToken, log })
+  void worker.ended.then((code) => {
+    if (!stopping) say(`The Worker ended by itself, with exit code ${code}.`)
+    return stop(1)
+  })
+  const { triggers } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
+  stopCron = startCron(url, triggers.crons ?? [], say)
+}
+
+function greeting({ server, endpoint, databaseUrl }: LocalDatabase): string {
+  const counter = `${url}/v1/counters/page_view/%2Fblog%2Fhello`
+  const auth = `-H 'Authorization: Bearer ${apiToken}'`
+  const running = `
+  database   ${server.description}, data in ${stateDirectory}
+  endpoint   http://127.0.0.1:${endpoint.port} (PlanetScale's HTTP API)`
+  if (databaseOnly) {
+    return `${running}
+
+Put this into .dev.vars, then run: npx wrangler dev
+
+  DATABASE_URL=${databaseUrl}
+  API_TOKEN=${apiToken}
+
+Ctrl-C stops it.`
+  }
+  return `${running}
+  Worker     ${url}, roll-up every minute, API token "${apiToken}"
+
+Count a page view, as a browser does:
+  curl -i ${url}/hit -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
+Read it, exact at every instant:
+  curl ${counter}
+Count with the token, and read back:
+  curl '${counter}?return=count' ${auth} -H 'Content-Type: application/json' -d '{"by":10}'
+Roll up now instead of at the full minute, and see how things stand:
+  curl -X POST ${url}/v1/rollup ${auth}
+  curl ${url}/v1/status ${auth}
+Send a whole access log:
+  npm run replay -- access.log
+
+The Worker's log follows. Ctrl-C stops everything.`
+}
+
+starting = start()
+try {
+  await starting
+  if (!stopping) console.log(`${greeting(database!)}\n`)
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error))
+  if (!stopping) await stop(1)
+}

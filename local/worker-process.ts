@@ -1,0 +1,81 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { freePort } from './free-port.ts'
+import { ServerProcess } from './server-process.ts'
+
+/** The top of the project. */
+export const PROJECT = resolve(import.meta.dirname, '..')
+
+const START_MS = 90_000
+
+/** How to start the Worker. */
+export interface WorkerOptions {
+  port: number
+  stateDirectory: string
+  databaseUrl: string
+  apiToken: string
+  /** Told every line of wrangler's and the Worker's log. */
+  log: (line: string) => void
+}
+
+/**
+ * Starts the Worker under `wrangler dev` and waits until it answers.
+ *
+ * @throws {Error} if it does not come up; nothing is left running then
+ */
+export async function startWorker(options: WorkerOptions): Promise<ServerProcess> {
+  const { port, stateDirectory, databaseUrl, apiToken, log } = options
+  await mkdir(stateDirectory, { recursive: true })
+  const secrets = join(stateDirectory, 'worker.env')
+  await writeFile(secrets, `DATABASE_URL=${JSON.stringify(databaseUrl)}\nAPI_TOKEN=${JSON.stringify(apiToken)}\n`, {
+    mode: 0o600,
+  })
+  const worker = await ServerProcess.start({
+    name: 'worker',
+    command: process.execPath,
+    // Not npx: it would leave wrangler, workerd and esbuild behind.
+    args: [
+      join(PROJECT, 'node_modules/wrangler/bin/wrangler.js'),
+      'dev',
+      `--config=${join(PROJECT, 'wrangler.toml')}`,
+      '--ip=127.0.0.1',
+      `--port=${port}`,
+      `--inspector-port=${await freePort()}`,
+      `--env-file=${secrets}`,
+      `--persist-to=${join(stateDirectory, 'wrangler')}`,
+      '--show-interactive-dev-session=false',
+    ],
+    records: stateDirectory,
+    marker: PROJECT,
+    output: 'pipe',
+    graceMs: 10_000,
+    env: { ...process.env, WRANGLER_SEND_METRICS: 'false', NO_COLOR: '1', FORCE_COLOR: '0' },
+  })
+  const { stdout, stderr } = worker.leash
+  for (const stream of [stdout, stderr]) {
+    let rest = ''
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) log(line)
+    })
+  }
+  let ended = false
+  void worker.ended.then(() => {
+    ended = true
+  })
+  const url = `http://127.0.0.1:${port}/healthz`
+  const began = Date.now()
+  for (;;) {
+    const status = await fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
+      (response) => response.status,
+      () => null,
+    )
+    if (status === 200) return worker
+    if (ended || Date.now() - began > START_MS) {
+      await worker.stop()
+      throw new Error(`The Worker did not come up at ${url} (${status ?? 'no answer'}); see the log above.`)
+    }
+    await new Promise((done) => setTimeout(done, 200))
+  }
+}
