@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { MAX_KEY_BYTES } from '../src/counters/counter.ts'
+import { type LoggedRequest, parseLogLine } from './access-log.ts'
+
+/** As many increments as POST /v1/increments takes. */
+const MAX_INCREMENTS = 1_000
+/** Lines after which a chunk ends even if they are all about few counters. */
+const MAX_LINES = 20_000
+
+/** What to count, and as what. */
+export interface ReplayRules {
+  pageType: string
+  downloadType: string
+  /** Paths that are downloads. */
+  downloads: RegExp
+  /** Methods to count; `null`: all. */
+  methods: ReadonlySet<string> | null
+  /** Statuses to count, as text such as `200` or `2xx`; `null`: all. */
+  statuses: ReadonlySet<string> | null
+  keepQuery: boolean
+}
+
+/** Why lines were not counted, and how many. */
+export type Skipped = Map<string, number>
+
+/** Consecutive lines that are sent in one request. */
+export interface Chunk {
+  /** The same lines after the same beginning under the same rules have the same key, in whatever run. */
+  idempotencyKey: string
+  increments: { type: string; key: string; by: number }[]
+  lines: number
+  /** Requests counted: the sum of the increments. */
+  counted: number
+  skipped: Skipped
+}
+
+/**
+ * Where the last chunk of an earlier run ended because the log ended there. A log that has grown since must be cut at the
+ * same place again, or the lines of that chunk would be sent once more under another key.
+ */
+export interface ShortChunks {
+  /** Lines of the short chunk that begins at this state of the hash, if there was one. */
+  linesAfter(state: string): number | undefined
+  /** Remembers one. */
+  add(state: string, lines: number): Promise<void>
+}
+
+/** Decides what a logged request counts as. */
+export function classifyRequest(
+  { method, target, status }: LoggedRequest,
+  rules: ReplayRules,
+): { type: string; key: string } | { skip: string } {
+  if (rules.methods !== null && !rules.methods.has(method)) return { skip: 'other method' }
+  if (
+    rules.statuses !== null &&
+    !rules.statuses.has(String(status)) &&
+    !rules.statuses.has(`${Math.floor(status / 100)}xx`)
+  ) {
+    return { skip: 'other status' }
+  }
+  const key = rules.keepQuery ? target : target.replace(/[?#].*$/s, '')
+  if (key === '' || key.includes('\0')) return { skip: 'no path' }
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return { skip: `path longer than ${MAX_KEY_BYTES} bytes` }
+  return { type: rules.downloads.test(key.replace(/[?#].*$/s, '')) ? rules.downloadType : rules.pageType, key }
+}
+
+/**
+ * Cuts a log into chunks. Where a chunk ends depends only on what came before, so that a second run over the same log makes
+ * the same chunks; a hash chained over all lines so far names them.
+ */
+export async function* chunks(
+  lines: AsyncIterable<string>,
+  rules: ReplayRules,
+  shortChunks: ShortChunks,
+): AsyncGenerator<Chunk> {
+  let state = hash('slotted-counter replay', JSON.stringify(describe(rules)))
+  let begin = state
+  let increments = new Map<string, { type: string; key: string; by: number }>()
+  let skipped: Skipped = new Map()
+  let count = 0
+  let counted = 0
+  const finish = (): Chunk => {
+    const chunk = {
+      idempotencyKey: `replay-${state}`,
+      increments: [...increments.values()],
+      lines: count,
+      counted,
+      skipped,
+    }
+    begin = state
+    increments = new Map()
+    skipped = new Map()
+    count = 0
+    counted = 0
+    return chunk
+  }
+  for await (const line of lines) {
+    state = hash(state, line)
+    count++
+    const request = parseLogLine(line)
+    const outcome = request === null ? { skip: 'not a request line' } : classifyRequest(request, rules)
+    if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
+    else {
+      const id = `${outcome.type} ${outcome.key}`
+      const increment = increments.get(id)
+      if (increment) increment.by++
+      else increments.set(id, { ...outcome, by: 1 })
+      counted++
+    }
+    if (increments.size === MAX_INCREMENTS || count === MAX_LINES || count === shortChunks.linesAfter(begin))
+      yield finish()
+  }
+  if (count > 0) {
+    await shortChunks.add(begin, count)
+    yield finish()
+  }
+}
+
+function describe(rules: ReplayRules): unknown {
+  const list = (set: ReadonlySet<string> | null) => (set === null ? null : [...set].sort())
+  return { ...rules, downloads: rules.downloads.source, methods: list(rules.methods), statuses: list(rules.statuses) }
+}
+
+function hash(state: string, text: string): string {
+  return createHash('sha256').update(state).update('\0').update(text).digest('hex')
+}

@@ -1,0 +1,177 @@
+// `npm run replay`: sends an access log to a running Worker.
+import { join, resolve } from 'node:path'
+import cliProgress from 'cli-progress'
+import { InvalidArgumentError, program } from 'commander'
+import pRetry, { AbortError } from 'p-retry'
+import { openAccessLog } from './access-log.ts'
+import { type Chunk, chunks, type ReplayRules, type Skipped } from './replay-chunks.ts'
+import { openShortChunks } from './short-chunks.ts'
+import { PROJECT } from './worker-process.ts'
+
+const ARCHIVES = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|jar|war|whl|gem|deb|rpm|apk|dmg|pkg|exe|msi|iso|img|pdf|epub)$/
+const REQUEST_DEADLINE_MS = 30_000
+const RETRIES = 8
+
+function pattern(text: string): RegExp {
+  try {
+    return new RegExp(text)
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is not a regular expression.')
+  }
+}
+
+function list(text: string): ReadonlySet<string> | null {
+  const values = text
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+  return values.includes('all') ? null : new Set(values)
+}
+
+program
+  .name('npm run replay --')
+  .description(
+    'Sends an access log to a running Worker: one count per request, under its path. Combined format or JSON lines, plain ' +
+      'or gzip. Safe to run again: lines that were counted within the idempotency window (24 hours) are not counted twice.',
+  )
+  .argument('<file>', 'the log, or - for standard input')
+  .option(
+    '--url <url>',
+    'where the Worker answers',
+    process.env.WORKER_URL ?? `http://127.0.0.1:${process.env.PORT || 8787}`,
+  )
+  .option('--token <token>', 'the API token (default: API_TOKEN from the environment, else "local")')
+  .option('--pages <type>', 'counter type of page views', 'page_view')
+  .option('--downloads <type>', 'counter type of downloads', 'download')
+  .option('--download-pattern <regex>', 'paths that are downloads (default: archives, packages, PDF)', pattern)
+  .option('--methods <list>', 'methods to count, such as GET,POST (default: all)', list)
+  .option('--statuses <list>', 'statuses to count, such as 200,304 or 2xx,3xx (default: all)', list)
+  .option('--keep-query', 'keep the query string in the key', false)
+  .parse()
+
+const options = program.opts<{
+  url: string
+  token?: string
+  pages: string
+  downloads: string
+  downloadPattern?: RegExp
+  methods?: ReadonlySet<string> | null
+  statuses?: ReadonlySet<string> | null
+  keepQuery: boolean
+}>()
+const [file = '-'] = program.args
+const token = options.token ?? (process.env.API_TOKEN || 'local')
+const rules: ReplayRules = {
+  pageType: options.pages,
+  downloadType: options.downloads,
+  downloads: options.downloadPattern ?? ARCHIVES,
+  methods: options.methods ?? null,
+  statuses: options.statuses ?? null,
+  keepQuery: options.keepQuery,
+}
+
+const began = Date.now()
+const sent = { lines: 0, counted: 0, requests: 0, retries: 0 }
+const byType = new Map<string, number>()
+const skipped: Skipped = new Map()
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort())
+process.once('SIGTERM', () => interrupted.abort())
+
+/** Sends one chunk, again and again while the failure may pass: the key makes that harmless. */
+async function send(chunk: Chunk): Promise<void> {
+  await pRetry(
+    async () => {
+      const response = await fetch(new URL('/v1/increments', options.url), {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': chunk.idempotencyKey,
+        },
+        body: JSON.stringify({ increments: chunk.increments }),
+        signal: AbortSignal.any([interrupted.signal, AbortSignal.timeout(REQUEST_DEADLINE_MS)]),
+      })
+      const text = await response.text()
+      if (response.ok) return
+      const problem = `the Worker answered ${response.status}: ${problemDetail(text)}`
+      throw response.status >= 500 || response.status === 429 ? new Error(problem) : new AbortError(problem)
+    },
+    {
+      retries: RETRIES,
+      minTimeout: 250,
+      maxTimeout: 10_000,
+      randomize: true,
+      signal: interrupted.signal,
+      onFailedAttempt: () => {
+        sent.retries++
+      },
+    },
+  )
+}
+
+/** What a problem document says; the beginning of anything else. */
+function problemDetail(text: string): string {
+  try {
+    return String((JSON.parse(text) as { detail: unknown }).detail)
+  } catch {
+    return text.slice(0, 200)
+  }
+}
+
+function add(chunk: Chunk): void {
+  sent.lines += chunk.lines
+  sent.counted += chunk.counted
+  for (const { type, by } of chunk.increments) byType.set(type, (byType.get(type) ?? 0) + by)
+  for (const [reason, count] of chunk.skipped) skipped.set(reason, (skipped.get(reason) ?? 0) + count)
+}
+
+function summary(): string {
+  const types = [...byType].map(([type, count]) => `${count} ${type}`).join(', ') || 'nothing'
+  const reasons = [...skipped].map(([reason, count]) => `${count} ${reason}`).join(', ')
+  const seconds = ((Date.now() - began) / 1_000).toFixed(1)
+  return (
+    `${sent.lines} lines: counted ${types}${reasons && `; not counted: ${reasons}`}. ` +
+    `${sent.requests} requests, ${sent.retries} retries, ${seconds} s.`
+  )
+}
+
+const bar = new cliProgress.SingleBar(
+  { format: ' {bar} {percentage}% | {lines} lines | {eta_formatted} left', hideCursor: true, noTTYOutput: false },
+  cliProgress.Presets.shades_classic,
+)
+try {
+  const log = await openAccessLog(file)
+  const shortChunks = await openShortChunks(join(resolve(PROJECT, process.env.STATE_DIR || '.local'), 'replay.json'))
+  const isTerminal = process.stderr.isTTY && log.size !== null
+  if (isTerminal) bar.start(log.size ?? 0, 0, { lines: 0 })
+  let notice = Date.now() + 5_000
+  for await (const chunk of chunks(log.lines, rules, shortChunks)) {
+    if (chunk.increments.length > 0) {
+      await send(chunk)
+      sent.requests++
+    }
+    add(chunk)
+    if (isTerminal) bar.update(log.bytesRead(), { lines: sent.lines })
+    else if (Date.now() > notice) {
+      notice = Date.now() + 5_000
+      console.error(`${sent.lines} lines sent …`)
+    }
+  }
+  if (isTerminal) bar.update(log.size ?? 0, { lines: sent.lines })
+  bar.stop()
+  console.log(summary())
+  if (sent.lines === 0) console.error('The log is empty.')
+} catch (error) {
+  bar.stop()
+  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describe(error)}`
+  console.error(`${reason}.\nSo far: ${summary()}\nRun the same command again to go on; nothing is counted twice.`)
+  process.exitCode = interrupted.signal.aborted ? 130 : 1
+}
+process.stdin.destroy()
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return `${error.message}${cause}`
+}
