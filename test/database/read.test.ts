@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Counter } from '../../src/counters/counter.ts'
+import { MAX_READ, readCounters } from '../../src/counters/read.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+
+const counter = (recordId: bigint): Counter => ({ recordType: 1, recordId, name: null })
+
+describe('reading', () => {
+  let db: TestDatabase
+  beforeAll(async () => {
+    db = await freshDatabase()
+    await db.execute(
+      `INSERT INTO counter_totals VALUES (1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL)`,
+    )
+    await db.execute(
+      'INSERT INTO slotted_counters VALUES (1, 1, 1, 2, 1, 0, DEFAULT), (1, 1, 2, -1, 1, 0, DEFAULT), (1, 3, 9, 5, 1, 0, DEFAULT), (2, 1, 9, 5, 1, 0, DEFAULT)',
+    )
+  })
+
+  it('gives total and pending, in the order asked for, repeats and unknown ones included', async () => {
+    const readings = await readCounters(db, [counter(3n), counter(1n), counter(77n), counter(2n), counter(1n)])
+    const one = { total: 40n, pending: 1n, rolledUpAt: new Date('2026-11-20T10:00:00.123Z') }
+    expect(readings).toEqual([
+      { total: 0n, pending: 5n, rolledUpAt: null },
+      one,
+      { total: 0n, pending: 0n, rolledUpAt: null },
+      { total: 7n, pending: 0n, rolledUpAt: new Date('2026-11-20T11:00:00Z') },
+      one,
+    ])
+  })
+
+  it('of the rolled-up part alone leaves pending out', async () => {
+    expect(await readCounters(db, [counter(1n), counter(3n)], 'rolled')).toEqual([
+      { total: 40n, pending: 0n, rolledUpAt: new Date('2026-11-20T10:00:00.123Z') },
+      { total: 0n, pending: 0n, rolledUpAt: null },
+    ])
+  })
+
+  it('takes one statement for one counter, for a thousand, and none for none', async () => {
+    const many = Array.from({ length: MAX_READ }, (_, index) => counter(BigInt(index)))
+    expect(await db.recording(() => readCounters(db, [counter(1n)]))).toHaveLength(1)
+    expect(await db.recording(() => readCounters(db, many))).toHaveLength(1)
+    expect(await db.recording(() => readCounters(db, []))).toHaveLength(0)
+  })
+
+  it('touches the slots that hold something, not those that wait for pruning', async () => {
+    const rows = Array.from(
+      { length: 5_000 },
+      (_, slot) => `(1, 50, ${slot}, ${slot % 500 === 0 ? 3 : 0}, 1, 0, DEFAULT)`,
+    )
+    await db.execute(`INSERT INTO slotted_counters VALUES ${rows.join(',')}`)
+    const [statement] = await db.recording(async () => {
+      expect(await readCounters(db, [counter(50n)])).toMatchObject([{ pending: 30n }])
+    })
+    // 10 slots, each read once from the table and once from the temporary table that sums them, and a few look-ups.
+    expect(statement!.rowsRead).toBeLessThan(40)
+  })
+})
