@@ -2,13 +2,10 @@ import { Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import type { AppEnv } from './app-env.ts'
-import { ConfigurationError, readConfig } from './config.ts'
-import { StoredNames } from './counters/names.ts'
-import { SlotPool } from './counters/slots.ts'
-import { openDatabase } from './database/database.ts'
+import { ConfigurationError } from './config.ts'
 import { DatabaseFailure } from './database/errors.ts'
-import { withRetries } from './database/retry.ts'
 import { databaseProblem } from './database-problem.ts'
+import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import { Problem } from './problem.ts'
 import { counters } from './routes/counters.ts'
@@ -17,23 +14,15 @@ import { hit } from './routes/hit.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
 
-/** Milliseconds one statement of a request may take. With the retries, a request is answered within about 10 s. */
-const STATEMENT_DEADLINE_MS = 4_000
-
-// What the isolate keeps between requests: plain data only, never a promise or a connection of one request.
-const slots = new SlotPool()
-const names = new StoredNames()
-
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
 
 app.use(requestId())
 app.use(async (c, next) => {
-  const config = readConfig(c.env)
-  const db = withRetries(openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS }))
+  const { config, db, counting } = isolateOf(c.env)
   c.set('config', config)
   c.set('db', db)
-  c.set('counting', { db, types: config.types, slots, names })
+  c.set('counting', counting)
   await next()
 })
 app.use(
@@ -43,7 +32,7 @@ app.use(
       new Problem('method_not_allowed', {
         detail: `This path takes ${methods.join(', ')}.`,
         headers: { Allow: methods.join(', ') },
-      }).toResponse(c.get('requestId')),
+      }).toResponse(c),
   }),
 )
 
@@ -56,15 +45,15 @@ app.route('/', operations)
 app.notFound((c) =>
   new Problem('not_found', {
     detail: 'Nothing is served at this path. A key with a slash in it must be percent-encoded (%2F).',
-  }).toResponse(c.get('requestId')),
+  }).toResponse(c),
 )
 
 app.onError((error, c) => {
   const problem = problemOf(error)
   if (problem.status >= 500) {
-    log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: error.message })
+    log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: reason(error) })
   }
-  return problem.toResponse(c.get('requestId'))
+  return problem.toResponse(c)
 })
 
 /** The one place where an error becomes an answer. Only messages that were written for clients leave. */
@@ -78,4 +67,9 @@ function problemOf(error: Error): Problem {
   }
   if (error instanceof DatabaseFailure) return databaseProblem(error)
   return new Problem('internal_error', { detail: 'This was logged under the request id.' })
+}
+
+/** What the log says: of an answer that was put into words for a client, the error behind it. */
+function reason(error: Error): string {
+  return error.cause instanceof Error ? error.cause.message : error.message
 }

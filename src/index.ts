@@ -1,6 +1,6 @@
 import { app } from './app.ts'
-import { readConfig } from './config.ts'
 import type { Env } from './env.ts'
+import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import { runScheduled } from './maintenance.ts'
 
@@ -8,7 +8,7 @@ export default {
   fetch: app.fetch,
   async scheduled(controller, env) {
     try {
-      await runScheduled(readConfig(env), controller.cron, new Date(controller.scheduledTime))
+      await runScheduled(isolateOf(env).config, controller.cron, new Date(controller.scheduledTime))
     } catch (error) {
       log('error', 'scheduled_failed', { cron: controller.cron, error: String(error) })
       throw error

@@ -1,4 +1,6 @@
+import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { AppEnv } from './app-env.ts'
 import type { FieldError } from './field-errors.ts'
 
 /** Every problem a client can meet: its stable code, its status, and what it means in general. */
@@ -30,6 +32,8 @@ export interface ProblemDetails {
   /** The fields that are wrong, where it is about fields. */
   errors?: readonly FieldError[]
   headers?: Record<string, string>
+  /** The error behind it: for the log, never for the client. */
+  cause?: unknown
 }
 
 /** An answer that is an error: thrown anywhere below a route, sent as a problem document (RFC 9457). */
@@ -39,15 +43,15 @@ export class Problem extends Error {
   readonly details: ProblemDetails
 
   constructor(code: ProblemCode, details: ProblemDetails) {
-    super(details.detail)
+    super(details.detail, { cause: details.cause })
     this.name = 'Problem'
     this.code = code
     this.status = PROBLEMS[code].status
     this.details = details
   }
 
-  /** @param requestId the id that the log line of this request carries */
-  toResponse(requestId: string): Response {
+  /** The problem document, with whatever headers the request has collected by now (its id, CORS). */
+  toResponse(c: Context<AppEnv>): Response {
     const { detail, errors, headers } = this.details
     const document = {
       type: `urn:slotted-counter:problem:${this.code}`,
@@ -56,11 +60,12 @@ export class Problem extends Error {
       code: this.code,
       detail,
       ...(errors && { errors }),
-      requestId,
+      requestId: c.get('requestId'),
     }
-    return Response.json(document, {
-      status: this.status,
-      headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...headers },
+    return c.body(JSON.stringify(document), this.status, {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...headers,
     })
   }
 }

@@ -27,11 +27,15 @@ export async function count(
   increments: readonly Increment[],
   idempotencyKey?: string,
 ): Promise<void> {
-  await storeNames(
-    db,
-    names,
-    increments.map(({ counter }) => counter),
-  )
+  try {
+    await storeNames(
+      db,
+      names,
+      increments.map(({ counter }) => counter),
+    )
+  } catch (error) {
+    throw classify(error).withApplied('no')
+  }
   if (idempotencyKey !== undefined) {
     // A slot of its own, which nothing else writes to: the key recognises itself there however much is counted meanwhile.
     const id = await hash64(`idempotency-key ${idempotencyKey}`)

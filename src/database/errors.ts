@@ -56,9 +56,9 @@ export class DatabaseFailure extends Error implements FailureClass {
     this.applied = applied
   }
 
-  /** The same failure for a caller who cannot know whether an earlier attempt was applied. */
-  withUnknownOutcome(): DatabaseFailure {
-    return new DatabaseFailure({ kind: this.kind, retry: this.retry, applied: 'unknown' }, this.cause)
+  /** The same failure, seen from a larger whole that is or may be applied or not. */
+  withApplied(applied: 'no' | 'unknown'): DatabaseFailure {
+    return new DatabaseFailure({ kind: this.kind, retry: this.retry, applied }, this.cause)
   }
 }
 

@@ -37,7 +37,7 @@ export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RE
           const pause = Math.random() * policy.backoffMs * 2 ** (attempt - 1)
           const late = Date.now() + pause - began > policy.giveUpAfterMs
           if (!failure.retry || attempt >= policy.attempts || late) {
-            throw unknown ? failure.withUnknownOutcome() : failure
+            throw unknown ? failure.withApplied('unknown') : failure
           }
           await new Promise((resolve) => setTimeout(resolve, pause))
         }

@@ -20,10 +20,7 @@ export const byField = z.int({ error: BY_RULE })
 
 /** Answers a body over the limit. */
 export function bodyTooLarge(maxBytes: number): (c: Context<AppEnv>) => Response {
-  return (c) =>
-    new Problem('body_too_large', { detail: `The body may have at most ${maxBytes} bytes.` }).toResponse(
-      c.get('requestId'),
-    )
+  return (c) => new Problem('body_too_large', { detail: `The body may have at most ${maxBytes} bytes.` }).toResponse(c)
 }
 
 /**
@@ -38,5 +35,6 @@ export function countingProblem(error: unknown): never {
     detail:
       'It may or may not have been counted. Send it again with the same Idempotency-Key to count it exactly once.',
     ...(headers && { headers }),
+    cause: error,
   })
 }

@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CounterType } from '../../src/config.ts'
+import { type CountingContext, count } from '../../src/counters/count.ts'
+import { counterOf } from '../../src/counters/counter.ts'
+import { StoredNames } from '../../src/counters/names.ts'
+import { readCounters } from '../../src/counters/read.ts'
+import { SlotPool } from '../../src/counters/slots.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { withRetries } from '../../src/database/retry.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+
+const page: CounterType = { name: 'page', recordType: 1, key: 'string', public: true, allowedOrigins: [], slots: null }
+const classic: CounterType = { ...page, name: 'classic', recordType: 2, slots: 4 }
+
+describe('counting', () => {
+  let db: TestDatabase
+  let context: CountingContext
+
+  /** The context of another isolate, which knows nothing of the first. */
+  const isolate = (deadlineMs = 2_000): CountingContext => ({
+    db: withRetries(openDatabase({ url: db.url, deadlineMs })),
+    types: new Map([page, classic].map((type) => [type.name, type])),
+    slots: new SlotPool(),
+    names: new StoredNames(),
+  })
+  const hit = async (
+    key: string,
+    { by = 1n, type = page, idempotencyKey = undefined as string | undefined, on = context } = {},
+  ) => count(on, [{ counter: await counterOf(type, key), by }], idempotencyKey)
+  const countOf = async (key: string, type = page) => {
+    const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [await counterOf(type, key)])
+    return total + pending
+  }
+  const slotsOf = (key: string, type = page) =>
+    counterOf(type, key).then(({ recordId }) =>
+      db.number('SELECT COUNT(*) FROM slotted_counters WHERE record_id = ?', [recordId]),
+    )
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    context = isolate()
+  })
+
+  it('uses one slot per isolate, however often it counts', async () => {
+    for (let i = 0; i < 5; i++) await hit('/a')
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([5n, 1n])
+    await hit('/a', { on: isolate() })
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([6n, 2n])
+  })
+
+  it('uses as many slots as there are hits in flight, and the same ones again', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => hit('/a')))
+    await Promise.all(Array.from({ length: 8 }, () => hit('/a')))
+    expect(await countOf('/a')).toBe(16n)
+    expect(await slotsOf('/a')).toBeLessThanOrEqual(8n)
+  })
+
+  it('spreads a type with slots = N over slots 0 to N − 1, as published', async () => {
+    for (let i = 0; i < 40; i++) await hit('/a', { type: classic })
+    expect(await countOf('/a', classic)).toBe(40n)
+    const { rows } = await db.execute('SELECT DISTINCT slot FROM slotted_counters ORDER BY slot')
+    expect(rows.map(({ slot }) => slot)).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('stores the name before the first increment, once per isolate', async () => {
+    const statements = await db.recording(async () => {
+      await hit('/a')
+      await hit('/a')
+    })
+    const kinds = statements.map(({ sql }) => (sql.includes('counter_names') ? 'name' : 'increment'))
+    expect(kinds).toEqual(['name', 'increment', 'increment'])
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
+    expect(rows).toEqual([{ name: '/a' }])
+  })
+
+  it('counts once when the answer is lost after the commit, and the statement is sent again', async () => {
+    await hit('/a')
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted', times: 2 }] })
+    await hit('/a')
+    expect(await countOf('/a')).toBe(2n)
+  })
+
+  it.each([
+    ['the connection is cut before the statement', { action: 'cut-request' }],
+    ['a proxy answers with a page', { action: 'html', status: 502 }],
+    ['the statement waited too long for a lock', { action: 'error', errno: 1205 }],
+    ['the statement was the victim of a deadlock', { action: 'error', errno: 1213 }],
+    ['there are too many connections', { action: 'error', errno: 1040 }],
+    ['the server has gone away', { action: 'error', errno: 2006 }],
+  ] as const)('counts once when %s the first time', async (_, fault) => {
+    await db.behave({ faults: [{ ...fault, match: 'INSERT INTO slotted' }] })
+    await hit('/a')
+    expect(await countOf('/a')).toBe(1n)
+  })
+
+  it('gives up within its deadline when no answer comes, and does not know the outcome', async () => {
+    const impatient = isolate(300)
+    await hit('/warm', { on: impatient })
+    await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
+    await expect(hit('/a', { on: impatient })).rejects.toMatchObject({ kind: 'unavailable', applied: 'unknown' })
+  })
+
+  it('never writes to the slot of a batch of unknown fate again', async () => {
+    const impatient = isolate(300)
+    await hit('/a', { on: impatient })
+    await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
+    await hit('/a', { on: impatient }).catch(() => {})
+    await db.behave()
+    await hit('/a', { on: impatient })
+    // The first two hits share a slot; the second one's fate was unknown (it was in fact counted), so the third has another.
+    const { rows } = await db.execute('SELECT count FROM slotted_counters ORDER BY count')
+    expect(rows).toEqual([{ count: '1' }, { count: '2' }])
+  })
+
+  it('goes on with the slot of a batch that was certainly not applied', async () => {
+    await hit('/a')
+    await db.behave({ faults: [{ action: 'error', errno: 1205, match: 'INSERT INTO slotted', times: 3 }] })
+    await expect(hit('/a')).rejects.toMatchObject({ kind: 'contention', applied: 'no' })
+    await db.behave()
+    await hit('/a')
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([2n, 1n])
+  })
+
+  it('under an idempotency key counts once, from whatever isolate, beside other hits and across roll-ups', async () => {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => hit('/a', { by: 3n, idempotencyKey: 'k', on: i % 2 ? context : isolate() })),
+    )
+    await hit('/a')
+    await db.execute('UPDATE slotted_counters SET count = 0')
+    await hit('/a', { by: 3n, idempotencyKey: 'k' })
+    expect(await countOf('/a')).toBe(0n)
+    await hit('/a', { by: 3n, idempotencyKey: 'another' })
+    expect(await countOf('/a')).toBe(3n)
+  })
+})

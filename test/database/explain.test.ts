@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { RecordedStatement } from '../../local/planetscale/behaviour.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/maintenance.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+/** Every statement the Worker sends, by how it begins; a new one must be added here, and reached below. */
+const STATEMENTS = [
+  'BEGIN',
+  'COMMIT',
+  'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN',
+  'INSERT IGNORE INTO counter_names',
+  'INSERT IGNORE INTO counter_totals',
+  'INSERT INTO counter_history',
+  'INSERT INTO counter_totals',
+  'INSERT INTO rollup_state',
+  'INSERT INTO slotted_counters … VALUES(batch)',
+  'INSERT INTO slotted_counters … count + VALUES(count)',
+  'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters',
+  'SELECT holder, leased_until',
+  'SELECT record_id, SUM(total)',
+  'SELECT record_id, count AS total',
+  'SELECT s.record_type, s.record_id, s.slot, s.count, t.version … ORDER BY',
+  'SELECT s.record_type, s.record_id, s.slot, s.count, t.version … s.slot >',
+  'SELECT written_hour, record_type … ORDER BY',
+  'SELECT written_hour, record_type … slot >',
+  'UPDATE rollup_state',
+]
+
+/** What EXPLAIN may say of a table that is not a temporary one: found through an index, never all of it. */
+const BY_INDEX = new Set(['const', 'eq_ref', 'ref', 'range', 'system'])
+
+const matches = (sql: string, statement: string) => {
+  const [begin, rest = ''] = statement.split(' … ')
+  const text = sql.replace(/\s+/g, ' ')
+  return text.startsWith(begin!) && text.includes(rest)
+}
+
+describe('every statement the Worker sends', () => {
+  let db: TestDatabase
+  let statements: RecordedStatement[]
+
+  beforeAll(async () => {
+    db = await freshDatabase()
+    // Enough that a scan would show: idle counters, totals, names, and old slots to prune.
+    for (let begin = 0; begin < 60_000; begin += 20_000) {
+      const rows = Array.from(
+        { length: 20_000 },
+        (_, i) => `(1,${begin + i},7,0,1,FLOOR(UNIX_TIMESTAMP()/3600),DEFAULT)`,
+      )
+      await db.execute(`INSERT INTO slotted_counters VALUES ${rows.join(',')}`)
+    }
+    await db.execute('INSERT INTO counter_totals SELECT record_type, record_id, 5, 1, NULL FROM slotted_counters')
+    await db.execute(
+      `INSERT INTO counter_names SELECT record_type, record_id, CONCAT('key-', record_id) FROM slotted_counters`,
+    )
+    await db.execute(`INSERT INTO counter_history SELECT record_type, record_id, '2026-01-01', 5 FROM slotted_counters`)
+    const old = Array.from({ length: 150 }, (_, i) => `(2,${i},7,0,1,1,DEFAULT)`)
+    await db.execute(`INSERT INTO slotted_counters VALUES ${old.join(',')}`)
+    await db.execute('ANALYZE TABLE slotted_counters, counter_totals, counter_names, counter_history')
+
+    // The first use of a table reads the server's own dictionary, which is not what is measured here.
+    for (const table of ['slotted_counters', 'counter_totals', 'counter_names', 'counter_history', 'rollup_state']) {
+      await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
+    }
+
+    const worker = new TestWorker(db.url, {
+      ROLLUP: { page_slots: 20 },
+      PRUNING: { page_slots: 100 },
+    })
+    const keys = Array.from({ length: 50 }, (_, i) => `/page/${i}`)
+    statements = await db.recording(async () => {
+      await worker.hit('page_view', '/a')
+      await worker.api('POST', '/v1/counters/download/a%2Fb?return=count', { by: 2 })
+      await worker.api('POST', '/v1/increments', { increments: keys.map((key) => ({ type: 'page_view', key })) })
+      await worker.fetch('/v1/counters/page_view/%2Fa')
+      await worker.fetch('/v1/counters/page_view/%2Fa?consistency=rolled')
+      await worker.fetch(`/v1/counters/page_view?${keys.map((key) => `key=${key}`).join('&')}`)
+      await worker.fetch('/healthz')
+      await worker.api('GET', '/v1/status')
+      await worker.cron(ROLL_UP_CRON)
+      await worker.api('POST', '/v1/rollup')
+      await worker.cron(PRUNING_CRON)
+    })
+  })
+
+  it('is known here, and was sent', () => {
+    const unknown = statements.filter(({ sql }) => !STATEMENTS.some((statement) => matches(sql, statement)))
+    // BEGIN and COMMIT are the endpoint's own business.
+    const tables = STATEMENTS.filter((statement) => !/^(BEGIN|COMMIT)$/.test(statement))
+    const unsent = tables.filter((statement) => !statements.some(({ sql }) => matches(sql, statement)))
+    expect({ unknown: unknown.map(({ sql }) => sql), unsent }).toEqual({ unknown: [], unsent: [] })
+  })
+
+  it('finds its rows through an index', async () => {
+    const version = String((await db.execute('SELECT VERSION() AS version')).rows[0]!.version)
+    const explain = version.includes('MariaDB') ? 'EXPLAIN' : 'EXPLAIN FORMAT=TRADITIONAL'
+    for (const { sql } of statements.filter(({ sql }) => !sql.startsWith('INSERT'))) {
+      const { rows } = await db.execute(`${explain} ${sql}`)
+      for (const { table, type, key } of rows) {
+        // <derived2> and <union1,2> are temporary tables, as long as what the rows below them returned.
+        if (table === null || String(table).startsWith('<')) continue
+        expect({ sql: sql.slice(0, 300), table, byIndex: BY_INDEX.has(String(type)) && key !== null }).toMatchObject({
+          byIndex: true,
+        })
+      }
+    }
+  })
+
+  it('reads no more than it returns, adds up or changes', () => {
+    const excessive = statements.flatMap(({ sql, rowsRead, rowsReturned, rowsAffected }) => {
+      // What an aggregate adds up: at most the 53 pending slots of this test.
+      const added = /SUM\(total\)|COUNT\(\*\)/.test(sql) ? 53 : 0
+      // An index range is looked up once and read once past its end; a joined or temporary row is read once more.
+      const allowed = 3 * (rowsReturned + rowsAffected + added) + 10
+      return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
+    })
+    expect(excessive).toEqual([])
+  })
+})

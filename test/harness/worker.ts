@@ -1,0 +1,53 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
+import { env as configured } from 'cloudflare:workers'
+import type { Env } from '../../src/env.ts'
+import worker from '../../src/index.ts'
+
+/** The token of the Worker under test. */
+export const TOKEN = 'a-token-for-tests'
+
+/** The Worker with the configuration it ships with, on a database of the test's own. */
+export class TestWorker {
+  readonly env: Env
+
+  /** @param overrides settings that differ from wrangler.toml */
+  constructor(databaseUrl: string, overrides: Env = {}) {
+    this.env = { ...(configured as Env), DATABASE_URL: databaseUrl, API_TOKEN: TOKEN, ...overrides }
+  }
+
+  /** Sends a request as it stands. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const context = createExecutionContext()
+    const request = new Request(`http://counter.test${path}`, { redirect: 'manual', ...init })
+    const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], this.env, context)
+    await waitOnExecutionContext(context)
+    return response
+  }
+
+  /** Sends JSON with the token. */
+  async api(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch(path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${TOKEN}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** Counts a hit as a browser does. */
+  async hit(type: string, key: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return this.fetch('/hit', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify({ type, key }),
+    })
+  }
+
+  /** Fires a cron trigger. */
+  async cron(expression: string, at = new Date()): Promise<void> {
+    await worker.scheduled(createScheduledController({ cron: expression, scheduledTime: at }), this.env)
+  }
+}

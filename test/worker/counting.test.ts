@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+      secret: { record_type: 3 },
+    },
+  })
+})
+const read = async (type: string, key: string) => {
+  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+it('these tests run in workerd', () => {
+  expect(navigator.userAgent).toBe('Cloudflare-Workers')
+})
+
+describe('POST /hit', () => {
+  it('counts one, says so, and needs no token', async () => {
+    const response = await worker.hit('page_view', '/blog/hello')
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    expect(await read('page_view', '/blog/hello')).toEqual({
+      type: 'page_view',
+      key: '/blog/hello',
+      count: 1,
+      total: 0,
+      pending: 1,
+      rolledUpAt: null,
+    })
+  })
+
+  it('takes JSON sent as text/plain, which needs no preflight', async () => {
+    const body = JSON.stringify({ type: 'page_view', key: '/beacon' })
+    const response = await worker.fetch('/hit', { method: 'POST', body, headers: { Origin: 'https://any.example' } })
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    expect(await read('page_view', '/beacon')).toMatchObject({ count: 1 })
+  })
+
+  it('counts for a type’s own origins only, and says why not', async () => {
+    const from = (headers: Record<string, string>) => worker.hit('issue', '42', headers)
+    expect((await from({ Origin: 'https://example.com' })).headers.get('X-Hit')).toBe('counted')
+    expect((await from({ Referer: 'https://example.com/page' })).headers.get('X-Hit')).toBe('counted')
+    for (const headers of [
+      {},
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Referer: 'https://example.com.evil/' },
+    ]) {
+      const response = await from(headers)
+      expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'ignored; reason=origin'])
+    }
+    expect((await worker.hit('secret', 'x', { Origin: 'https://example.com' })).headers.get('X-Hit')).toBe(
+      'ignored; reason=origin',
+    )
+    expect(await read('issue', '42')).toMatchObject({ count: 2 })
+  })
+
+  it('answers a preflight', async () => {
+    const response = await worker.fetch('/hit', {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://example.com',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type',
+      },
+    })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('Access-Control-Allow-Methods')).toBe('POST')
+  })
+})
+
+describe('POST /v1/counters/:type/:key', () => {
+  it('adds, by one if not told otherwise, and gives the count when asked', async () => {
+    const path = '/v1/counters/page_view/%2Fa'
+    expect(await (await worker.api('POST', path)).json()).toEqual({ type: 'page_view', key: '/a', added: 1 })
+    expect(await (await worker.api('POST', path, { by: 41 })).json()).toEqual({
+      type: 'page_view',
+      key: '/a',
+      added: 41,
+    })
+    const response = await worker.api('POST', `${path}?return=count`, { by: -2 })
+    expect(await response.json()).toEqual({ type: 'page_view', key: '/a', added: -2, count: 40 })
+    expect(response.headers.get('X-Hit')).toBe('counted')
+  })
+
+  it('is exact beyond 2^31 and to the last digit beyond 2^53', async () => {
+    const path = '/v1/counters/page_view/large?return=count'
+    await worker.api('POST', path, { by: 2 ** 31 })
+    expect(await (await worker.api('POST', path, { by: 2 ** 31 })).json()).toMatchObject({ count: 2 ** 32 })
+    await worker.api('POST', path, { by: Number.MAX_SAFE_INTEGER })
+    const text = await (await worker.api('POST', path, { by: Number.MAX_SAFE_INTEGER })).text()
+    expect(text).toContain(`"count":${2n ** 32n + 2n * (2n ** 53n - 1n)}`)
+  })
+
+  it('under an Idempotency-Key counts once', async () => {
+    const again = () => worker.api('POST', '/v1/counters/page_view/once', { by: 5 }, { 'Idempotency-Key': 'abc' })
+    for (let i = 0; i < 3; i++) expect((await again()).status).toBe(200)
+    expect(await read('page_view', 'once')).toMatchObject({ count: 5 })
+  })
+})
+
+describe('POST /v1/increments', () => {
+  it('counts up to a thousand things of all types in one go', async () => {
+    const increments = Array.from({ length: 998 }, (_, i) => ({ type: 'page_view', key: `/many/${i % 500}` }))
+    const response = await worker.api('POST', '/v1/increments', {
+      increments: [
+        ...increments,
+        { type: 'issue', key: 18446744073709551615n.toString(), by: 7 },
+        { type: 'secret', key: 's', by: -3 },
+      ],
+    })
+    expect(await response.json()).toEqual({ accepted: 1_000 })
+    expect(await read('page_view', '/many/0')).toMatchObject({ count: 2 })
+    expect(await read('issue', '18446744073709551615')).toMatchObject({ count: 7 })
+    const secret = await worker.api('GET', '/v1/counters/secret/s')
+    expect(await secret.json()).toMatchObject({ count: -3 })
+  })
+
+  it('names every bad one and counts nothing', async () => {
+    const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
+    const response = await worker.api('POST', '/v1/increments', {
+      increments: [
+        { type: 'page_view', key: '/good' },
+        { type: 'nope', key: '/x' },
+        { type: 'page_view', key: 'x'.repeat(513) },
+        { type: 'issue', key: '007' },
+      ],
+    })
+    expect(response.status).toBe(422)
+    const { code, errors } = (await response.json()) as { code: string; errors: { field: string }[] }
+    expect(code).toBe('invalid_request')
+    expect(errors.map(({ field }) => field)).toEqual(['increments.1.type', 'increments.2.key', 'increments.3.key'])
+    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(before)
+  })
+
+  it('under an Idempotency-Key counts the whole request once', async () => {
+    const body = { increments: Array.from({ length: 50 }, (_, i) => ({ type: 'page_view', key: `/idem/${i}`, by: i })) }
+    await Promise.all(
+      Array.from({ length: 4 }, () => worker.api('POST', '/v1/increments', body, { 'Idempotency-Key': 'batch-1' })),
+    )
+    expect(await read('page_view', '/idem/49')).toMatchObject({ count: 49 })
+  })
+})
+
+describe('keys', () => {
+  it.each([
+    ['a slash and a percent sign', '/50%/off'],
+    ['an encoded slash, literally', 'a%2Fb'],
+    ['spaces, quotes and backslashes', ` '"\\\` `],
+    ['question mark and hash', 'a?b#c'],
+    ['SQL', `'); DROP TABLE slotted_counters; -- `],
+    ['emoji, right-to-left and combining marks', '👩‍👩‍👧 שלום e\u0301'],
+    ['control characters', '\u0001\n\t\r\u007f\u001a'],
+    ['exactly 512 bytes', 'é'.repeat(256)],
+    ['a placeholder', '? :name ?'],
+  ])('with %s are counted and read back as they are', async (_, key) => {
+    expect((await worker.hit('page_view', key)).status).toBe(204)
+    expect((await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`)).status).toBe(200)
+    expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+    const listed = await worker.fetch(`/v1/counters/page_view?key=${encodeURIComponent(key)}`)
+    expect(await listed.json()).toMatchObject({ counters: [{ key, count: 2 }] })
+    const hex = [...new TextEncoder().encode(key)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LOWER(HEX(name)) = ?', [hex])).toBe(1n)
+  })
+
+  it('that differ in case, accents, normal form or trailing space are different counters', async () => {
+    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key']
+    for (const [index, key] of keys.entries()) {
+      await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`, { by: index + 1 })
+    }
+    for (const [index, key] of keys.entries()) expect(await read('page_view', key)).toMatchObject({ count: index + 1 })
+  })
+
+  it('of integer types are their own record ids and have no names', async () => {
+    await worker.api('POST', '/v1/counters/issue/18446744073709551614')
+    await worker.api('POST', '/v1/increments', { increments: [{ type: 'issue', key: 0 }] })
+    expect(await read('issue', '18446744073709551614')).toMatchObject({ key: '18446744073709551614', count: 1 })
+    expect(await read('issue', '0')).toMatchObject({ count: 1 })
+    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE record_type = 2')).toBe(0n)
+  })
+})

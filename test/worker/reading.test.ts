@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+      secret: { record_type: 3 },
+    },
+  })
+  await worker.api('POST', '/v1/counters/page_view/a', { by: 3 })
+  await worker.api('POST', '/v1/rollup')
+  await worker.api('POST', '/v1/counters/page_view/a', { by: 2 })
+})
+
+describe('reading', () => {
+  it('of a counter that was never counted gives zeros', async () => {
+    const response = await worker.fetch('/v1/counters/page_view/never')
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      type: 'page_view',
+      key: 'never',
+      count: 0,
+      total: 0,
+      pending: 0,
+      rolledUpAt: null,
+    })
+  })
+
+  it('gives total and pending apart, exact or as rolled up', async () => {
+    const exact = await worker.fetch('/v1/counters/page_view/a')
+    expect(await exact.json()).toMatchObject({
+      count: 5,
+      total: 3,
+      pending: 2,
+      rolledUpAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+    expect(exact.headers.get('Cache-Control')).toBe('public, no-cache')
+    const rolled = await worker.fetch('/v1/counters/page_view/a?consistency=rolled')
+    expect(await rolled.json()).toMatchObject({ count: 3, total: 3, pending: 0 })
+    expect(rolled.headers.get('Cache-Control')).toBe('public, max-age=30')
+  })
+
+  it('of many keys keeps their order', async () => {
+    const response = await worker.fetch('/v1/counters/page_view?key=b&key=a&key=b')
+    expect(await response.json()).toMatchObject({
+      counters: [
+        { key: 'b', count: 0 },
+        { key: 'a', count: 5 },
+        { key: 'b', count: 0 },
+      ],
+    })
+  })
+
+  it('is open to other sites’ scripts for public types, and needs the token for the others', async () => {
+    const open = await worker.fetch('/v1/counters/page_view/a')
+    expect(open.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    const closed = await worker.fetch('/v1/counters/secret/a')
+    expect([closed.status, closed.headers.get('WWW-Authenticate')]).toEqual([401, 'Bearer realm="slotted-counter"'])
+    expect((await worker.fetch('/v1/counters/secret?key=a')).status).toBe(401)
+    const allowed = await worker.api('GET', '/v1/counters/secret/a')
+    expect(allowed.status).toBe(200)
+    expect(allowed.headers.get('Cache-Control')).toBe('private, no-cache')
+    expect(allowed.headers.get('Access-Control-Allow-Origin')).toBeNull()
+  })
+
+  it('with the ETag of an unchanged count answers 304, and of a changed one 200', async () => {
+    const etag = (await worker.fetch('/v1/counters/page_view/a')).headers.get('ETag')!
+    const again = () => worker.fetch('/v1/counters/page_view/a', { headers: { 'If-None-Match': etag } })
+    expect((await again()).status).toBe(304)
+    await worker.api('POST', '/v1/counters/page_view/a')
+    expect((await again()).status).toBe(200)
+  })
+
+  it('with HEAD gives the headers alone', async () => {
+    const response = await worker.fetch('/v1/counters/page_view/a', { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+})
+
+describe('GET /v1/status', () => {
+  it('tells how far the roll-up is behind', async () => {
+    await worker.api('POST', '/v1/counters/page_view/a')
+    const before = (await (await worker.api('GET', '/v1/status')).json()) as Record<string, unknown>
+    expect(before).toMatchObject({ pendingSlots: 1, pendingSlotsAtLeast: false, rollUp: { running: false } })
+    await worker.api('POST', '/v1/rollup')
+    const after = (await (await worker.api('GET', '/v1/status')).json()) as { rollUp: { behindSeconds: number } }
+    expect(after).toMatchObject({ pendingSlots: 0, rollUp: { running: false } })
+    expect(after.rollUp.behindSeconds).toBeLessThan(30)
+  })
+})
+
+describe('POST /v1/rollup', () => {
+  it('rolls up and says what it did', async () => {
+    await worker.api('POST', '/v1/counters/page_view/r', { by: 9 })
+    expect(await (await worker.api('POST', '/v1/rollup')).json()).toMatchObject({
+      outcome: 'complete',
+      moved: 9,
+      counters: 1,
+      left: 0,
+    })
+    expect(await (await worker.fetch('/v1/counters/page_view/r')).json()).toMatchObject({
+      count: 9,
+      total: 9,
+      pending: 0,
+    })
+  })
+
+  it('asked for eight times at once moves everything once', async () => {
+    await worker.api('POST', '/v1/counters/page_view/eight', { by: 9 })
+    const answers = await Promise.all(Array.from({ length: 8 }, () => worker.api('POST', '/v1/rollup')))
+    for (const { status } of answers) expect([200, 409]).toContain(status)
+    expect(await (await worker.fetch('/v1/counters/page_view/eight')).json()).toMatchObject({
+      count: 9,
+      total: 9,
+      pending: 0,
+    })
+  })
+})
