@@ -54,11 +54,14 @@ const USER = 'slotted_counter'
 export async function startDatabaseServer(options: DatabaseServerOptions): Promise<DatabaseServer> {
   const { mysqlUrl, say } = options
   if (mysqlUrl !== undefined && mysqlUrl !== '') {
-    const version = await serverVersion(mysqlUrl).catch((error: Error) => {
+    // Its path names a database, which need not be there yet.
+    const server = new URL(mysqlUrl)
+    server.pathname = ''
+    const version = await serverVersion(server.href).catch((error: Error) => {
       throw new Error(`MYSQL_URL names a server that does not answer: ${error.message}`)
     })
     const description = `${version} (MYSQL_URL)`
-    return { url: mysqlUrl.replace(/\/+$/, ''), description, ended: new Promise(() => {}), stop: async () => {} }
+    return { url: server.href.replace(/\/$/, ''), description, ended: new Promise(() => {}), stop: async () => {} }
   }
   const directory = resolve(options.directory)
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -7,7 +7,7 @@ import { freePort, isFree } from './free-port.ts'
 import { migrate } from './migrations.ts'
 import { PlanetScaleEndpoint } from './planetscale/endpoint.ts'
 
-/** The database of `npm start`. */
+/** The database of `npm start`, unless MYSQL_URL names another one in its path. */
 const DATABASE = 'slotted_counter'
 
 /** A database server, its tables, and the PlanetScale endpoint in front of it. */
@@ -22,6 +22,7 @@ export interface LocalDatabase {
 /** How to start. */
 export interface LocalDatabaseOptions {
   stateDirectory: string
+  /** `mysql://USER:PASSWORD@HOST:PORT[/DATABASE]` of a server to use instead of a private one. */
   mysqlUrl?: string | undefined
   say: (line: string) => void
 }
@@ -36,16 +37,17 @@ export async function startLocalDatabase({
   mysqlUrl,
   say,
 }: LocalDatabaseOptions): Promise<LocalDatabase> {
+  const database = (mysqlUrl && decodeURIComponent(new URL(mysqlUrl).pathname.slice(1))) || DATABASE
   const server = await startDatabaseServer({ directory: join(stateDirectory, 'database'), mysqlUrl, say })
   try {
     const connection = await mysql.createConnection({ uri: server.url })
-    await connection.query(`CREATE DATABASE IF NOT EXISTS \`${DATABASE}\``)
+    await connection.query('CREATE DATABASE IF NOT EXISTS ??', [database])
     await connection.end()
     const { port, password } = await endpointSettings(stateDirectory)
     const endpoint = new PlanetScaleEndpoint({ mysqlUrl: server.url, port, password })
     await endpoint.listen()
     try {
-      const databaseUrl = endpoint.urlOf(DATABASE)
+      const databaseUrl = endpoint.urlOf(database)
       const applied = await migrate({ databaseUrl, say: () => {} })
       if (applied.length > 0) say(`Applied ${applied.length} migrations.`)
       return {

@@ -20,7 +20,7 @@ Environment:
   PORT       port of the Worker on 127.0.0.1 (default 8787)
   STATE_DIR  folder for the database and everything else that is kept (default .local)
   API_TOKEN  the Worker's API token (default "local")
-  MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT`,
+  MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`,
   )
   .parse()
 

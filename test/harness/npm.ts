@@ -1,0 +1,85 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { freePort } from '../../local/free-port.ts'
+
+const run = promisify(execFile)
+
+/** The top of the project. */
+export const PROJECT = resolve(import.meta.dirname, '../..')
+
+/** What to do when the test is over, or the suite where something belongs to all its tests. */
+export type Finally = (cleanUp: () => Promise<void>) => void
+
+/** A state directory of the test's own, removed afterwards. */
+export async function stateDirectory(atEnd: Finally = onTestFinished): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-state-'))
+  atEnd(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** An npm script that is running, as a person runs it. */
+export class NpmScript {
+  readonly child: ChildProcess
+  /** Everything it has printed so far. */
+  output = ''
+  readonly ended: Promise<number | null>
+
+  /** @param args what stands behind `npm` on the command line */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, atEnd: Finally = onTestFinished) {
+    this.child = spawn('npm', args, { cwd: PROJECT, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text
+      })
+    }
+    this.ended = new Promise((done) => this.child.once('close', done))
+    atEnd(async () => {
+      if (this.child.exitCode === null) this.child.kill('SIGTERM')
+      await this.ended
+    })
+  }
+
+  /** Waits until it has printed something. */
+  async printed(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.output)) {
+      if (this.child.exitCode !== null) throw new Error(`it ended without printing ${pattern}:\n${this.output}`)
+      await new Promise((done) => setTimeout(done, 50))
+    }
+  }
+
+  /** The process ids of everything it has started, directly or not. */
+  async processes(): Promise<number[]> {
+    const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
+    const parents = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
+    const found = [this.child.pid!]
+    for (const ancestor of found) found.push(...parents.filter(([, parent]) => parent === ancestor).map(([pid]) => pid))
+    return found
+  }
+}
+
+/** Starts the service and waits until it has said what to try. */
+export async function npmStart(
+  env: NodeJS.ProcessEnv,
+  atEnd: Finally = onTestFinished,
+): Promise<{ service: NpmScript; url: string; port: string }> {
+  const port = String(env.PORT ?? (await freePort()))
+  const service = new NpmScript(['start'], { ...env, PORT: port }, atEnd)
+  await service.printed(/Ctrl-C stops everything/)
+  return { service, url: `http://127.0.0.1:${port}`, port }
+}
+
+/** Those of some processes that are still there. */
+export async function alive(pids: readonly number[]): Promise<string[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,stat=,args='])
+  return stdout.split('\n').filter((line) => {
+    const [pid, state] = line.trim().split(/\s+/)
+    return pids.includes(Number(pid)) && !state?.startsWith('Z')
+  })
+}

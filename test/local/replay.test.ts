@@ -1,0 +1,128 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { accessLog, countPaths } from '../harness/access-log.ts'
+import { NpmScript, npmStart, stateDirectory } from '../harness/npm.ts'
+
+describe('npm run replay', () => {
+  const log = accessLog()
+  const paths = countPaths(log)
+  const expected = [...paths].filter(([path]) => Buffer.byteLength(path) <= 512)
+  let url: string
+  let folder: string
+
+  const cleanUps: (() => Promise<void>)[] = []
+  const atEnd = (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp)
+  afterAll(async () => {
+    for (const cleanUp of cleanUps) await cleanUp()
+  })
+
+  beforeAll(async () => {
+    folder = await stateDirectory(atEnd)
+    await writeFile(join(folder, 'access.log'), log)
+    await writeFile(join(folder, 'access.log.gz'), gzipSync(log))
+    const response = await fetch(inject('databases'), { method: 'POST' })
+    const { name } = (await response.json()) as { name: string }
+    ;({ url } = await npmStart(
+      { MYSQL_URL: `${inject('mysqlUrl')}/${name}`, STATE_DIR: folder, API_TOKEN: 'local' },
+      atEnd,
+    ))
+  })
+
+  const replay = (args: string[], input?: string) => {
+    const script = new NpmScript(['run', '-s', 'replay', '--', '--url', url, ...args], {
+      STATE_DIR: folder,
+      API_TOKEN: 'local',
+    })
+    if (input !== undefined) script.child.stdin?.end(input)
+    return script
+  }
+
+  /** Reads every path back, as page views or downloads, and compares with the independent count. */
+  async function checkCounts(times: number): Promise<void> {
+    const counted = new Map<string, number>()
+    for (let begin = 0; begin < expected.length; begin += 50) {
+      const keys = expected.slice(begin, begin + 50).map(([path]) => path)
+      for (const type of ['page_view', 'download']) {
+        const query = keys.map((key) => `key=${encodeURIComponent(key)}`).join('&')
+        const response = await fetch(`${url}/v1/counters/${type}?${query}`)
+        const { counters } = (await response.json()) as { counters: { key: string; count: number }[] }
+        for (const { key, count } of counters) counted.set(key, (counted.get(key) ?? 0) + count)
+      }
+    }
+    expect([...counted].filter(([path, count]) => count !== times * (paths.get(path) ?? 0))).toEqual([])
+  }
+
+  it('interrupted at any point and run again, plain, compressed or piped, counts every line of the log once', async () => {
+    const interrupted = replay([join(folder, 'access.log')])
+    await new Promise((done) => setTimeout(done, 600))
+    interrupted.child.kill('SIGINT')
+    await interrupted.ended
+    const first = replay([join(folder, 'access.log')])
+    expect(await first.ended).toBe(0)
+    expect(first.output).toMatch(/\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/)
+    await checkCounts(1)
+    expect(await replay([join(folder, 'access.log.gz')]).ended).toBe(0)
+    expect(await replay(['-'], log).ended).toBe(0)
+    await checkCounts(1)
+    // A roll-up in between changes nothing about that.
+    const rollUp = await fetch(`${url}/v1/rollup`, { method: 'POST', headers: { Authorization: 'Bearer local' } })
+    expect(rollUp.status).toBe(200)
+    expect(await replay([join(folder, 'access.log')]).ended).toBe(0)
+    await checkCounts(1)
+  })
+
+  it('of a log that has grown since counts only what is new', async () => {
+    const grown = join(folder, 'growing.log')
+    const line = (i: number) => `192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /growing HTTP/1.1" 200 ${i} "-" "-"\n`
+    for (const lines of [10, 25, 26]) {
+      await writeFile(grown, Array.from({ length: lines }, (_, i) => line(i)).join(''))
+      expect(await replay([grown]).ended).toBe(0)
+      const response = await fetch(`${url}/v1/counters/page_view/%2Fgrowing`)
+      expect(await response.json()).toMatchObject({ count: lines })
+    }
+  })
+
+  it('takes JSON lines as nginx writes them, and counts what it is told to', async () => {
+    const file = join(folder, 'nginx.json')
+    const lines = [
+      { request: 'GET /json?a=1 HTTP/2.0', status: '200' },
+      { request_method: 'GET', request_uri: '/json', status: 304 },
+      { request: 'POST /json HTTP/2.0', status: '200' },
+      { request: 'GET /json HTTP/2.0', status: '404' },
+      { nothing: 'here' },
+    ]
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const script = replay([file, '--methods', 'GET', '--statuses', '2xx,304'])
+    expect(await script.ended).toBe(0)
+    expect(script.output).toMatch(
+      /5 lines: counted 2 page_view; not counted: .*1 other method.*1 other status.*1 not a request line/,
+    )
+    expect(await (await fetch(`${url}/v1/counters/page_view/%2Fjson`)).json()).toMatchObject({ count: 2 })
+  })
+
+  it.each([
+    ['a file that is not there', () => ['/nonexistent'], 'ENOENT'],
+    [
+      'a compressed file that is cut off',
+      async () => {
+        const file = join(folder, 'cut.gz')
+        await writeFile(file, (await readFile(join(folder, 'access.log.gz'))).subarray(0, 5_000))
+        return [file]
+      },
+      'unexpected end of file',
+    ],
+    ['a wrong token', () => [join(folder, 'access.log'), '--token', 'wrong'], '401'],
+    [
+      'a type that is not configured',
+      () => [join(folder, 'access.log'), '--pages', 'nope'],
+      'not a configured counter type',
+    ],
+    ['a pattern that is none', () => [join(folder, 'access.log'), '--download-pattern', '('], 'regular expression'],
+  ])('says what is wrong with %s', async (_, args, message) => {
+    const script = replay(await args())
+    expect(await script.ended).toBe(1)
+    expect(script.output).toContain(message)
+  })
+})

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { freePort } from '../../local/free-port.ts'
+import { alive, NpmScript, npmStart, stateDirectory } from '../harness/npm.ts'
+
+const run = promisify(execFile)
+/** A private server, as a newcomer gets it, whatever these tests run on. */
+const PRIVATE = { MYSQL_URL: '', API_TOKEN: '' }
+
+const count = async (url: string) => {
+  const response = await fetch(`${url}/v1/counters/page_view/%2Fblog%2Fhello`)
+  return (await response.json()) as { count: number; total: number; pending: number }
+}
+const hit = (url: string) =>
+  fetch(`${url}/hit`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"type":"page_view","key":"/blog/hello"}',
+  })
+
+async function gone(pids: readonly number[]): Promise<void> {
+  for (let left = await alive(pids); left.length > 0; left = await alive(pids)) {
+    await new Promise((done) => setTimeout(done, 200))
+  }
+}
+
+describe('npm start', () => {
+  it('prints commands that work, rolls up every minute, refuses a second start, stops cleanly, and keeps the data', async () => {
+    const env = { ...PRIVATE, STATE_DIR: await stateDirectory() }
+    const { service, url, port } = await npmStart(env)
+    const commands = service.output.match(/^ {2}curl .*$/gm)!
+    expect(commands.length).toBeGreaterThanOrEqual(5)
+    for (const command of commands) {
+      const { stdout } = await run('sh', ['-c', command.replace('curl', 'curl -sS --fail-with-body')])
+      expect(stdout).toMatch(/X-Hit: counted|"count"|"outcome":"complete"|"pendingSlots"/)
+    }
+    expect(await count(url)).toMatchObject({ count: 11 })
+
+    // The cron of production, on the full minute.
+    await hit(url)
+    const began = Date.now()
+    while ((await count(url)).pending > 0) {
+      expect(Date.now() - began).toBeLessThan(100_000)
+      await new Promise((done) => setTimeout(done, 500))
+    }
+    expect(await count(url)).toMatchObject({ count: 12, total: 12 })
+    expect(service.output).toMatch(/"event":"rollup","scheduled":"[^"]*:00\.000Z","outcome":"complete"/)
+
+    const second = new NpmScript(['start'], { ...env, PORT: String(await freePort()) })
+    expect(await second.ended).toBe(1)
+    expect(second.output).toMatch(/running already, as process \d+/)
+    const sameport = new NpmScript(['start'], { ...PRIVATE, STATE_DIR: await stateDirectory(), PORT: port })
+    expect(await sameport.ended).toBe(1)
+    expect(sameport.output).toMatch(/Port \d+ is in use/)
+    expect(await count(url)).toMatchObject({ count: 12 })
+
+    const processes = await service.processes()
+    expect(processes.length).toBeGreaterThan(5)
+    service.child.kill('SIGINT')
+    await service.ended
+    expect(service.output).toContain('nothing is left running')
+    expect(await alive(processes)).toEqual([])
+
+    const again = await npmStart(env)
+    expect(await count(again.url)).toMatchObject({ count: 12 })
+    again.service.child.kill('SIGTERM')
+    await again.service.ended
+  })
+
+  it('killed with -9 leaves nothing running, and the next start has everything that was acknowledged', async () => {
+    const env = { ...PRIVATE, STATE_DIR: await stateDirectory() }
+    const first = await npmStart(env)
+    const processes = await first.service.processes()
+    let acknowledged = 0
+    const hits = Array.from({ length: 4 }, async () => {
+      while ((await hit(first.url)).ok) acknowledged++
+    })
+    while (acknowledged < 100) await new Promise((done) => setTimeout(done, 20))
+    const starter = Number(/as process (\d+)/.exec(await secondStart(env))![1])
+    process.kill(starter, 'SIGKILL')
+    await Promise.allSettled(hits)
+    await gone(processes)
+
+    const next = await npmStart(env)
+    const { count: counted } = await count(next.url)
+    expect(counted).toBeGreaterThanOrEqual(acknowledged)
+    // What was on its way may have been counted without anybody being told.
+    expect(counted).toBeLessThanOrEqual(acknowledged + 4)
+
+    // All of it at once, the leashes included, which is the worst there is; the database and workerd survive as orphans.
+    const all = await next.service.processes()
+    const commands = (await alive(all)).filter((line) => !/mysqld|mariadbd|workerd/.test(line))
+    for (const line of commands) {
+      try {
+        process.kill(Number(line.trim().split(/\s+/)[0]), 'SIGKILL')
+      } catch {
+        // It ended with its parent.
+      }
+    }
+    await next.service.ended
+    const last = await npmStart({ ...env, PORT: next.port })
+    expect(await count(last.url)).toMatchObject({ count: counted })
+    await gone(all)
+    last.service.child.kill('SIGINT')
+    await last.service.ended
+  })
+
+  it('stops cleanly when it is told to while it is starting', async () => {
+    const service = new NpmScript(['start'], {
+      ...PRIVATE,
+      STATE_DIR: await stateDirectory(),
+      PORT: String(await freePort()),
+    })
+    await service.printed(/Starting the database/)
+    const processes = await service.processes()
+    service.child.kill('SIGINT')
+    await service.ended
+    expect(service.output).toContain('nothing is left running')
+    expect(await alive(processes)).toEqual([])
+  })
+})
+
+/** What a second start says; it names the process of the first. */
+async function secondStart(env: NodeJS.ProcessEnv): Promise<string> {
+  const second = new NpmScript(['start'], { ...env, PORT: String(await freePort()) })
+  await second.ended
+  return second.output
+}
