@@ -8,7 +8,7 @@ const [graceMs, command, ...args] = process.argv.slice(2)
 if (command === undefined) throw new Error('usage: leash GRACE_MS COMMAND [ARGUMENT…]')
 
 // A group of its own: Ctrl-C in the terminal is for the one who holds the leash, who stops things in order.
-const child = spawn(command, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
+const child = spawn(command, args, { detached: true, stdio: 'inherit' })
 
 child.on('error', (error) => {
   process.send?.({ error: error.message })

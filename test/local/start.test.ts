@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/free-port.ts'
-import { alive, NpmScript, npmStart, stateDirectory } from '../harness/npm.ts'
+import { alive, NpmScript, npmStart, stateDirectory } from './npm-script.ts'
 
 const run = promisify(execFile)
 /** A private server, as a newcomer gets it, whatever these tests run on. */
@@ -57,14 +57,14 @@ describe('npm start', () => {
 
     const processes = await service.processes()
     expect(processes.length).toBeGreaterThan(5)
-    service.child.kill('SIGINT')
+    await service.signal('SIGINT')
     await service.ended
     expect(service.output).toContain('nothing is left running')
     expect(await alive(processes)).toEqual([])
 
     const again = await npmStart(env)
     expect(await count(again.url)).toMatchObject({ count: 12 })
-    again.service.child.kill('SIGTERM')
+    await again.service.signal('SIGTERM')
     await again.service.ended
   })
 
@@ -102,7 +102,7 @@ describe('npm start', () => {
     const last = await npmStart({ ...env, PORT: next.port })
     expect(await count(last.url)).toMatchObject({ count: counted })
     await gone(all)
-    last.service.child.kill('SIGINT')
+    await last.service.signal('SIGINT')
     await last.service.ended
   })
 
@@ -114,7 +114,7 @@ describe('npm start', () => {
     })
     await service.printed(/Starting the database/)
     const processes = await service.processes()
-    service.child.kill('SIGINT')
+    await service.signal('SIGINT')
     await service.ended
     expect(service.output).toContain('nothing is left running')
     expect(await alive(processes)).toEqual([])

@@ -10,7 +10,7 @@ export function generateAccessLog(lines: number): string {
   }
   const agents = ['Mozilla/5.0 (X11; Linux x86_64)', 'curl/8.0', 'A \\"quoted\\" agent', '-']
   const paths = [
-    ...Array.from({ length: 300 }, (_, i) => `/blog/post-${i}.html`),
+    ...Array.from({ length: 6_000 }, (_, i) => `/blog/post-${i}.html`),
     ...Array.from({ length: 40 }, (_, i) => `/files/tool-${i}.tar.gz`),
     '/',
     '/caf%C3%A9',
@@ -38,7 +38,7 @@ export function generateAccessLog(lines: number): string {
 /** The log to test with: the one that ACCESS_LOG names, else a generated one. */
 export function accessLog(): string {
   const file = process.env.ACCESS_LOG
-  return file ? readFileSync(file, 'utf8') : generateAccessLog(6_000)
+  return file ? readFileSync(file, 'utf8') : generateAccessLog(12_000)
 }
 
 /** Counts the paths of a log in the plainest way there is, to hold the product against. */

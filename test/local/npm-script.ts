@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,32 +21,53 @@ export async function stateDirectory(atEnd: Finally = onTestFinished): Promise<s
   return directory
 }
 
-/** An npm script that is running, as a person runs it. */
+/** An npm script that is running, as a person runs it; stopped when the test ends, however it ends. */
 export class NpmScript {
-  readonly child: ChildProcess
+  /** Its standard input. */
+  readonly input: NodeJS.WritableStream
   /** Everything it has printed so far. */
   output = ''
+  /** Its exit code, once it has ended. */
+  exitCode: number | null = null
   readonly ended: Promise<number | null>
+  readonly #leash: ChildProcess
+  readonly #started: Promise<number>
 
   /** @param args what stands behind `npm` on the command line */
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, atEnd: Finally = onTestFinished) {
-    this.child = spawn('npm', args, { cwd: PROJECT, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
-    for (const stream of [this.child.stdout, this.child.stderr]) {
+    this.#leash = fork(join(PROJECT, 'local/leash.ts'), ['30000', 'npm', ...args], {
+      cwd: PROJECT,
+      env: { ...process.env, ...env },
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    })
+    this.input = this.#leash.stdin!
+    for (const stream of [this.#leash.stdout, this.#leash.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text
       })
     }
-    this.ended = new Promise((done) => this.child.once('close', done))
+    this.#started = new Promise((resolve) => this.#leash.once('message', ({ pid }: { pid: number }) => resolve(pid)))
+    this.ended = new Promise((resolve) => {
+      this.#leash.once('close', (code) => {
+        this.exitCode = code
+        resolve(code)
+      })
+    })
     atEnd(async () => {
-      if (this.child.exitCode === null) this.child.kill('SIGTERM')
+      if (this.exitCode === null) this.#leash.kill('SIGTERM')
       await this.ended
     })
+  }
+
+  /** Sends a signal to npm, and to nothing else. */
+  async signal(signal: NodeJS.Signals): Promise<void> {
+    process.kill(await this.#started, signal)
   }
 
   /** Waits until it has printed something. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.output)) {
-      if (this.child.exitCode !== null) throw new Error(`it ended without printing ${pattern}:\n${this.output}`)
+      if (this.exitCode !== null) throw new Error(`it ended without printing ${pattern}:\n${this.output}`)
       await new Promise((done) => setTimeout(done, 50))
     }
   }
@@ -58,7 +79,7 @@ export class NpmScript {
       .trim()
       .split('\n')
       .map((line) => line.trim().split(/\s+/).map(Number) as [number, number])
-    const found = [this.child.pid!]
+    const found = [await this.#started]
     for (const ancestor of found) found.push(...parents.filter(([, parent]) => parent === ancestor).map(([pid]) => pid))
     return found
   }
