@@ -8,6 +8,9 @@ const run = promisify(execFile)
 /** Servers live in folders that the PATH of a plain user often lacks. */
 const MORE_FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/local/bin', '/opt/homebrew/bin']
 
+/** The server and what sets up its data directory; the package `mariadb-server` would also start a service. */
+const DEBIAN_PACKAGES = ['mariadb-server-core', 'mariadb-client-core']
+
 const OLDEST = { mysql: [8, 0], mariadb: [10, 6] } as const
 
 /** A database server program found on this machine. */
@@ -70,7 +73,7 @@ export async function installProgram(say: (line: string) => void): Promise<void>
   if (steps === null) {
     throw new Error(
       `${needed} Install one and start again:\n` +
-        '  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install --no-install-recommends mariadb-server-core\n' +
+        `  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install --no-install-recommends ${DEBIAN_PACKAGES.join(' ')}\n` +
         '  macOS:           brew install mariadb\n' +
         '  Fedora, RHEL:    sudo dnf install mariadb-server\n' +
         '  Arch:            sudo pacman -S mariadb\n' +
@@ -96,7 +99,7 @@ async function installSteps(): Promise<string[][] | null> {
     if (root === null) return null
     return [
       [...root, 'apt-get', 'update', '-qq'],
-      [...root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'mariadb-server-core'],
+      [...root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...DEBIAN_PACKAGES],
     ]
   }
   return (await exists('brew')) ? [['brew', 'install', 'mariadb']] : null
