@@ -10,6 +10,8 @@ export interface LoggedRequest {
   /** The request target as it was logged, query and all. */
   target: string
   status: number
+  /** The part of the line that says so. A server that has not finished the line yet does not change it any more. */
+  text: string
 }
 
 /** An access log to read. */
@@ -33,10 +35,11 @@ const MAX_LINE_CHARACTERS = 1024 * 1024
  */
 export async function openAccessLog(path: string): Promise<AccessLog> {
   const size = path === '-' ? null : (await stat(path)).size
-  const source = path === '-' ? process.stdin : createReadStream(path)
   let bytes = 0
   async function* counted(): AsyncGenerator<Buffer> {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    // Opened no sooner than it is read: a stream that fails while nobody listens ends the process.
+    const source: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path)
+    for await (const chunk of source) {
       bytes += chunk.length
       yield chunk
     }
@@ -65,16 +68,22 @@ async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string
   let rest = ''
   for await (const chunk of chunks) {
     const lines = (rest + decoder.write(chunk)).split('\n')
-    rest = lines.pop()!.slice(0, MAX_LINE_CHARACTERS)
-    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+    // One more than is looked at, for the CR.
+    rest = lines.pop()!.slice(0, MAX_LINE_CHARACTERS + 1)
+    for (const line of lines) yield lookedAt(line)
   }
   rest += decoder.end()
-  if (rest !== '') yield rest
+  if (rest !== '') yield lookedAt(rest)
+}
+
+/** A line without its CR and without what is too much, whatever pieces it was read in: the line is part of a key. */
+function lookedAt(line: string): string {
+  return (line.endsWith('\r') ? line.slice(0, -1) : line).slice(0, MAX_LINE_CHARACTERS)
 }
 
 // The request and the status of the common and the combined format; what follows does not matter here. Inside the quotes,
-// Apache and nginx write \" and \\ and \xHH.
-const COMBINED = /^\S+ \S+ .*?\[[^\]]*\] "((?:[^"\\]|\\.)*)" (\d{3})\b/
+// Apache and nginx write \" and \\ and \xHH. Nothing in it can be matched in two ways, for strangers write what is logged.
+const COMBINED = /^\S+ \S+ .*?\[[^[\]]*\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3})\b/s
 
 /**
  * Reads one line: combined (or common) log format, or a JSON object as nginx writes it with `escape=json`, with `request`,
@@ -85,12 +94,12 @@ const COMBINED = /^\S+ \S+ .*?\[[^\]]*\] "((?:[^"\\]|\\.)*)" (\d{3})\b/
 export function parseLogLine(line: string): LoggedRequest | null {
   if (line.startsWith('{')) return parseJsonLine(line)
   const match = COMBINED.exec(line)
-  return match === null ? null : parseRequest(unescapeText(match[1]!), Number(match[2]))
+  return match === null ? null : parseRequest(unescapeText(match[1]!), Number(match[2]), match[0])
 }
 
-function parseRequest(request: string, status: number): LoggedRequest | null {
-  const match = /^([A-Z]+) (.+?)(?: HTTP\/[\d.]+)?$/.exec(request)
-  return match === null ? null : { method: match[1]!, target: match[2]!, status }
+function parseRequest(request: string, status: number, text: string): LoggedRequest | null {
+  const match = /^([A-Z]+) (.+?)(?: HTTP\/[\d.]+)?$/s.exec(request)
+  return match === null ? null : { method: match[1]!, target: match[2]!, status, text }
 }
 
 function parseJsonLine(line: string): LoggedRequest | null {
@@ -101,10 +110,10 @@ function parseJsonLine(line: string): LoggedRequest | null {
     return null
   }
   const status = Number(entry.status ?? 200)
-  if (typeof entry.request === 'string') return parseRequest(entry.request, status)
+  if (typeof entry.request === 'string') return parseRequest(entry.request, status, line)
   const target = entry.request_uri ?? entry.uri ?? entry.path
   if (typeof target !== 'string' || target === '') return null
-  return { method: String(entry.request_method ?? entry.method ?? 'GET'), target, status }
+  return { method: String(entry.request_method ?? entry.method ?? 'GET'), target, status, text: line }
 }
 
 /** Takes back the escapes of a log; the text stays as it is where they do not make UTF-8. */

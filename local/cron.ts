@@ -18,8 +18,8 @@ export function startCron(
     const query = new URLSearchParams({ cron: expression, time: String(time.getTime()), format: 'json' })
     try {
       const response = await fetch(`${workerUrl}/cdn-cgi/handler/scheduled?${query}`)
-      const { outcome } = (await response.json()) as { outcome?: string }
-      if (outcome !== 'ok') say(`Cron ${expression}: ${outcome ?? response.status}`)
+      const outcome = outcomeOf(await response.text())
+      if (outcome !== 'ok') say(`Cron ${expression}: ${outcome ?? `HTTP ${response.status}`}`)
     } catch (error) {
       say(`Cron ${expression} did not reach the Worker: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -36,5 +36,14 @@ export function startCron(
   return async () => {
     for (const job of jobs) job.stop()
     await Promise.allSettled(running)
+  }
+}
+
+/** What wrangler says of a run; nothing if it is not wrangler's answer, as while it restarts. */
+function outcomeOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { outcome?: string } | null)?.outcome
+  } catch {
+    return undefined
   }
 }

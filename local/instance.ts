@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { processTable } from './process-table.ts'
 
 /** A start that is running. */
 interface Instance {
@@ -62,8 +59,5 @@ async function readInstance(file: string): Promise<Instance | null> {
 }
 
 async function commandLine(pid: number): Promise<string | null> {
-  return run('ps', ['-ww', '-o', 'args=', '-p', String(pid)]).then(
-    ({ stdout }) => stdout.trim(),
-    () => null,
-  )
+  return (await processTable()).find((entry) => entry.pid === pid)?.args ?? null
 }

@@ -6,6 +6,8 @@ import { type LoggedRequest, parseLogLine } from './access-log.ts'
 const MAX_INCREMENTS = 1_000
 /** Lines after which a chunk ends even if they are all about few counters. */
 const MAX_LINES = 20_000
+/** Bytes of JSON after which a chunk ends, as far below what POST /v1/increments takes as one more increment can be long. */
+const MAX_JSON_BYTES = 1_000_000
 
 /** What to count, and as what. */
 export interface ReplayRules {
@@ -60,13 +62,18 @@ export function classifyRequest(
   }
   const key = rules.keepQuery ? target : target.replace(/[?#].*$/s, '')
   if (key === '' || key.includes('\0')) return { skip: 'no path' }
+  // JSON can hold such a text; no server was sent it.
+  if (!key.isWellFormed()) return { skip: 'path is not Unicode' }
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return { skip: `path longer than ${MAX_KEY_BYTES} bytes` }
   return { type: rules.downloads.test(key.replace(/[?#].*$/s, '')) ? rules.downloadType : rules.pageType, key }
 }
 
 /**
- * Cuts a log into chunks. Where a chunk ends depends only on what came before, so that a second run over the same log makes
- * the same chunks; a hash chained over all lines so far names them.
+ * Cuts a log into chunks. Where a chunk ends depends only on what came before, so that a second run over the same log counts
+ * the same in the same chunks; a hash chained over all lines so far names them.
+ *
+ * The last line may be one that the server has not finished. If it says a request already, what the server adds to it is
+ * not part of the hash; if it does not, it stays outside of the last chunk's name and remembered length, for a later run.
  */
 export async function* chunks(
   lines: AsyncIterable<string>,
@@ -79,6 +86,9 @@ export async function* chunks(
   let skipped: Skipped = new Map()
   let count = 0
   let counted = 0
+  let bytes = 0
+  let before = state
+  let isRequest = true
   const finish = (): Chunk => {
     const chunk = {
       idempotencyKey: `replay-${state}`,
@@ -92,33 +102,48 @@ export async function* chunks(
     skipped = new Map()
     count = 0
     counted = 0
+    bytes = 0
     return chunk
   }
   for await (const line of lines) {
-    state = hash(state, line)
-    count++
+    // Not before there is a next line, which says that the last one is finished.
+    if (
+      increments.size === MAX_INCREMENTS ||
+      bytes >= MAX_JSON_BYTES ||
+      count === MAX_LINES ||
+      count === shortChunks.linesAfter(begin)
+    ) {
+      yield finish()
+    }
     const request = parseLogLine(line)
+    isRequest = request !== null
+    before = state
+    state = hash(state, request?.text ?? line)
+    count++
     const outcome = request === null ? { skip: 'not a request line' } : classifyRequest(request, rules)
     if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
     else {
       const id = `${outcome.type} ${outcome.key}`
       const increment = increments.get(id)
       if (increment) increment.by++
-      else increments.set(id, { ...outcome, by: 1 })
+      else {
+        increments.set(id, { ...outcome, by: 1 })
+        bytes += Buffer.byteLength(JSON.stringify({ ...outcome, by: MAX_LINES })) + 1
+      }
       counted++
     }
-    if (increments.size === MAX_INCREMENTS || count === MAX_LINES || count === shortChunks.linesAfter(begin))
-      yield finish()
   }
   if (count > 0) {
-    await shortChunks.add(begin, count)
+    const whole = isRequest ? count : count - 1
+    if (!isRequest) state = before
+    if (whole > 0 && whole !== shortChunks.linesAfter(begin)) await shortChunks.add(begin, whole)
     yield finish()
   }
 }
 
 function describe(rules: ReplayRules): unknown {
   const list = (set: ReadonlySet<string> | null) => (set === null ? null : [...set].sort())
-  return { ...rules, downloads: rules.downloads.source, methods: list(rules.methods), statuses: list(rules.statuses) }
+  return { ...rules, downloads: String(rules.downloads), methods: list(rules.methods), statuses: list(rules.statuses) }
 }
 
 function hash(state: string, text: string): string {

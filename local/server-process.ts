@@ -1,9 +1,7 @@
-import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { processTable } from './process-table.ts'
 
 /** How to start a process. */
 export interface ProcessOptions {
@@ -107,10 +105,6 @@ export async function endLeftover(records: string, name: string): Promise<boolea
 }
 
 async function groupMembers(group: number, marker: string): Promise<number[]> {
-  const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,pgid=,stat=,args='], { maxBuffer: 64 * 1024 * 1024 })
-  return stdout.split('\n').flatMap((line) => {
-    const [pid, pgid, state, ...args] = line.trim().split(/\s+/)
-    const isMember = Number(pgid) === group && !state?.startsWith('Z') && args.join(' ').includes(marker)
-    return isMember ? [Number(pid)] : []
-  })
+  const processes = await processTable()
+  return processes.filter((entry) => entry.group === group && entry.args.includes(marker)).map(({ pid }) => pid)
 }

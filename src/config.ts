@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Env } from './env.ts'
 import { type FieldError, fieldErrors } from './field-errors.ts'
 
@@ -67,29 +67,30 @@ const origin = z
     'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"',
   )
 
-const counterType = z.strictObject(
-  {
-    record_type: integer(1, 65_535),
-    key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
-    public: z.boolean({ error: 'must be true or false' }).default(false),
-    allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
-    slots: integer(1, 100_000).optional(),
-  },
-  { error: (issue) => (issue.code === 'invalid_type' ? 'must be a table of settings' : undefined) },
-)
+/** A table of settings: nothing in it that is not known. */
+const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a table of settings' : undefined) })
+
+const counterType = table({
+  record_type: integer(1, 65_535),
+  key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
+  public: z.boolean({ error: 'must be true or false' }).default(false),
+  allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
+  slots: integer(1, 100_000).optional(),
+})
 
 const typeName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
 
 // A roll-up page costs up to 7 statements and the frame around the pages 4 (src/counters/rollup.ts).
-const rollUp = z.strictObject({
+const rollUp = table({
   page_slots: integer(1, 20_000).default(2_000),
   max_statements: integer(11, 10_000).default(40),
   max_seconds: integer(1, 840).default(50),
 })
 
-const pruning = z.strictObject({
+const pruning = table({
   // Nothing acknowledged is ever sent again later than this, so shorter than an hour would be asking for double counts.
   idempotency_hours: integer(1, 24 * 365).default(24),
   page_slots: integer(1, 10_000).default(1_000),
@@ -107,22 +108,14 @@ const settings = z.object({
     .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
     .regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces'),
   COUNTERS: z
-    .record(typeName, counterType, { error: 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml' })
-    .superRefine((types, context) => {
-      if (Object.keys(types).length === 0) context.addIssue({ code: 'custom', message: 'must name at least one type' })
-      const owners = new Map<number, string>()
-      for (const [name, { record_type }] of Object.entries(types)) {
-        const owner = owners.get(record_type)
-        if (owner === undefined) owners.set(record_type, name)
-        else {
-          context.addIssue({
-            code: 'custom',
-            path: [name, 'record_type'],
-            message: `is ${record_type}, which ${owner} already has: every type needs its own`,
-          })
-        }
-      }
-    }),
+    .record(typeName, counterType, {
+      error: ({ code, input }) => {
+        if (code !== 'invalid_type') return undefined
+        if (input === undefined) return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml'
+        return 'must hold a table for each type: [vars.COUNTERS.<name>]'
+      },
+    })
+    .refine((types) => Object.keys(types).length > 0, 'must name at least one type'),
   ROLLUP: rollUp.prefault({}),
   PRUNING: pruning.prefault({}),
 })
@@ -139,6 +132,25 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
+/** Types that have a record type in common. Looked for in the raw settings: other mistakes must not hide this one. */
+function sharedRecordTypes(counters: unknown): FieldError[] {
+  const owners = new Map<unknown, string>()
+  return Object.entries(counters ?? {}).flatMap(([name, settings]) => {
+    const recordType = (settings as { record_type?: unknown } | null)?.record_type
+    const owner = owners.get(recordType)
+    if (recordType === undefined || owner === undefined) {
+      owners.set(recordType, name)
+      return []
+    }
+    return [
+      {
+        field: `COUNTERS.${name}.record_type`,
+        message: `is the same as that of ${owner}: every type needs one of its own`,
+      },
+    ]
+  })
+}
+
 /**
  * Checks the Worker's settings and gives them types and defaults.
  *
@@ -146,7 +158,11 @@ function databaseUrlProblem(value: string): string | null {
  */
 export function readConfig(env: Env): Config {
   const parsed = settings.safeParse(env)
-  if (!parsed.success) throw new ConfigurationError(fieldErrors(parsed.error, 'configuration'))
+  const problems = [
+    ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
+    ...sharedRecordTypes(env.COUNTERS),
+  ]
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
   const { DATABASE_URL, API_TOKEN, COUNTERS, ROLLUP, PRUNING } = parsed.data
   const types = Object.entries(COUNTERS).map(([name, type]): [string, CounterType] => [
     name,

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 
 /** One thing that is wrong with an input or a setting, by the name its author knows it by. */
 export interface FieldError {
@@ -17,6 +17,9 @@ export function fieldErrors(error: z.ZodError, root: string): FieldError[] {
     const path = issue.path.map(String)
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }))
+    }
+    if (issue.code === 'invalid_key') {
+      return issue.issues.map(({ message }) => ({ field: path.join('.'), message }))
     }
     return [{ field: path.join('.') || root, message: issue.message }]
   })

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { AppEnv } from './app-env.ts'
 import type { CounterType } from './config.ts'
 import { type Counter, counterOf, InvalidKey } from './counters/counter.ts'

@@ -38,6 +38,11 @@ const BY_ERRNO: Record<number, FailureClass> = {
   2013: { kind: 'unavailable', retry: true, applied: 'unknown' }, // lost connection during the query
 }
 
+// For all other numbers, the class of the SQL state: cardinality, data exception, integrity constraint, and syntax or access
+// rule (ISO/IEC 9075-2, "SQLSTATE class and subclass values") mean that the statement itself was refused. The rest, HY000
+// among them, may also be reported by a COMMIT that took effect.
+const REFUSED_STATES = new Set(['21', '22', '23', '42'])
+
 const UNKNOWN_OUTCOME: FailureClass = { kind: 'unavailable', retry: true, applied: 'unknown' }
 const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
 const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
@@ -70,8 +75,9 @@ export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error
   if (!(error instanceof DatabaseError)) return new DatabaseFailure(UNKNOWN_OUTCOME, error)
   if (error.status === 401 || error.status === 403) return new DatabaseFailure(CREDENTIALS, error)
-  // The number stands in the text only: … (errno 1213) (sqlstate 40001) …
-  const errno = /\(errno (\d+)\)/.exec(error.message)?.[1]
-  if (errno === undefined) return new DatabaseFailure(UNKNOWN_OUTCOME, error)
-  return new DatabaseFailure(BY_ERRNO[Number(errno)] ?? REJECTED, error)
+  // Number and state stand in the text only: … (errno 1213) (sqlstate 40001) …
+  const [, errno, sqlState] = /\(errno (\d+)\) \(sqlstate (\w{5})\)/.exec(error.message) ?? []
+  const known = BY_ERRNO[Number(errno)]
+  if (known !== undefined) return new DatabaseFailure(known, error)
+  return new DatabaseFailure(REFUSED_STATES.has(sqlState?.slice(0, 2) ?? '') ? REJECTED : UNKNOWN_OUTCOME, error)
 }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { databaseProblem } from '../database-problem.ts'

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { count } from '../counters/count.ts'
 import { Problem } from '../problem.ts'

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
 import type { Increment } from '../counters/batch.ts'

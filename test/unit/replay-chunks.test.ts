@@ -1,0 +1,411 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openAccessLog, parseLogLine } from '../../local/access-log.ts'
+import { type Chunk, chunks, classifyRequest, type ReplayRules, type ShortChunks } from '../../local/replay-chunks.ts'
+import { openShortChunks } from '../../local/short-chunks.ts'
+
+const RULES: ReplayRules = {
+  pageType: 'page_view',
+  downloadType: 'download',
+  downloads: /\.(zip|tgz)$/,
+  methods: null,
+  statuses: null,
+  keepQuery: false,
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slotted-counter-chunks-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+let files = 0
+const newFile = () => join(folder, String(files++))
+
+const logged = (target: string, { method = 'GET', status = '200', second = 0 } = {}) =>
+  `192.0.2.1 - - [20/Nov/2026:10:59:${String(second).padStart(2, '0')} +0000] "${method} ${target} HTTP/1.1" ${status} 512 "-" "-"`
+
+/** A memory of short chunks that lasts as long as a test. */
+function memory(): ShortChunks {
+  const entries = new Map<string, number>()
+  return {
+    linesAfter: (state) => entries.get(state),
+    add: async (state, lines) => void entries.set(state, lines),
+  }
+}
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
+const cut = (lines: readonly string[], rules = RULES, short = memory()): Promise<Chunk[]> =>
+  Array.fromAsync(chunks(each(lines), rules, short))
+const keys = (all: readonly Chunk[]) => all.map(({ idempotencyKey }) => idempotencyKey)
+/** What of them reaches the server. */
+const sent = (all: readonly Chunk[]) =>
+  all.flatMap(({ idempotencyKey, increments }) => (increments.length > 0 ? [[idempotencyKey, increments]] : []))
+const sizes = (all: readonly Chunk[]) => all.map(({ lines }) => lines)
+const paths = (count: number, from = 0) => Array.from({ length: count }, (_, i) => logged(`/page/${from + i}`))
+
+/** Counts every key once, as POST /v1/increments does. */
+class CountingServer {
+  readonly #seen = new Map<string, string>()
+  readonly counts = new Map<string, number>()
+
+  send({ idempotencyKey, increments }: Chunk): void {
+    if (increments.length === 0) return
+    const content = JSON.stringify(increments)
+    const earlier = this.#seen.get(idempotencyKey)
+    // The same key for something else would go uncounted.
+    if (earlier !== undefined) {
+      expect(content).toBe(earlier)
+      return
+    }
+    this.#seen.set(idempotencyKey, content)
+    for (const { type, key, by } of increments) {
+      this.counts.set(`${type} ${key}`, (this.counts.get(`${type} ${key}`) ?? 0) + by)
+    }
+  }
+}
+
+/** Counts one by one. */
+function tally(names: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+describe('a logged request', () => {
+  const outcome = (target: string, rules: Partial<ReplayRules> = {}, { method = 'GET', status = 200 } = {}) =>
+    classifyRequest({ method, target, status, text: '' }, { ...RULES, ...rules })
+  const page = (key: string) => ({ type: 'page_view', key })
+
+  it('counts as a download if its path looks like one, whatever its query', () => {
+    const download = { type: 'download', key: '/app-1.2.0.tgz' }
+    expect(outcome('/app-1.2.0.tgz')).toEqual(download)
+    expect(outcome('/app-1.2.0.tgz?from=/')).toEqual(download)
+    expect(outcome('/app-1.2.0.tgz#top')).toEqual(download)
+    expect(outcome('/app-1.2.0.tgz?a', { keepQuery: true })).toEqual({ ...download, key: '/app-1.2.0.tgz?a' })
+    expect(outcome('/page?file=app.tgz')).toEqual(page('/page'))
+    expect(outcome('/page?file=app.tgz', { keepQuery: true })).toEqual(page('/page?file=app.tgz'))
+    expect(outcome('/app-1.2.0.tgz', { downloads: /^\/files\// })).toEqual(page('/app-1.2.0.tgz'))
+    expect(outcome('/a.tgz', { downloadType: 'd' })).toEqual({ type: 'd', key: '/a.tgz' })
+    expect(outcome('/a', { pageType: 'p' })).toEqual({ type: 'p', key: '/a' })
+  })
+
+  it.each([
+    ['/a?b=c', '/a'],
+    ['/a?b=c#d', '/a'],
+    ['/a#b?c', '/a'],
+    ['/a?', '/a'],
+    ['/a?\nb', '/a'],
+    ['/ö/%C3%B6 x', '/ö/%C3%B6 x'],
+    ['*', '*'],
+  ])('is counted under its path, literally, without the query: %j', (target, key) => {
+    expect(outcome(target)).toEqual(page(key))
+    expect(outcome(target, { keepQuery: true })).toEqual(page(target))
+  })
+
+  it('is counted only with one of the methods and statuses asked for', () => {
+    const methods = new Set(['GET', 'POST'])
+    expect(outcome('/a', { methods })).toEqual(page('/a'))
+    expect(outcome('/a', { methods }, { method: 'HEAD' })).toEqual({ skip: 'other method' })
+    expect(outcome('/a', {}, { method: 'HEAD', status: 500 })).toEqual(page('/a'))
+    const statuses = new Set(['2xx', '304'])
+    for (const status of [200, 206, 299, 304]) expect(outcome('/a', { statuses }, { status })).toEqual(page('/a'))
+    for (const status of [199, 300, 303, 404, Number.NaN]) {
+      expect(outcome('/a', { statuses }, { status })).toEqual({ skip: 'other status' })
+    }
+    expect(outcome('/a', { statuses: new Set() })).toEqual({ skip: 'other status' })
+  })
+
+  it.each([
+    ['?q', 'no path'],
+    ['#top', 'no path'],
+    ['/\0', 'no path'],
+    [`/${'a'.repeat(512)}`, 'path longer than 512 bytes'],
+    [`/${'ö'.repeat(256)}`, 'path longer than 512 bytes'],
+    ['/\ud800', 'path is not Unicode'],
+  ])('that the server would not take is skipped with a reason: %j', (target, skip) => {
+    expect(outcome(target)).toEqual({ skip })
+  })
+
+  it('may have a path of 512 bytes, not counting the query unless it is kept', () => {
+    const path = `/${'ö'.repeat(255)}a`
+    expect(outcome(`${path}?${'q'.repeat(2_000)}`)).toEqual(page(path))
+    expect(outcome(`${path}?q`, { keepQuery: true })).toEqual({ skip: 'path longer than 512 bytes' })
+  })
+})
+
+describe('the chunks of a log', () => {
+  it('add up what is counted, and say what is not and why', async () => {
+    const [chunk, ...more] = await cut([
+      logged('/a'),
+      logged('/b.zip?x'),
+      logged('/a?q', { method: 'POST', status: '404' }),
+      '',
+      'garbage',
+      logged(`/${'a'.repeat(600)}`),
+      '{"uri":"/a","status":200}',
+    ])
+    expect(more).toEqual([])
+    expect(chunk).toEqual({
+      idempotencyKey: expect.stringMatching(/^replay-[0-9a-f]{64}$/),
+      increments: [
+        { type: 'page_view', key: '/a', by: 3 },
+        { type: 'download', key: '/b.zip', by: 1 },
+      ],
+      lines: 7,
+      counted: 4,
+      skipped: new Map([
+        ['not a request line', 2],
+        ['path longer than 512 bytes', 1],
+      ]),
+    })
+  })
+
+  it('are none if it is empty', async () => {
+    expect(await cut([])).toEqual([])
+  })
+
+  it('keep a page and a download of the same name apart', async () => {
+    const [chunk] = await cut([logged('/a?x.tgz'), logged('/a.tgz'), logged('/a')], { ...RULES, downloads: /^\/a$/ })
+    expect(chunk?.increments).toEqual([
+      { type: 'download', key: '/a', by: 2 },
+      { type: 'page_view', key: '/a.tgz', by: 1 },
+    ])
+  })
+
+  it('end after 1,000 counters', async () => {
+    const all = await cut([...paths(600), ...paths(900), ...paths(1_100, 2_000)])
+    expect(sizes(all)).toEqual([1_500 + 100, 1_000])
+    expect(all.map(({ increments }) => increments.length)).toEqual([1_000, 1_000])
+    expect(all.map(({ counted }) => counted)).toEqual([1_600, 1_000])
+  })
+
+  it('end after 20,000 lines', async () => {
+    expect(sizes(await cut(Array(45_000).fill(logged('/a'))))).toEqual([20_000, 20_000, 5_000])
+    expect(sizes(await cut(Array(40_000).fill('garbage')))).toEqual([20_000, 20_000])
+  })
+
+  it('end before the request would be too long', async () => {
+    // Every character takes six bytes in JSON.
+    const lines = Array.from({ length: 3_000 }, (_, i) =>
+      JSON.stringify({ uri: `/${'\u0001'.repeat(500)}${i}`, status: 200 }),
+    )
+    const all = await cut([...lines, ...lines])
+    for (const { increments } of all) expect(Buffer.byteLength(JSON.stringify({ increments }))).toBeLessThan(1024 ** 2)
+    expect(all.reduce((sum, { counted }) => sum + counted, 0)).toBe(6_000)
+  })
+
+  it('start each with counts of their own', async () => {
+    const [first, second] = await cut([
+      logged('/x'),
+      ...paths(999),
+      logged('/x'),
+      logged('/x'),
+      'garbage',
+      logged('/y'),
+    ])
+    expect(first?.increments).toContainEqual({ type: 'page_view', key: '/x', by: 1 })
+    expect(first?.skipped.size).toBe(0)
+    expect(second?.increments).toEqual([
+      { type: 'page_view', key: '/x', by: 2 },
+      { type: 'page_view', key: '/y', by: 1 },
+    ])
+    expect(second).toMatchObject({ lines: 4, counted: 3, skipped: new Map([['not a request line', 1]]) })
+  })
+
+  const log = [...paths(1_500), 'garbage', ...paths(1_500, 700), logged('/b.zip'), '']
+
+  it('are the same, with the same keys, every time', async () => {
+    const short = memory()
+    const first = sent(await cut(log, RULES, short))
+    expect(first.length).toBeGreaterThan(2)
+    expect(sent(await cut(log, RULES, short))).toEqual(first)
+    expect(sent(await cut(log, { ...RULES, downloads: /\.(zip|tgz)$/ }, short))).toEqual(first)
+    expect(new Set(first.map(([key]) => key)).size).toBe(first.length)
+  })
+
+  it('are the same for the file, its copy with CRLF and its gzip archive', async () => {
+    const all = await Promise.all(
+      [log.join('\n'), log.join('\r\n'), gzipSync(`${log.join('\n')}\n`)].map(async (content) => {
+        const path = newFile()
+        await writeFile(path, content)
+        return keys(await Array.fromAsync(chunks((await openAccessLog(path)).lines, RULES, memory())))
+      }),
+    )
+    expect(all[1]).toEqual(all[0])
+    expect(all[2]).toEqual(all[0])
+  })
+
+  it.each([
+    ['page type', { pageType: 'p' }],
+    ['download type', { downloadType: 'd' }],
+    ['downloads pattern', { downloads: /\.zip$/ }],
+    ['downloads pattern’s case', { downloads: /\.(zip|tgz)$/i }],
+    ['methods', { methods: new Set(['GET']) }],
+    ['no methods', { methods: new Set<string>() }],
+    ['statuses', { statuses: new Set(['2xx']) }],
+    ['query', { keepQuery: true }],
+  ])('have other keys under another rule: %s', async (_, rule) => {
+    const own = new Set(keys(await cut(log)))
+    expect(keys(await cut(log, { ...RULES, ...rule })).filter((key) => own.has(key))).toEqual([])
+  })
+
+  it('have the same keys whatever order methods and statuses are named in', async () => {
+    const rules = { ...RULES, methods: new Set(['GET', 'HEAD']), statuses: new Set(['2xx', '304']) }
+    const other = { ...RULES, methods: new Set(['HEAD', 'GET']), statuses: new Set(['304', '2xx']) }
+    expect(keys(await cut(log, other))).toEqual(keys(await cut(log, rules)))
+  })
+
+  it('have other keys from the first difference between two logs on', async () => {
+    const differing = (second: number) => [...paths(1_000), logged('/x', { second }), ...paths(1_500, 5_000)]
+    const [a, b] = [await cut(differing(1)), await cut(differing(2))]
+    expect(a[0]).toEqual(b[0])
+    for (const key of keys(a.slice(1))) expect(keys(b)).not.toContain(key)
+  })
+
+  it('have keys that tell lines apart which count the same, and the same line at another place', async () => {
+    const line = logged('/a')
+    const logs = [[line], [line, line], [logged('/a', { second: 1 })], ['garbage', line], ['', line], [`x${line}`]]
+    const all = await Promise.all(logs.map((lines) => cut(lines)))
+    expect(new Set(all.flatMap(keys)).size).toBe(logs.length)
+  })
+})
+
+describe('the last chunk of a log', () => {
+  it('is cut at the same place once the log has grown', async () => {
+    const short = memory()
+    const lines = paths(50)
+    const first = await cut(lines.slice(0, 10), RULES, short)
+    const second = await cut(lines.slice(0, 30), RULES, short)
+    const third = await cut(lines, RULES, short)
+    expect([sizes(first), sizes(second), sizes(third)]).toEqual([[10], [10, 20], [10, 20, 20]])
+    expect(third.slice(0, 2)).toEqual(second)
+    expect(second.slice(0, 1)).toEqual(first)
+    expect(sizes(await cut(lines))).toEqual([50])
+  })
+
+  it('is remembered before it is handed out, as whoever sends it may be interrupted then', async () => {
+    const short = memory()
+    const lines = paths(20)
+    for await (const _ of chunks(each(lines.slice(0, 10)), RULES, short)) break
+    expect(sizes(await cut(lines, RULES, short))).toEqual([10, 10])
+  })
+
+  it('is remembered once', async () => {
+    const added: number[] = []
+    const kept = memory()
+    const short: ShortChunks = {
+      linesAfter: kept.linesAfter,
+      add: async (state, lines) => {
+        added.push(lines)
+        await kept.add(state, lines)
+      },
+    }
+    for (let run = 0; run < 3; run++) await cut(paths(10), RULES, short)
+    await cut([...paths(10), 'garbage'], RULES, short)
+    await cut(['garbage'], RULES, short)
+    expect(added).toEqual([10])
+  })
+
+  it.each([20_000, 1_000])('may end in a line that was not finished, also as number %d', async (number) => {
+    const distinct = number === 1_000
+    const lines = Array.from({ length: number + 5 }, (_, i) => logged(distinct ? `/${i}` : '/a'))
+    const last = lines[number - 1]!
+    const said = last.indexOf(' 512')
+    const server = new CountingServer()
+    const short = memory()
+    for (const length of [10, said - 1, said, said + 2, last.length]) {
+      expect(parseLogLine(last.slice(0, length)) !== null).toBe(length >= said)
+      const unfinished = [...lines.slice(0, number - 1), last.slice(0, length)]
+      for (const chunk of await cut(unfinished, RULES, short)) server.send(chunk)
+    }
+    for (const chunk of await cut(lines, RULES, short)) server.send(chunk)
+    expect([...server.counts.values()].reduce((sum, count) => sum + count)).toBe(number + 5)
+  })
+})
+
+/** A line as a server may have logged it, and what it counts as. */
+const line = fc
+  .record({
+    path: fc.constantFrom(
+      '/',
+      '/a',
+      '/b',
+      '/ö',
+      '/app.zip',
+      '/blog/hello',
+      '/say-"hi"',
+      '/c?q=1',
+      `/${'x'.repeat(600)}`,
+    ),
+    second: fc.nat(59),
+    form: fc.constantFrom('combined', 'combined', 'combined', 'common', 'json', 'garbage', 'empty'),
+  })
+  .map(({ path, second, form }) => {
+    const key = path.split('?')[0]!
+    const name = key.length > 512 ? null : `${key.endsWith('.zip') ? 'download' : 'page_view'} ${key}`
+    const combined = logged(path.replaceAll('"', '\\"'), { second })
+    if (form === 'combined') return { text: combined, name }
+    if (form === 'common') return { text: combined.replace(' "-" "-"', ''), name }
+    if (form === 'json') return { text: JSON.stringify({ second, request: `GET ${path} HTTP/1.1`, status: 200 }), name }
+    return { text: form === 'empty' ? '' : `\u0016\u0003 € garbage ${second}`, name: null }
+  })
+/** A crawler: more paths than fit into one chunk. */
+const crawl = fc
+  .record({ from: fc.nat(2_000), length: fc.integer({ min: 900, max: 1_500 }) })
+  .map(({ from, length }) =>
+    Array.from({ length }, (_, i) => ({ text: logged(`/page/${from + i}`), name: `page_view /page/${from + i}` })),
+  )
+const wholeLog = fc
+  .record({
+    parts: fc.array(fc.oneof({ weight: 8, arbitrary: fc.array(line) }, { weight: 1, arbitrary: crawl })),
+    end: fc.constantFrom('\n', '\r\n'),
+    ended: fc.boolean(),
+  })
+  .map(({ parts, end, ended }) => {
+    const lines = parts.flat()
+    return {
+      bytes: Buffer.from(lines.map(({ text }) => text).join(end) + (ended ? end : '')),
+      names: lines.flatMap(({ name }) => (name === null ? [] : [name])),
+    }
+  })
+/** One run of `npm run replay` while the log is being written. */
+const run = fc.record({
+  /** How much of the log is there, of a million. */
+  size: fc.nat(1_000_000),
+  gzip: fc.boolean(),
+  /** Chunks after which it is interrupted; most runs reach the end. */
+  after: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.nat(4)),
+  /** Whether the server still gets the chunk at which it is interrupted. */
+  delivered: fc.boolean(),
+})
+
+describe('a log that grows while it is replayed again and again, with interruptions', () => {
+  it('has each of its lines counted once', async () => {
+    await fc.assert(
+      fc.asyncProperty(wholeLog, fc.array(run, { maxLength: 6 }), async ({ bytes, names }, runs) => {
+        const server = new CountingServer()
+        const [path, state] = [newFile(), newFile()]
+        const last = { size: 1_000_000, gzip: false, after: Number.POSITIVE_INFINITY, delivered: true }
+        for (const { size, gzip, after, delivered } of [...runs.toSorted((a, b) => a.size - b.size), last, last]) {
+          // Cut off anywhere: within a line, a character, a CRLF.
+          const written = bytes.subarray(0, Math.floor((bytes.length * size) / 1_000_000))
+          await writeFile(path, gzip ? gzipSync(written) : written)
+          const { lines } = await openAccessLog(path)
+          let left = after
+          for await (const chunk of chunks(lines, RULES, await openShortChunks(state))) {
+            if (left > 0 || delivered) server.send(chunk)
+            if (left-- <= 0) break
+          }
+        }
+        expect(server.counts).toEqual(tally(names))
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

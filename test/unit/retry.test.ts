@@ -1,0 +1,152 @@
+import { DatabaseError } from '@planetscale/database'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Database, Result } from '../../src/database/database.ts'
+import { classify, DatabaseFailure } from '../../src/database/errors.ts'
+import { DEFAULT_RETRIES, type RetryPolicy, withRetries } from '../../src/database/retry.ts'
+
+const failure = (errno: number) => {
+  const message = `target: d.-.primary: (errno ${errno}) (sqlstate ${errno === 1064 ? '42000' : 'HY000'})`
+  return new DatabaseError(message, 400, { code: 'UNKNOWN', message })
+}
+const DEADLOCK = failure(1213)
+const LOST = failure(2013)
+const SYNTAX = failure(1064)
+const RESULT: Result = { rows: [{ n: 1 }], rowsAffected: 1 }
+
+/** A database that fails with the given errors in turn, then answers. */
+class FailingDatabase implements Database {
+  readonly sent: { sql: string; args: readonly unknown[] | undefined; at: number }[] = []
+  readonly #errors: unknown[]
+  /** Milliseconds a statement takes. */
+  readonly #takesMs: number
+  constructor(errors: readonly unknown[], takesMs = 0) {
+    this.#errors = [...errors]
+    this.#takesMs = takesMs
+  }
+  async execute(sql: string, args?: readonly unknown[]): Promise<Result> {
+    this.sent.push({ sql, args, at: Date.now() })
+    vi.setSystemTime(Date.now() + this.#takesMs)
+    if (this.#errors.length > 0) throw this.#errors.shift()
+    return RESULT
+  }
+  transaction: Database['transaction'] = (work) => work(this)
+}
+
+async function run(database: Database, policy: Partial<RetryPolicy> = {}): Promise<Result | DatabaseFailure> {
+  const retried = withRetries(database, { attempts: 3, backoffMs: 50, giveUpAfterMs: 60_000, ...policy })
+  const outcome = retried.execute('SELECT ?', [1]).catch((error: unknown) => {
+    if (error instanceof DatabaseFailure) return error
+    throw error
+  })
+  await vi.runAllTimersAsync()
+  return outcome
+}
+
+describe('a statement with retries', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  it('is sent once when it succeeds', async () => {
+    const database = new FailingDatabase([])
+    expect(await run(database)).toBe(RESULT)
+    expect(database.sent).toHaveLength(1)
+  })
+
+  it('is sent again, the same, after failures that may pass', async () => {
+    const database = new FailingDatabase([DEADLOCK, new TypeError('fetch failed')])
+    expect(await run(database)).toBe(RESULT)
+    expect(database.sent.map(({ sql, args }) => [sql, args])).toEqual(Array(3).fill(['SELECT ?', [1]]))
+  })
+
+  it.each([1064, 1146, 1045, 1264])('is not sent again after one that will not: %d', async (errno) => {
+    const database = new FailingDatabase([failure(errno)])
+    expect(await run(database)).toMatchObject({ retry: false, applied: 'no' })
+    expect(database.sent).toHaveLength(1)
+  })
+
+  it.each([1, 2, 5])('is attempted %d times at most', async (attempts) => {
+    const database = new FailingDatabase(Array(9).fill(DEADLOCK))
+    expect(await run(database, { attempts })).toMatchObject({ kind: 'contention', applied: 'no' })
+    expect(database.sent).toHaveLength(attempts)
+  })
+
+  it('is attempted three times by default', async () => {
+    const database = new FailingDatabase(Array(9).fill(DEADLOCK))
+    await run(database, DEFAULT_RETRIES)
+    expect(database.sent).toHaveLength(3)
+  })
+
+  it('fails with the last error', async () => {
+    expect(await run(new FailingDatabase([DEADLOCK, SYNTAX]))).toMatchObject({
+      kind: 'rejected',
+      message: SYNTAX.message,
+      cause: SYNTAX,
+    })
+  })
+
+  it('has an unknown outcome once any attempt had one, whatever came later', async () => {
+    expect(await run(new FailingDatabase([LOST, DEADLOCK, DEADLOCK]))).toMatchObject({
+      kind: 'contention',
+      applied: 'unknown',
+    })
+    expect(await run(new FailingDatabase([DEADLOCK, LOST, SYNTAX]))).toMatchObject({
+      kind: 'rejected',
+      retry: false,
+      applied: 'unknown',
+    })
+    expect(await run(new FailingDatabase([DEADLOCK, DEADLOCK, DEADLOCK]))).toMatchObject({ applied: 'no' })
+  })
+
+  it('forgets an unknown outcome for the next statement', async () => {
+    const database = new FailingDatabase([LOST, SYNTAX, SYNTAX])
+    const retried = withRetries(database, { attempts: 3, backoffMs: 0, giveUpAfterMs: 60_000 })
+    const first = expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'unknown' })
+    await vi.runAllTimersAsync()
+    await first
+    await expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'no' })
+  })
+
+  it('keeps the classification of what was classified already', async () => {
+    const classified = classify(DEADLOCK)
+    expect(await run(new FailingDatabase([classified]), { attempts: 1 })).toBe(classified)
+  })
+
+  it('is not begun again after giveUpAfterMs', async () => {
+    const database = new FailingDatabase(Array(99).fill(DEADLOCK), 2_000)
+    await run(database, { attempts: 99, backoffMs: 0, giveUpAfterMs: 5_000 })
+    expect(database.sent).toHaveLength(3)
+  })
+
+  it('is not waited for when the pause would end too late', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9)
+    const database = new FailingDatabase(Array(99).fill(DEADLOCK))
+    const began = Date.now()
+    await run(database, { attempts: 99, backoffMs: 1_000, giveUpAfterMs: 800 })
+    expect(database.sent).toHaveLength(1)
+    expect(Date.now() - began).toBe(0)
+  })
+
+  it('pauses for a random time below a bound that doubles', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    const database = new FailingDatabase(Array(3).fill(DEADLOCK))
+    await run(database, { attempts: 4, backoffMs: 100 })
+    const times = database.sent.map(({ at }) => at)
+    expect(times.slice(1).map((at, i) => at - times[i]!)).toEqual([50, 100, 200])
+  })
+
+  it('leaves transactions as they are', async () => {
+    const database = new FailingDatabase([DEADLOCK])
+    const work = vi.fn((transaction: Parameters<Parameters<Database['transaction']>[0]>[0]) =>
+      transaction.execute('UPDATE counter_totals SET count = 1'),
+    )
+    await expect(withRetries(database).transaction(work)).rejects.toBe(DEADLOCK)
+    expect(work).toHaveBeenCalledOnce()
+    expect(database.sent).toHaveLength(1)
+    expect(await withRetries(database).transaction(work)).toBe(RESULT)
+  })
+})
