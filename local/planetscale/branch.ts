@@ -14,6 +14,8 @@ interface Transaction {
   connection: PoolConnection
   busy: boolean
   timer: NodeJS.Timeout
+  /** Rejects when the transaction is ended from outside, which answers the statement that is running in it, if any. */
+  ended: PromiseWithResolvers<never>
 }
 
 /** Thrown for a statement that failed; carries the answer. */
@@ -33,12 +35,14 @@ export class Branch {
   readonly database: string
   behaviour: Behaviour = { ...NO_BEHAVIOUR }
   readonly recorded: RecordedStatement[] = []
+  readonly #mysqlUrl: string
   readonly #pool: Pool
   readonly #transactions = new Map<string, Transaction>()
   readonly #ended = new Map<string, string>()
 
   constructor(mysqlUrl: string, database: string) {
     this.database = database
+    this.#mysqlUrl = mysqlUrl
     const url = new URL(mysqlUrl)
     url.pathname = `/${database}`
     this.#pool = mysql.createPool({
@@ -64,7 +68,7 @@ export class Branch {
    * @throws {StatementError}
    */
   async run(sql: string, transactionId: string | null): Promise<{ result: WireResult; transactionId: string | null }> {
-    const verb = /^\s*(?:\/\*.*?\*\/\s*)*(\w+(?:\s+TRANSACTION)?)/is.exec(sql)?.[1]?.toUpperCase().replace(/\s+/g, ' ')
+    const verb = verbOf(sql)
     if (verb === 'BEGIN' || verb === 'START TRANSACTION') {
       // As in MySQL, BEGIN commits what is open.
       if (transactionId !== null) await this.#end(transactionId, 'COMMIT')
@@ -75,21 +79,31 @@ export class Branch {
       return { result: {}, transactionId: null }
     }
     if (transactionId === null) return { result: await this.#runAlone(sql), transactionId: null }
-    const transaction = this.#transactionOf(transactionId)
-    if (transaction.busy) {
-      throw this.#aborted(transactionId, 'in use: for query')
-    }
-    transaction.busy = true
-    try {
-      return { result: await this.#query(transaction.connection, sql), transactionId }
-    } finally {
-      transaction.busy = false
-    }
+    const result = await this.#inside(transactionId, 'query', (connection) => this.#query(connection, sql))
+    return { result, transactionId }
   }
 
-  /** Rolls back what is open and closes all connections. */
+  /**
+   * Says which transaction a session is in after a statement of it failed, and rolls back the one that it is no longer in.
+   *
+   * Most errors leave it open. Vitess rolls back after ABORTED and RESOURCE_EXHAUSTED (vtgate, `ScatterConn.endAction`),
+   * and a COMMIT or ROLLBACK is the end whether it succeeds or not. A transaction that another request is busy with stays,
+   * because vttablet will not roll that back either; it ends when its time is up.
+   */
+  async afterFailure(sql: string, error: WireError, transactionId: string | null): Promise<string | null> {
+    const verb = verbOf(sql)
+    const over = verb === 'COMMIT' || verb === 'ROLLBACK' || ['ABORTED', 'RESOURCE_EXHAUSTED'].includes(error.code)
+    if (!over || transactionId === null) return transactionId
+    await this.#end(transactionId, 'ROLLBACK').catch(() => {})
+    return null
+  }
+
+  /** Ends what is open and closes all connections. */
   async close(): Promise<void> {
-    for (const id of [...this.#transactions.keys()]) await this.#end(id, 'ROLLBACK').catch(() => {})
+    const open = [...this.#transactions.keys()]
+    await Promise.all(
+      open.map((id) => this.#kill(id, `ended at ${new Date().toISOString()} (the endpoint was closed)`)),
+    )
     await this.#pool.end()
   }
 
@@ -105,8 +119,7 @@ export class Branch {
     const connection = await this.#connect(sql)
     try {
       const { commitMs } = this.behaviour
-      if (commitMs === 0 || !/^\s*(INSERT|UPDATE|DELETE|REPLACE)\b/i.test(sql))
-        return await this.#query(connection, sql)
+      if (commitMs === 0 || !WRITES.has(verbOf(sql))) return await this.#query(connection, sql)
       await connection.beginTransaction()
       try {
         const result = await this.#query(connection, sql)
@@ -132,38 +145,71 @@ export class Branch {
     }
     const id = randomUUID()
     const timer = setTimeout(() => {
-      const age = `ended at ${new Date().toISOString()} (exceeded timeout: ${TRANSACTION_MS / 1_000}s)`
-      const transaction = this.#transactions.get(id)
-      this.#transactions.delete(id)
-      this.#ended.set(id, age)
-      setTimeout(() => this.#ended.delete(id), 10 * TRANSACTION_MS).unref()
-      // The server rolls back what a closed connection leaves open, also in the middle of a statement.
-      transaction?.connection.destroy()
+      const reason = `ended at ${new Date().toISOString()} (exceeded timeout: ${TRANSACTION_MS / 1_000}s)`
+      this.#kill(id, reason).catch(() => {})
     }, TRANSACTION_MS)
-    this.#transactions.set(id, { connection, busy: false, timer })
+    const ended = Promise.withResolvers<never>()
+    // Whoever waits for it sees the rejection as well; that nobody may be waiting is no error.
+    ended.promise.catch(() => {})
+    this.#transactions.set(id, { connection, busy: false, timer, ended })
     return id
+  }
+
+  /**
+   * Does something on the connection of a transaction.
+   *
+   * @throws {StatementError} if the transaction is not open, is busy with something else, or is ended meanwhile
+   */
+  async #inside<T>(id: string, purpose: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
+    const transaction = this.#transactions.get(id)
+    if (transaction === undefined) throw this.#aborted(id, this.#ended.get(id) ?? 'not found')
+    if (transaction.busy) throw this.#aborted(id, `in use: for ${purpose}`)
+    transaction.busy = true
+    try {
+      return await Promise.race([work(transaction.connection), transaction.ended.promise])
+    } finally {
+      transaction.busy = false
+    }
   }
 
   async #end(id: string, verb: 'COMMIT' | 'ROLLBACK'): Promise<void> {
     if (verb === 'ROLLBACK' && !this.#transactions.has(id)) return
-    const { connection, timer } = this.#transactionOf(id)
-    try {
-      if (verb === 'COMMIT') await pause(this.behaviour.commitMs)
-      await connection.query(verb)
-    } catch (error) {
-      connection.destroy()
-      throw new StatementError(toVitessError(this.database, error, verb.toLowerCase()))
-    } finally {
-      clearTimeout(timer)
-      this.#transactions.delete(id)
-      connection.release()
-    }
+    const timer = this.#transactions.get(id)?.timer
+    await this.#inside(id, verb.toLowerCase(), async (connection) => {
+      try {
+        if (verb === 'COMMIT') await pause(this.behaviour.commitMs)
+        await connection.query(verb)
+      } catch (error) {
+        connection.destroy()
+        throw new StatementError(toVitessError(this.database, error, verb.toLowerCase()))
+      } finally {
+        clearTimeout(timer)
+        this.#transactions.delete(id)
+        connection.release()
+      }
+    })
   }
 
-  #transactionOf(id: string): Transaction {
+  /** Ends a transaction from outside, also in the middle of a statement. */
+  async #kill(id: string, reason: string): Promise<void> {
     const transaction = this.#transactions.get(id)
-    if (transaction !== undefined) return transaction
-    throw this.#aborted(id, this.#ended.get(id) ?? 'not found')
+    if (transaction === undefined) return
+    clearTimeout(transaction.timer)
+    this.#transactions.delete(id)
+    this.#ended.set(id, reason)
+    setTimeout(() => this.#ended.delete(id), 10 * TRANSACTION_MS).unref()
+    const { threadId } = transaction.connection
+    transaction.connection.destroy()
+    try {
+      // A server that waits for a row lock does not look whether the client is still there, and keeps the locks it has.
+      // Not on a pooled connection: all of those may be in transactions that wait for each other.
+      const killer = await mysql.createConnection({ uri: this.#mysqlUrl })
+      await killer.query(`KILL ${threadId}`).finally(() => killer.end())
+    } catch {
+      // The server is gone, or has already noticed that the connection was closed.
+    } finally {
+      transaction.ended.reject(this.#aborted(id, reason))
+    }
   }
 
   #aborted(id: string, reason: string): StatementError {
@@ -197,7 +243,8 @@ export class Branch {
     if (!Array.isArray(rows)) {
       return {
         ...(rows.affectedRows > 0 && { rowsAffected: String(rows.affectedRows) }),
-        ...(Number(rows.insertId) !== 0 && { insertId: String(rows.insertId) }),
+        // The client reads it as a signed number, and as a string where a double would not do.
+        ...(Number(rows.insertId) !== 0 && { insertId: String(BigInt.asUintN(64, BigInt(rows.insertId))) }),
       }
     }
     if (rows.length > MAX_ROWS) {
@@ -205,6 +252,17 @@ export class Branch {
     }
     return { fields: (packets ?? []).map(toWireField), ...(rows.length > 0 && { rows: rows.map(toWireRow) }) }
   }
+}
+
+const WRITES = new Set(['INSERT', 'UPDATE', 'DELETE', 'REPLACE'])
+
+// The first word after blanks and comments. ROLLBACK TO goes back to a savepoint and ends nothing.
+const COMMENT = String.raw`/\*(?:[^*]|\*(?!/))*\*/|--(?:[^\S\n][^\n]*)?\n|#[^\n]*\n`
+const VERB = new RegExp(String.raw`^(?:\s|${COMMENT})*(\w+(?:\s+TRANSACTION\b|\s+(?:WORK\s+)?TO\b)?)`, 'i')
+
+/** What a statement does, in capitals: `COMMIT`, `START TRANSACTION`, `ROLLBACK TO`. */
+function verbOf(sql: string): string {
+  return (VERB.exec(sql)?.[1] ?? '').toUpperCase().replace(/\s+/g, ' ')
 }
 
 async function rowsRead(connection: PoolConnection): Promise<number> {

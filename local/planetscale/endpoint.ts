@@ -137,7 +137,7 @@ export class PlanetScaleEndpoint {
     const { latencyMs } = branch.behaviour
     const fault = takeFault(branch.behaviour, query)
     await pause(latencyMs / 2)
-    if (fault && (await this.#faultBefore(branch, fault, query, response))) return
+    if (fault && this.#faultBefore(fault, response)) return
     const reply = async (fields: object, transaction: string | null) => {
       if (fault?.action === 'cut-answer') return void response.socket?.resetAndDestroy()
       if (fault?.action === 'hang-answer') return
@@ -146,30 +146,26 @@ export class PlanetScaleEndpoint {
       answer(response, { session: this.#session(branch, uuid, transaction), ...fields, timing })
     }
     try {
+      if (fault?.action === 'error') {
+        const { errno = 1105 } = fault
+        throw new StatementError(vitessError(branch.database, { errno, message: 'injected fault', sql: query }))
+      }
       const outcome = await branch.run(query, transactionId)
       await reply({ result: outcome.result }, outcome.transactionId)
     } catch (error) {
       if (!(error instanceof StatementError)) throw error
-      // Vitess ends the transaction of a session whose statement was aborted; the rest leave it open.
-      const ended = /^(COMMIT|ROLLBACK)\b/i.test(query.trim()) || error.wire.code === 'ABORTED'
-      await reply({ error: error.wire }, ended ? null : transactionId)
+      await reply({ error: error.wire }, await branch.afterFailure(query, error.wire, transactionId))
     }
   }
 
-  /** Acts on a fault that comes before the statement; says whether the request is over. */
-  async #faultBefore(branch: Branch, fault: Fault, sql: string, response: ServerResponse): Promise<boolean> {
+  /** Acts on a fault that comes before the statement and is not an answer to it; says whether the request is over. */
+  #faultBefore(fault: Fault, response: ServerResponse): boolean {
     switch (fault.action) {
       case 'cut-request':
         response.socket?.resetAndDestroy()
         return true
       case 'hang-request':
         return true
-      case 'error': {
-        const { errno = 1105 } = fault
-        const error = vitessError(branch.database, { errno, message: 'injected fault', sql })
-        answer(response, { session: this.#session(branch, randomUUID(), null), error, timing: 0 })
-        return true
-      }
       case 'html':
         response.writeHead(fault.status ?? 502, { 'Content-Type': 'text/html' })
         response.end('<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>')
@@ -182,11 +178,16 @@ export class PlanetScaleEndpoint {
   /** Basic auth: the user names the database, the password opens it. */
   #authorize(request: IncomingMessage): Branch {
     const [scheme, credentials = ''] = (request.headers.authorization ?? '').split(' ')
-    const text = scheme?.toLowerCase() === 'basic' ? Buffer.from(credentials, 'base64').toString() : ''
+    const decoded = Buffer.from(credentials, 'base64')
+    // Node decodes what it can and passes over the rest; PlanetScale refuses what is not base64.
+    const wellFormed = scheme?.toLowerCase() === 'basic' && decoded.toString('base64') === credentials
+    const text = wellFormed ? decoded.toString() : ''
     const colon = text.indexOf(':')
-    // The driver sends user and password as they stand in the URL, percent-encoding and all.
-    const [database, password] = [text.slice(0, colon), text.slice(colon + 1)].map(decodePercent)
-    if (colon < 1 || !database || password === undefined || !this.#isPassword(password)) {
+    // The driver sends user and password as they stand in the URL, percent-encoding and all; where they do not come from a
+    // URL, they are as they are.
+    const database = decodePercent(text.slice(0, colon))
+    const password = text.slice(colon + 1)
+    if (colon < 1 || !(this.#isPassword(password) || this.#isPassword(decodePercent(password)))) {
       throw new HttpError(401, 'UNAUTHENTICATED', 'invalid authentication credentials')
     }
     const known = this.#branches.get(database)

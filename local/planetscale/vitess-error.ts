@@ -31,6 +31,18 @@ const GRPC_CODES: Record<number, string> = {
   10001: 'ResourceExhausted',
 }
 
+// The SQL states of errors that are made up here; those of the server bring their own. Everything else: HY000.
+const SQL_STATES: Record<number, string> = {
+  1040: '08004',
+  1062: '23000',
+  1064: '42000',
+  1146: '42S02',
+  1213: '40001',
+  1264: '22003',
+  1317: '70100',
+  1690: '22003',
+}
+
 /** The constants of protobuf JSON: `AlreadyExists` is `ALREADY_EXISTS`. */
 function constantCase(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
@@ -51,7 +63,7 @@ export function vitessError(
     code: constantCase(grpc),
     message:
       `target: ${database}.-.primary: vttablet: rpc error: code = ${grpc} desc = ${message} ` +
-      `(errno ${errno}) (sqlstate ${sqlState ?? 'HY000'}) (CallerID: planetscale-local)${statement}`,
+      `(errno ${errno}) (sqlstate ${sqlState ?? SQL_STATES[errno] ?? 'HY000'}) (CallerID: planetscale-local)${statement}`,
   }
 }
 

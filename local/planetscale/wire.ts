@@ -41,6 +41,7 @@ const OTHERS: Record<number, string> = {
   13: 'YEAR',
   14: 'DATE',
   16: 'BIT',
+  242: 'VECTOR',
   245: 'JSON',
   246: 'DECIMAL',
   247: 'ENUM',
@@ -66,9 +67,10 @@ function typeName(code: number, flags: number): string | undefined {
     case 252:
       return flags & BINARY ? 'BLOB' : 'TEXT'
     case 254:
+      // In the order of Vitess (go/sqltypes, `modifyType`): an ENUM with a binary collation is BINARY there.
+      if (flags & BINARY) return 'BINARY'
       if (flags & ENUM) return 'ENUM'
-      if (flags & SET) return 'SET'
-      return flags & BINARY ? 'BINARY' : 'CHAR'
+      return flags & SET ? 'SET' : 'CHAR'
     default:
       return OTHERS[code]
   }
