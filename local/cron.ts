@@ -1,18 +1,21 @@
 import { Cron } from 'croner'
 
 /**
+ * Stops the clock, and waits for a run that is under way.
+ *
+ * @param patience when it settles, the run is no longer waited for: it may be cut off anywhere without harm
+ */
+export type StopCron = (patience?: Promise<unknown>) => Promise<void>
+
+/**
  * Fires the Worker's cron triggers as production would: `wrangler dev` has the handler but no clock.
  *
  * @param workerUrl where the Worker answers
  * @param expressions the cron expressions of wrangler.toml, in UTC
  * @param say told of runs that fail; what a run did stands in the Worker's own log
- * @returns stops the clock, and waits for a run that is under way
+ * @returns stops the clock
  */
-export function startCron(
-  workerUrl: string,
-  expressions: readonly string[],
-  say: (line: string) => void,
-): () => Promise<void> {
+export function startCron(workerUrl: string, expressions: readonly string[], say: (line: string) => void): StopCron {
   const running = new Set<Promise<void>>()
   const fire = async (expression: string, time: Date) => {
     const query = new URLSearchParams({ cron: expression, time: String(time.getTime()), format: 'json' })
@@ -33,9 +36,12 @@ export function startCron(
         running.add(run)
       }),
   )
-  return async () => {
+  return async (patience = new Promise<never>(() => {})) => {
     for (const job of jobs) job.stop()
-    await Promise.allSettled(running)
+    if (running.size === 0) return
+    const notice = setTimeout(() => say('Waiting for a cron run that is under way …'), 500)
+    await Promise.race([Promise.allSettled(running), patience])
+    clearTimeout(notice)
   }
 }
 

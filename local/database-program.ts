@@ -42,9 +42,17 @@ async function programsNamed(name: string): Promise<DatabaseProgram[]> {
   return programs.filter((program) => program !== null)
 }
 
+/** Whether a file is there and may be run. */
+export function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
 async function identify(path: string): Promise<DatabaseProgram | null> {
+  if (!(await isExecutable(path))) return null
   try {
-    await access(path, constants.X_OK)
     const { stdout } = await run(path, ['--no-defaults', '--version'])
     const version = /Ver ([\d.]+)/.exec(stdout)?.[1]
     if (version === undefined) return null

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import mysql from 'mysql2/promise'
-import { type DatabaseProgram, findProgram, installProgram } from './database-program.ts'
+import { type DatabaseProgram, findProgram, installProgram, isExecutable } from './database-program.ts'
 import { freePort, isFree } from './free-port.ts'
 import { endLeftover, ServerProcess } from './server-process.ts'
 
@@ -125,13 +125,7 @@ async function mariadbInstaller(server: string): Promise<string> {
   const folders = [dirname(server), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
   for (const folder of folders) {
     const path = join(folder, 'mariadb-install-db')
-    if (
-      await readFile(path).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path
+    if (await isExecutable(path)) return path
   }
   throw new Error('mariadb-install-db was not found; it comes with the MariaDB server.')
 }

@@ -1,4 +1,5 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processTable } from './process-table.ts'
 
@@ -24,25 +25,28 @@ export class InstanceLock {
   static async take(stateDirectory: string, url: string): Promise<InstanceLock> {
     await mkdir(stateDirectory, { recursive: true, mode: 0o700 })
     const file = join(stateDirectory, 'instance.json')
+    const own = join(stateDirectory, `instance.${process.pid}.${randomUUID()}.json`)
     const instance: Instance = { pid: process.pid, args: (await commandLine(process.pid)) ?? '', url }
-    for (;;) {
-      try {
-        await writeFile(file, JSON.stringify(instance), { flag: 'wx' })
-        return new InstanceLock(file)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    await writeFile(own, JSON.stringify(instance))
+    try {
+      // link(2) makes the name with its content in one step, and only if it is not there.
+      while (!(await linkUnlessThere(own, file))) {
+        const text = await readFile(file, 'utf8').catch(() => null)
+        if (text === null) continue
+        const other = JSON.parse(text) as Instance
+        if (other.pid !== process.pid && (await commandLine(other.pid)) === other.args) {
+          throw new Error(
+            `It is running already, as process ${other.pid}, at ${other.url}.\n` +
+              `Stop it with Ctrl-C where it runs, or with: kill ${other.pid}\n` +
+              'To run a second one beside it, give it a port and a state directory of its own: PORT=8788 STATE_DIR=.local-2',
+          )
+        }
+        await removeStale(file, text)
       }
-      const other = await readInstance(file)
-      if (other !== null && other.pid !== process.pid && (await commandLine(other.pid)) === other.args) {
-        throw new Error(
-          `It is running already, as process ${other.pid}, at ${other.url}.\n` +
-            `Stop it with Ctrl-C where it runs, or with: kill ${other.pid}\n` +
-            'To run a second one beside it, give it a port and a state directory of its own: PORT=8788 STATE_DIR=.local-2',
-        )
-      }
-      // Left by a start that was killed.
-      await rm(file, { force: true })
+    } finally {
+      await rm(own, { force: true })
     }
+    return new InstanceLock(file)
   }
 
   async release(): Promise<void> {
@@ -50,12 +54,27 @@ export class InstanceLock {
   }
 }
 
-async function readInstance(file: string): Promise<Instance | null> {
+async function linkUnlessThere(own: string, file: string): Promise<boolean> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Instance
-  } catch {
-    return null
+    await link(own, file)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
   }
+}
+
+/** Removes what a start that was killed has left; not what another start has put in its place meanwhile. */
+async function removeStale(file: string, text: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}.stale`
+  try {
+    await rename(file, aside)
+  } catch {
+    // Another start was faster.
+    return
+  }
+  if ((await readFile(aside, 'utf8')) !== text) await linkUnlessThere(aside, file)
+  await rm(aside, { force: true })
 }
 
 async function commandLine(pid: number): Promise<string | null> {

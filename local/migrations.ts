@@ -46,19 +46,26 @@ async function open(databaseUrl: string): Promise<Target> {
 /** The record of what has been applied, in the database itself. */
 function record(target: Target) {
   return {
-    async executed(): Promise<string[]> {
+    /** Makes the table of records if it is missing; only then, because safe migrations refuse even IF NOT EXISTS. */
+    async prepare(): Promise<void> {
       try {
-        const rows = await target.execute('SELECT name FROM schema_migrations ORDER BY name')
-        return rows.map(({ name }) => String(name))
+        await target.execute('SELECT name FROM schema_migrations LIMIT 1')
       } catch (error) {
         if (!isMissingTable(error)) throw error
-        // Only when it is missing: where safe migrations are on, even CREATE TABLE IF NOT EXISTS is refused.
         await target.execute(
           `CREATE TABLE IF NOT EXISTS schema_migrations (
              name VARCHAR(191) NOT NULL PRIMARY KEY,
              applied_at DATETIME NOT NULL COMMENT 'UTC'
            )`,
         )
+      }
+    },
+    async executed(): Promise<string[]> {
+      try {
+        const rows = await target.execute('SELECT name FROM schema_migrations ORDER BY name')
+        return rows.map(({ name }) => String(name))
+      } catch (error) {
+        if (!isMissingTable(error)) throw error
         return []
       }
     },
@@ -104,7 +111,10 @@ function umzug(target: Target, folder: string, say: (line: string) => void) {
  * @throws {MigrationStopped}
  */
 export async function migrate({ databaseUrl, folder = MIGRATIONS, say }: MigrationOptions): Promise<string[]> {
-  return withUmzug(databaseUrl, folder, say, async (migrations) => (await migrations.up()).map(({ name }) => name))
+  return withUmzug(databaseUrl, folder, say, async (migrations, target) => {
+    await record(target).prepare()
+    return (await migrations.up()).map(({ name }) => name)
+  })
 }
 
 /** Tells which migrations have been applied and which have not. */
@@ -121,25 +131,23 @@ export async function migrationStatus({ databaseUrl, folder = MIGRATIONS, say }:
  * @returns the names of those recorded now
  */
 export async function markApplied({ databaseUrl, folder = MIGRATIONS, say }: MigrationOptions): Promise<string[]> {
-  const target = await open(databaseUrl)
-  try {
-    const pending = (await umzug(target, folder, say).pending()).map(({ name }) => name)
+  return withUmzug(databaseUrl, folder, say, async (migrations, target) => {
+    await record(target).prepare()
+    const pending = (await migrations.pending()).map(({ name }) => name)
     for (const name of pending) await record(target).logMigration({ name })
     return pending
-  } finally {
-    await target.close()
-  }
+  })
 }
 
 async function withUmzug<T>(
   databaseUrl: string,
   folder: string,
   say: (line: string) => void,
-  work: (migrations: ReturnType<typeof umzug>) => Promise<T>,
+  work: (migrations: ReturnType<typeof umzug>, target: Target) => Promise<T>,
 ): Promise<T> {
   const target = await open(databaseUrl)
   try {
-    return await work(umzug(target, folder, say))
+    return await work(umzug(target, folder, say), target)
   } catch (error) {
     if (error instanceof MigrationError && error.cause instanceof MigrationStopped) throw error.cause
     throw error

@@ -3,6 +3,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processTable } from './process-table.ts'
 
+/** How long a process may take to be gone after SIGKILL. */
+const KILL_MS = 5_000
+
 /** How to start a process. */
 export interface ProcessOptions {
   /** What it is called in messages and in the record. */
@@ -98,6 +101,11 @@ export async function endLeftover(records: string, name: string): Promise<boolea
       }
     }
     if (Date.now() > deadline) signal = 'SIGKILL'
+    if (Date.now() > deadline + KILL_MS) {
+      throw new Error(
+        `Process ${members.join(', ')} (${name}), left by an earlier start, cannot be ended. End it and try again.`,
+      )
+    }
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
   await rm(file, { force: true })

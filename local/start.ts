@@ -1,13 +1,17 @@
 // `npm start`: everything on this machine, on a real database, until Ctrl-C.
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
-import { startCron } from './cron.ts'
+import { type StopCron, startCron } from './cron.ts'
 import { isFree } from './free-port.ts'
 import { InstanceLock } from './instance.ts'
 import { type LocalDatabase, startLocalDatabase } from './local-database.ts'
 import { endLeftover, type ServerProcess } from './server-process.ts'
 import { PROJECT, startWorker } from './worker-process.ts'
+
+/** Milliseconds that stopping waits for a roll-up; a second Ctrl-C ends the wait. */
+const CRON_PATIENCE_MS = 5_000
 
 program
   .name('npm start --')
@@ -36,14 +40,18 @@ if (!Number.isInteger(port) || port < 1 || port > 65_535) program.error('PORT mu
 let lock: InstanceLock | undefined
 let database: LocalDatabase | undefined
 let worker: ServerProcess | undefined
-let stopCron: (() => Promise<void>) | undefined
+let stopCron: StopCron | undefined
+let hurry = () => {}
+const impatience = new Promise<void>((resolve) => {
+  hurry = resolve
+})
 let stopping: Promise<void> | undefined
 
 /** Stops what runs, in the opposite order. Safe to call at any point, also while starting. */
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     process.exitCode = exitCode
-    await stopCron?.()
+    await stopCron?.(Promise.race([impatience, setTimeout(CRON_PATIENCE_MS)]))
     await worker?.stop()
     await database?.stop()
     await lock?.release()
@@ -59,7 +67,7 @@ function stop(exitCode: number): Promise<void> {
 let starting: Promise<void> = Promise.resolve()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopping) return
+    if (stopping) return hurry()
     say(`${signal}: stopping …`)
     // What is just being started is waited for, so that it can be stopped in order.
     stopping = starting

@@ -80,15 +80,31 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   const url = `http://127.0.0.1:${port}/healthz`
   const began = Date.now()
   for (;;) {
-    const status = await fetch(url, { signal: AbortSignal.timeout(10_000) }).then(
-      (response) => response.status,
-      () => null,
-    )
-    if (status === 200) return worker
-    if (ended || Date.now() - began > START_MS) {
+    const health = await readHealth(url)
+    if (health?.status === 200) return worker
+    const misconfigured = health?.body.includes('configuration_invalid')
+    if (misconfigured || ended || Date.now() - began > START_MS) {
       await worker.stop()
-      throw new Error(`The Worker did not come up at ${url} (${status ?? 'no answer'}); see the log above.`)
+      throw new Error(
+        misconfigured
+          ? `The configuration has errors:\n${settingErrors(health!.body)}`
+          : `The Worker did not come up at ${url} (${health?.body ?? 'no answer'}); see the log above.`,
+      )
     }
-    await new Promise((done) => setTimeout(done, 200))
+    await new Promise((done) => setTimeout(done, 500))
   }
+}
+
+async function readHealth(url: string): Promise<{ status: number; body: string } | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+    return { status: response.status, body: await response.text() }
+  } catch {
+    return null
+  }
+}
+
+function settingErrors(body: string): string {
+  const { errors } = JSON.parse(body) as { errors: { field: string; message: string }[] }
+  return errors.map(({ field, message }) => `  ${field} ${message}`).join('\n')
 }

@@ -44,7 +44,9 @@ app.route('/', operations)
 
 app.notFound((c) =>
   new Problem('not_found', {
-    detail: 'Nothing is served at this path. A key with a slash in it must be percent-encoded (%2F).',
+    detail:
+      'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
+      'path; ask for them with ?key=.',
   }).toResponse(c),
 )
 

@@ -83,15 +83,15 @@ const typeName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
 
-// A roll-up page costs up to 7 statements and the frame around the pages 4 (src/counters/rollup.ts).
+// A roll-up page takes up to 8 statements and the frame around the pages 4 (src/counters/rollup.ts).
 const rollUp = table({
   page_slots: integer(1, 20_000).default(2_000),
-  max_statements: integer(11, 10_000).default(40),
+  max_statements: integer(12, 10_000).default(40),
   max_seconds: integer(1, 840).default(50),
 })
 
 const pruning = table({
-  // Nothing acknowledged is ever sent again later than this, so shorter than an hour would be asking for double counts.
+  // Rows carry the hour they were last written in, so less than one cannot be told.
   idempotency_hours: integer(1, 24 * 365).default(24),
   page_slots: integer(1, 10_000).default(1_000),
   max_statements: integer(2, 10_000).default(45),

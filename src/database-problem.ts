@@ -1,4 +1,4 @@
-import type { DatabaseFailure } from './database/errors.ts'
+import { DatabaseFailure } from './database/errors.ts'
 import { Problem } from './problem.ts'
 
 /** Seconds after which a client should try again when the database does not answer. */
@@ -22,5 +22,22 @@ export function databaseProblem(failure: DatabaseFailure): Problem {
       return new Problem('count_out_of_range', { detail: 'The sum would not fit into a signed 64-bit integer.' })
     case 'rejected':
       return new Problem('internal_error', { detail: 'This was logged under the request id.' })
+  }
+}
+
+/**
+ * Turns a failure to count into what is true for the client: nothing was counted, or nobody knows.
+ *
+ * @param advice what the client can do when nobody knows
+ * @throws {Problem}
+ */
+export function countingProblem(advice: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof DatabaseFailure) || error.applied === 'no') throw error
+    throw new Problem('outcome_unknown', {
+      detail: `It may or may not have been counted. ${advice}`,
+      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+      cause: error,
+    })
   }
 }

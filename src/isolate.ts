@@ -6,7 +6,7 @@ import { type Database, openDatabase } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
 import type { Env } from './env.ts'
 
-/** Milliseconds one statement of a request may take. With the retries, a request is answered within about 10 s. */
+/** Milliseconds one attempt at a statement of a request may take; a statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 4_000
 
 /** What an isolate keeps from request to request: plain data, never a promise or a connection of one of them. */

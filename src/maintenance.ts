@@ -2,7 +2,6 @@ import type { Config } from './config.ts'
 import { prune } from './counters/prune.ts'
 import { rollUp } from './counters/rollup.ts'
 import { type Database, openDatabase } from './database/database.ts'
-import { withRetries } from './database/retry.ts'
 import { log } from './log.ts'
 
 /** Milliseconds one statement of a run may take: nobody waits for it, and its pages are larger than a request's. */
@@ -13,10 +12,10 @@ export const ROLL_UP_CRON = '* * * * *'
 export const PRUNING_CRON = '17 * * * *'
 
 /**
- * Opens the database for a roll-up or pruning run. Without retries for the roll-up: it reads a page again by itself, and
- * its budget counts what is really sent.
+ * Opens the database for a roll-up or pruning run. Without retries: the runs have their own, and their budgets count what
+ * is really sent.
  */
-export function openRollUpDatabase(config: Config): Database {
+export function openMaintenanceDatabase(config: Config): Database {
   return openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS })
 }
 
@@ -27,7 +26,7 @@ export function openRollUpDatabase(config: Config): Database {
  * @throws {Error} for an expression that is not known, and whatever the run throws, so that the platform records a failure
  */
 export async function runScheduled(config: Config, cron: string, at: Date): Promise<void> {
-  const db = openRollUpDatabase(config)
+  const db = openMaintenanceDatabase(config)
   switch (cron) {
     case ROLL_UP_CRON: {
       const summary = await rollUp(db, { ...config.rollUp, at })
@@ -35,8 +34,9 @@ export async function runScheduled(config: Config, cron: string, at: Date): Prom
       return
     }
     case PRUNING_CRON: {
-      const summary = await prune(withRetries(db), config.pruning)
-      log('info', 'prune', { scheduled: at.toISOString(), ...summary })
+      const summary = await prune(db, config.pruning)
+      // Left over means that more slots are emptied than this may delete: raise PRUNING.max_statements.
+      log(summary.outcome === 'partial' ? 'warn' : 'info', 'prune', { scheduled: at.toISOString(), ...summary })
       return
     }
     default:

@@ -51,13 +51,15 @@ function byPrimaryKey(a: BatchRow, b: BatchRow): number {
  * Applies a batch. Applying it again changes nothing, row by row, as long as no other batch was applied to its slots in
  * between; that is for the caller to see to (`SlotPool`).
  *
+ * @returns whether nothing of this batch can reach the database any more: not if an attempt that was given up may still
+ *   be on its way. Then the slots stay its own although it has been applied.
  * @throws {DatabaseFailure}
  */
-export async function applyBatch(db: Executor, { id, rows }: Batch): Promise<void> {
-  if (rows.length === 0) return
+export async function applyBatch(db: Executor, { id, rows }: Batch): Promise<{ settled: boolean }> {
+  if (rows.length === 0) return { settled: true }
   // The hour comes from the database, like the hour that pruning compares it with: one clock for both.
   const values = rows.map(() => '(?, ?, ?, ?, ?, FLOOR(UNIX_TIMESTAMP() / 3600))').join(', ')
-  await db.execute(
+  const { straggler } = await db.execute(
     `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${values}
      ON DUPLICATE KEY UPDATE
        count = count + IF(batch = VALUES(batch), 0, VALUES(count)),
@@ -65,4 +67,5 @@ export async function applyBatch(db: Executor, { id, rows }: Batch): Promise<voi
        written_hour = VALUES(written_hour)`,
     rows.flatMap(({ recordType, recordId, slot, count }) => [recordType, recordId, slot, count, id]),
   )
+  return { settled: straggler === undefined }
 }

@@ -1,7 +1,7 @@
 import type { CounterType } from '../config.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
-import { applyBatch, type Increment, makeBatch } from './batch.ts'
+import { applyBatch, type Batch, type Increment, makeBatch } from './batch.ts'
 import { hash64 } from './hash.ts'
 import { type StoredNames, storeNames } from './names.ts'
 import { random64 } from './random.ts'
@@ -39,10 +39,11 @@ export async function count(
   if (idempotencyKey !== undefined) {
     // A slot of its own, which nothing else writes to: the key recognises itself there however much is counted meanwhile.
     const id = await hash64(`idempotency-key ${idempotencyKey}`)
-    return applyBatch(
+    await apply(
       db,
       makeBatch(id, increments, () => id),
     )
+    return
   }
   const classic = new Map([...types.values()].flatMap((type) => (type.slots ? [[type.recordType, type.slots]] : [])))
   const slot = slots.lease()
@@ -51,11 +52,22 @@ export async function count(
     return among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
   })
   try {
-    await applyBatch(db, batch)
+    const { settled } = await apply(db, batch)
+    if (settled) slots.release(slot)
   } catch (error) {
     const failure = classify(error)
     if (failure.applied === 'no') slots.release(slot)
     throw failure
   }
-  slots.release(slot)
+}
+
+/** Applies a batch; knows that of several rows some may have been applied when the whole failed. */
+async function apply(db: Executor, batch: Batch): Promise<{ settled: boolean }> {
+  try {
+    return await applyBatch(db, batch)
+  } catch (error) {
+    const failure = classify(error)
+    // On a sharded keyspace one shard may have committed its rows before another one met a deadlock or a timeout.
+    throw batch.rows.length > 1 && failure.retry ? failure.withApplied('unknown') : failure
+  }
 }

@@ -2,6 +2,7 @@ import type { PruningSettings } from '../config.ts'
 import { countStatements } from '../database/counted.ts'
 import type { Database } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { withRetries } from '../database/retry.ts'
 
 /** What one pruning run did. */
 export interface PruneSummary {
@@ -28,14 +29,15 @@ interface Address {
  */
 export async function prune(database: Database, settings: PruningSettings): Promise<PruneSummary> {
   const { idempotencyHours, pageSlots, maxStatements } = settings
-  const db = countStatements(database)
+  const counted = countStatements(database)
+  const db = withRetries(counted)
   const began = Date.now()
   let deleted = 0
   let after: Address | null = null
   const summary = (outcome: PruneSummary['outcome']): PruneSummary => {
-    return { outcome, deleted, statements: db.sent, milliseconds: Date.now() - began }
+    return { outcome, deleted, statements: counted.sent, milliseconds: Date.now() - began }
   }
-  while (db.sent + 2 <= maxStatements) {
+  while (counted.sent + 2 <= maxStatements) {
     const page: Address[] = await readOldSlots(db, idempotencyHours, after, pageSlots)
     if (page.length === 0) return summary('complete')
     // written_hour + 0: keeps the optimizer from that index, whose gaps must not be locked.

@@ -8,12 +8,26 @@ interface SeenSlot extends Cursor {
 }
 
 /** A counter as the roll-up saw it: some or all of its non-empty slots, and the version of its total at that instant. */
-interface SeenCounter {
+export interface SeenCounter {
   recordType: number
   recordId: bigint
   /** `null`: the counter has no row in the totals yet. */
   version: bigint | null
+  total: bigint
   slots: SeenSlot[]
+}
+
+const LARGEST = 2n ** 63n - 1n
+
+/** Whether a counter's total can take what was seen of it. */
+export function fits(counter: SeenCounter): boolean {
+  const total = counter.total + amountOf(counter)
+  return total <= LARGEST && total >= -LARGEST
+}
+
+/** The sum of the slots that were seen. */
+export function amountOf({ slots }: SeenCounter): bigint {
+  return slots.reduce((sum, { count }) => sum + count, 0n)
 }
 
 /** Consecutive non-empty slots, in the order of the primary key, by counter. */
@@ -38,7 +52,7 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
          OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
     : ''
   const { rows } = await db.execute(
-    `SELECT s.record_type, s.record_id, s.slot, s.count, t.version
+    `SELECT s.record_type, s.record_id, s.slot, s.count, t.version, t.count AS total
      FROM slotted_counters AS s FORCE INDEX (pending)
      LEFT JOIN counter_totals AS t ON t.record_type = s.record_type AND t.record_id = s.record_id
      WHERE s.pending = 1 ${resume}
@@ -59,7 +73,8 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
     if (counter?.recordId === slot.recordId && counter.recordType === slot.recordType) counter.slots.push(slot)
     else {
       const version = row.version === null ? null : toBigInt(row.version)
-      counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, slots: [slot] })
+      const total = row.total === null ? 0n : toBigInt(row.total)
+      counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
     }
   }
   return { counters, slotCount: rows.length, last: counters.at(-1)?.slots.at(-1) ?? null }
@@ -88,11 +103,11 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
       unborn.flatMap(({ recordType, recordId }) => [recordType, recordId]),
     )
   }
-  const moves = counters.map(({ recordType, recordId, version, slots }) => ({
-    recordType,
-    recordId,
-    nextVersion: (version ?? 0n) + 1n,
-    amount: slots.reduce((sum, { count }) => sum + count, 0n),
+  const moves = counters.map((counter) => ({
+    recordType: counter.recordType,
+    recordId: counter.recordId,
+    nextVersion: (counter.version ?? 0n) + 1n,
+    amount: amountOf(counter),
   }))
   const slots = counters.flatMap((counter) => counter.slots)
   try {
@@ -102,7 +117,8 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
          VALUES ${moves.map(() => '(?, ?, ?, ?, ?)').join(', ')}
          ON DUPLICATE KEY UPDATE
            count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
-           rolled_up_at = IF(version + 1 = VALUES(version), VALUES(rolled_up_at), rolled_up_at),
+           rolled_up_at = IF(version + 1 = VALUES(version),
+             GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
            version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
         moves.flatMap(({ recordType, recordId, amount, nextVersion }) => [
           recordType,

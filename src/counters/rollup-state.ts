@@ -69,15 +69,21 @@ export async function readRollUpState(db: Executor): Promise<RollUpState | null>
 /**
  * Gives the lease back and leaves word for the next run. Does nothing if another run has taken the lease meanwhile.
  *
- * @param cursor where this run stopped; `null`: it reached the end and left nothing behind
+ * @param cursor where this run stopped; `null`: the next one begins at the beginning
+ * @param caughtUp whether it left nothing behind of what was pending when it began
  * @throws {DatabaseFailure}
  */
-export async function releaseLease(db: Executor, holder: bigint, at: Date, cursor: Cursor | null): Promise<void> {
+export async function releaseLease(
+  db: Executor,
+  holder: bigint,
+  { at, cursor, caughtUp }: { at: Date; cursor: Cursor | null; caughtUp: boolean },
+): Promise<void> {
   await db.execute(
     `UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
        cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?,
-       last_run_at = ?, caught_up_at = IF(?, ?, caught_up_at)
+       last_run_at = GREATEST(COALESCE(last_run_at, ?), ?),
+       caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ?), ?), caught_up_at)
      WHERE id = 1 AND holder = ?`,
-    [cursor?.recordType, cursor?.recordId, cursor?.slot, at, cursor === null, at, holder],
+    [cursor?.recordType, cursor?.recordId, cursor?.slot, at, at, caughtUp, at, at, holder],
   )
 }

@@ -3,14 +3,15 @@ import { countStatements } from '../database/counted.ts'
 import type { Database } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { withRetries } from '../database/retry.ts'
 import { random64 } from './random.ts'
-import { moveRollUpPage, type RollUpPage, readRollUpPage } from './rollup-page.ts'
+import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
 import { acquireLease, type Cursor, releaseLease } from './rollup-state.ts'
 
-/** Most statements one page takes: read, missing totals, BEGIN, totals, history, slots, COMMIT. */
-const PAGE_STATEMENTS = 7
-/** Statements around the pages: 2 for the lease, 1 to give it back, 1 to see what is left. */
-const FRAME_STATEMENTS = 4
+/** Most statements one page takes: read, missing totals, BEGIN, totals, history, slots, COMMIT, and ROLLBACK if that fails. */
+const PAGE_STATEMENTS = 8
+/** Statements after the last page: giving the lease back, and a look at what is left. Taking the lease was 2 more. */
+const LAST_STATEMENTS = 2
 /** Failed transactions after which a run gives up: the database is in trouble and the next run is a minute away. */
 const MAX_FAILURES = 3
 /** Pending slots are counted up to here, so that looking costs no more than a roll-up page or two. */
@@ -40,7 +41,7 @@ export interface RollUpSummary {
 export interface RollUpOptions extends RollUpSettings {
   /** The time of the run: its scheduled time if it has one. */
   at: Date
-  /** Whether to leave the work to another run that holds the lease (default), or to run beside it. */
+  /** Whether to leave the work to another run that holds the lease (default), or to run beside it, as the tests do. */
   lease?: boolean
 }
 
@@ -53,6 +54,8 @@ export interface RollUpOptions extends RollUpSettings {
 export async function rollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
   const { at, pageSlots, maxStatements, maxSeconds, lease = true } = options
   const db = countStatements(database)
+  // Pages are read again by the loop below; the statements around them may simply be repeated.
+  const frame = withRetries(db)
   const began = Date.now()
   const done = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
   const summary = (outcome: RollUpSummary['outcome'], left: number | null): RollUpSummary => {
@@ -60,7 +63,7 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   }
 
   const holder = random64()
-  const state = await acquireLease(db, holder, maxSeconds + 10)
+  const state = await acquireLease(frame, holder, maxSeconds + 10)
   if (lease && state.holder !== holder) return summary('busy', null)
 
   const start = state.cursor
@@ -69,54 +72,46 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   let wrapped = start === null
   let complete = false
   let failures = 0
-  let limit = pageSlots
-  while (db.sent + PAGE_STATEMENTS + FRAME_STATEMENTS - 2 <= maxStatements && Date.now() - began < maxSeconds * 1_000) {
+  const mayGoOn = () =>
+    db.sent + PAGE_STATEMENTS + LAST_STATEMENTS <= maxStatements && Date.now() - began < maxSeconds * 1_000
+  while (!complete && mayGoOn()) {
     try {
-      const page = await readRollUpPage(db, cursor, limit)
-      if (page.counters.length > 0) {
-        if (!(await moveRollUpPage(db, page.counters, at))) {
-          done.overtaken++
-          continue
-        }
-        tally(done, page)
+      const page = await readRollUpPage(db, cursor, pageSlots)
+      const movable = page.counters.filter(fits)
+      if (movable.length > 0 && !(await moveRollUpPage(db, movable, at))) {
+        done.overtaken++
+        continue
       }
-      const exhausted = page.slotCount < limit
-      limit = pageSlots
+      done.stuck += page.counters.length - movable.length
+      tally(done, movable)
       cursor = page.last ?? cursor
-      if (wrapped && (exhausted || (start !== null && cursor !== null && !isBefore(cursor, start)))) {
-        complete = true
-        break
-      }
+      const exhausted = page.slotCount < pageSlots
+      complete = wrapped && (exhausted || (start !== null && cursor !== null && !isBefore(cursor, start)))
       if (exhausted) {
         wrapped = true
         cursor = null
       }
     } catch (error) {
       const failure = classify(error)
-      if (failure.kind === 'range' && limit > 1) {
-        // One counter cannot be moved. Close in on it, so that the others can.
-        limit = Math.ceil(limit / 2)
-      } else if (failure.kind === 'range') {
-        done.stuck++
-        const page = await readRollUpPage(db, cursor, 1)
-        cursor = page.last ?? cursor
-        limit = pageSlots
-      } else if (!failure.retry || ++failures >= MAX_FAILURES) {
-        // Best effort: otherwise the lease ends by itself.
-        await releaseLease(db, holder, at, cursor).catch(() => {})
-        throw failure
-      }
+      if (failure.retry && ++failures < MAX_FAILURES) continue
+      await releaseLease(frame, holder, { at, cursor, caughtUp: false }).catch(() => {})
+      throw failure
     }
   }
-  await releaseLease(db, holder, at, complete ? null : cursor)
-  return summary(complete ? 'complete' : 'partial', complete && done.stuck === 0 ? 0 : await countPending(db))
+  const caughtUp = complete && done.stuck === 0
+  // Best effort, like the look at what is left: the work is done, and the lease ends by itself.
+  await releaseLease(frame, holder, { at, cursor: complete ? null : cursor, caughtUp }).catch(() => {})
+  const left = caughtUp ? 0 : await countPending(frame).catch(() => null)
+  return summary(complete ? 'complete' : 'partial', left)
 }
 
-function tally(done: { moved: bigint; counters: number; slots: number; pages: number }, page: RollUpPage): void {
-  done.pages++
-  done.counters += page.counters.length
-  done.slots += page.slotCount
-  for (const { slots } of page.counters) for (const { count } of slots) done.moved += count
+function tally(done: { moved: bigint; counters: number; slots: number; pages: number }, moved: readonly SeenCounter[]) {
+  if (moved.length > 0) done.pages++
+  for (const counter of moved) {
+    done.counters++
+    done.slots += counter.slots.length
+    done.moved += amountOf(counter)
+  }
 }
 
 function isBefore(a: Cursor, b: Cursor): boolean {

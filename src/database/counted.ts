@@ -20,9 +20,19 @@ export function countStatements(database: Database): CountedDatabase {
       return sent
     },
     execute: counted(database).execute,
-    transaction(work) {
+    async transaction(work) {
       sent += 2 // BEGIN, and COMMIT or ROLLBACK
-      return database.transaction((transaction) => work(counted(transaction)))
+      let worked = false
+      try {
+        return await database.transaction(async (transaction) => {
+          const value = await work(counted(transaction))
+          worked = true
+          return value
+        })
+      } catch (error) {
+        if (worked) sent++ // a COMMIT that failed was followed by ROLLBACK
+        throw error
+      }
     },
   }
 }

@@ -6,6 +6,11 @@ export interface Result {
   rows: Record<string, unknown>[]
   /** Rows the statement matched or changed; an upsert counts 1 for an insert and 2 for an update that changed something. */
   rowsAffected: number
+  /**
+   * Set if an earlier attempt at the same statement was given up with an unknown outcome: it may still be on its way, and
+   * reach the database after this answer and after anything sent since.
+   */
+  straggler?: true
 }
 
 /** Sends statements one at a time. */

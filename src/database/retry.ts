@@ -19,7 +19,8 @@ export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUp
  * repeated without harm, as all of ours are: reads, INSERT IGNORE, and batches, which recognise themselves. Transactions
  * are passed through as they are.
  *
- * If any attempt had an unknown outcome, so has the whole.
+ * If any attempt had an unknown outcome, so has the whole when it fails; when a later one succeeds, the result says that
+ * the earlier one may still be on its way (`straggler`).
  */
 export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RETRIES): Database {
   return {
@@ -29,7 +30,8 @@ export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RE
       let unknown = false
       for (let attempt = 1; ; attempt++) {
         try {
-          return await database.execute(sql, args)
+          const result = await database.execute(sql, args)
+          return unknown ? { ...result, straggler: true } : result
         } catch (error) {
           const failure = classify(error)
           unknown ||= failure.applied === 'unknown'

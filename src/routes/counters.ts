@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
-import { etag } from 'hono/etag'
+import { cors } from 'hono/cors'
+import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { checkToken, requireToken } from '../authorization.ts'
@@ -9,79 +9,89 @@ import type { CounterType } from '../config.ts'
 import { count } from '../counters/count.ts'
 import { MAX_READ, type Reading, readCounters } from '../counters/read.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { invalidRequest, namedCounter, pathCounter, pathType, readJson } from '../request.ts'
-import { bodyTooLarge, byField, countingProblem } from './fields.ts'
-import { idempotencyKey } from './idempotency-key.ts'
+import { countingProblem } from '../database-problem.ts'
+import { tellHit } from '../hit-header.ts'
+import { limitBody, readJson } from '../json-body.ts'
+import { log } from '../log.ts'
+import { once, readQuery } from '../query.ts'
+import { namedCounter, pathCounter, pathType } from '../request.ts'
+import { byField } from './fields.ts'
+import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
 
 const MAX_BODY_BYTES = 1024
 /** Seconds for which a reading that may be one roll-up old may be served from a cache. */
 const ROLLED_MAX_AGE = 30
 
 const incrementBody = z.strictObject({ by: byField.default(1) }, { error: 'must be an object such as {"by":1}' })
-const incrementQuery = z.strictObject(
-  { return: z.literal('count', { error: 'must be "count" if given' }).optional() },
-  { error: 'has unknown parameters' },
+const wantedReturn = once(z.literal('count', { error: 'must be "count" if given' }).optional())
+const consistency = once(
+  z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }).default('exact'),
 )
-const consistency = z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }).default('exact')
+const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
+const keys = z.array(z.string(), { error: KEYS_RULE }).max(MAX_READ, KEYS_RULE)
 
 /** Single counters and lists of them: `/v1/counters/…`. */
 export const counters = new Hono<AppEnv>()
 
-counters.post(
-  '/v1/counters/:type/:key',
-  requireToken,
-  bodyLimit({ maxSize: MAX_BODY_BYTES, onError: bodyTooLarge(MAX_BODY_BYTES) }),
-  async (c) => {
-    const type = pathType(c)
-    const { counter, key } = await pathCounter(c, type)
-    const wanted = checkQuery(c, incrementQuery)
-    const idempotency = idempotencyKey(c)
-    const { by } = await readJson(c, incrementBody, { empty: {} })
-    await count(c.var.counting, [{ counter, by: BigInt(by) }], idempotency).catch(countingProblem)
-    const answer = { type: type.name, key, added: by }
-    if (wanted.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
-    const [reading] = await readCounters(c.var.db, [counter])
-    return c.json({ ...answer, count: toJsonNumber(reading!.total + reading!.pending) }, 200, { 'X-Hit': 'counted' })
-  },
-)
+counters.post('/v1/counters/:type/:key', tellHit, requireToken, limitBody(MAX_BODY_BYTES), async (c) => {
+  const type = pathType(c)
+  const { counter, key } = await pathCounter(c, type)
+  const query = readQuery(c, { return: wantedReturn })
+  const idempotency = idempotencyKey(c)
+  const { by } = await readJson(c, incrementBody, { empty: {} })
+  await count(c.var.counting, [{ counter, by: BigInt(by) }], idempotency).catch(countingProblem(SEND_AGAIN))
+  const answer = { type: type.name, key, added: by }
+  if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
+  // It has been counted, whatever becomes of the reading: an error here would make the client count it again.
+  const reading = await readCounters(c.var.db, [counter]).then(
+    ([reading]) => toJsonNumber(reading!.total + reading!.pending),
+    (error: unknown) => {
+      log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
+      return null
+    },
+  )
+  return c.json({ ...answer, count: reading }, 200, { 'X-Hit': 'counted' })
+})
 
-counters.get('/v1/counters/:type/:key', etag(), async (c) => {
+// Public counts are for other sites' scripts too, errors and unchanged answers included.
+const shared = cors({
+  origin: (_, c: Context<AppEnv>) => (c.var.config.types.get(c.req.param('type') ?? '')?.public ? '*' : null),
+  allowMethods: ['GET', 'HEAD'],
+  exposeHeaders: ['ETag', 'X-Request-Id'],
+  maxAge: 86_400,
+})
+const revalidated = etag({
+  retainedHeaders: [
+    ...RETAINED_304_HEADERS,
+    'access-control-allow-origin',
+    'access-control-expose-headers',
+    'x-request-id',
+  ],
+})
+
+counters.on(['GET', 'OPTIONS'], '/v1/counters/:type/:key', shared)
+counters.get('/v1/counters/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   await mayRead(c, type)
   const { counter, key } = await pathCounter(c, type)
-  const query = checkQuery(c, z.strictObject({ consistency }))
+  const query = readQuery(c, { consistency })
   const [reading] = await readCounters(c.var.db, [counter], query.consistency)
-  return c.json(toAnswer(type, key, reading!), 200, readHeaders(type, query.consistency))
+  return c.json(toAnswer(type, key, reading!), 200, { 'Cache-Control': cacheControl(type, query.consistency) })
 })
 
-counters.get('/v1/counters/:type', etag(), async (c) => {
+counters.on(['GET', 'OPTIONS'], '/v1/counters/:type', shared)
+counters.get('/v1/counters/:type', revalidated, async (c) => {
   const type = pathType(c)
   await mayRead(c, type)
-  const keys = c.req.queries('key') ?? []
-  if (keys.length === 0 || keys.length > MAX_READ) {
-    throw invalidRequest([{ field: 'key', message: `must be given 1 to ${MAX_READ} times: ?key=a&key=b` }])
-  }
-  const query = checkQuery(c, z.strictObject({ key: z.string(), consistency }))
-  const named = await Promise.all(keys.map((key, index) => namedCounter(type, key, `key.${index}`)))
+  const query = readQuery(c, { key: keys, consistency })
+  const named = await Promise.all(query.key.map((key, index) => namedCounter(type, key, `key.${index}`)))
   const readings = await readCounters(c.var.db, named, query.consistency)
-  const answers = readings.map((reading, index) => toAnswer(type, keys[index]!, reading))
-  return c.json({ counters: answers }, 200, readHeaders(type, query.consistency))
+  const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))
+  return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, query.consistency) })
 })
 
 async function mayRead(c: Context<AppEnv>, type: CounterType): Promise<void> {
   if (!type.public) await checkToken(c)
-}
-
-function checkQuery<Schema extends z.ZodType>(c: Context<AppEnv>, schema: Schema): z.infer<Schema> {
-  const parsed = schema.safeParse(c.req.query())
-  if (parsed.success) return parsed.data
-  throw invalidRequest(
-    parsed.error.issues.flatMap((issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((field) => ({ field, message: 'is not a parameter of this path' }))
-        : [{ field: issue.path.join('.'), message: issue.message }],
-    ),
-  )
 }
 
 function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }: Reading) {
@@ -96,8 +106,6 @@ function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }
 }
 
 /** Exact readings are revalidated every time; those that may be a roll-up old anyway may be kept for a while. */
-function readHeaders(type: CounterType, kind: 'exact' | 'rolled'): Record<string, string> {
-  const scope = type.public ? 'public' : 'private'
-  const age = kind === 'exact' ? 'no-cache' : `max-age=${ROLLED_MAX_AGE}`
-  return { 'Cache-Control': `${scope}, ${age}`, ...(type.public && { 'Access-Control-Allow-Origin': '*' }) }
+function cacheControl(type: CounterType, kind: 'exact' | 'rolled'): string {
+  return `${type.public ? 'public' : 'private'}, ${kind === 'exact' ? 'no-cache' : `max-age=${ROLLED_MAX_AGE}`}`
 }

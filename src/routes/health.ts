@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 import { readRollUpState } from '../counters/rollup-state.ts'
-import { classify } from '../database/errors.ts'
+import { DatabaseFailure } from '../database/errors.ts'
 import { databaseProblem } from '../database-problem.ts'
 import { log } from '../log.ts'
 
@@ -14,9 +14,9 @@ health.get('/healthz', async (c) => {
     await readRollUpState(c.var.db)
     return c.json({ status: 'ok', database: 'ok' }, 200, { 'Cache-Control': 'no-store' })
   } catch (error) {
-    const failure = classify(error)
-    const { code, details } = databaseProblem(failure)
-    log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: failure.message })
+    if (!(error instanceof DatabaseFailure)) throw error
+    const { code, details } = databaseProblem(error)
+    log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: error.message })
     return c.json({ status: 'unavailable', database: code, detail: details.detail }, 503, {
       'Cache-Control': 'no-store',
       'Retry-After': '5',

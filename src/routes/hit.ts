@@ -1,12 +1,14 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { cors } from 'hono/cors'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { count } from '../counters/count.ts'
+import { countingProblem } from '../database-problem.ts'
+import { tellHit } from '../hit-header.ts'
+import { limitBody, readJson } from '../json-body.ts'
 import { Problem } from '../problem.ts'
-import { invalidRequest, namedCounter, readJson } from '../request.ts'
-import { bodyTooLarge, countingProblem, keyField, typeField } from './fields.ts'
+import { invalidRequest, namedCounter } from '../request.ts'
+import { keyField, typeField } from './fields.ts'
 
 /** A type's name and a key of 512 bytes, every one of them escaped as \u00xx, fit. */
 const MAX_BODY_BYTES = 8 * 1024
@@ -31,7 +33,7 @@ hit.use(
   }),
 )
 
-hit.post('/hit', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: bodyTooLarge(MAX_BODY_BYTES) }), async (c) => {
+hit.post('/hit', tellHit, limitBody(MAX_BODY_BYTES), async (c) => {
   // sendBeacon and requests that must not need a preflight send text/plain.
   const body = await readJson(c, hitBody, { contentTypes: ['application/json', 'text/plain'] })
   const type = c.var.config.types.get(body.type)
@@ -39,11 +41,11 @@ hit.post('/hit', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: bodyTooLarge(MAX_
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': 'ignored; reason=type' } })
   }
-  const counter = await namedCounter(type, String(body.key), 'key')
+  const counter = await namedCounter(type, body.key, 'key')
   if (!isAllowed(type.allowedOrigins, c.req.header('Origin') ?? c.req.header('Referer'))) {
     return c.body(null, 204, { 'X-Hit': 'ignored; reason=origin' })
   }
-  await count(c.var.counting, [{ counter, by: 1n }]).catch(countingProblem)
+  await count(c.var.counting, [{ counter, by: 1n }]).catch(countingProblem('Views are not worth sending twice.'))
   return c.body(null, 204, { 'X-Hit': 'counted' })
 })
 

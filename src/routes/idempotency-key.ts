@@ -4,6 +4,9 @@ import { invalidRequest } from '../request.ts'
 
 const MAX_LENGTH = 255
 
+/** What to do when nobody knows whether something was counted. */
+export const SEND_AGAIN = 'Send it again with the same Idempotency-Key to count it exactly once.'
+
 /**
  * The request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header).
  *

@@ -1,15 +1,16 @@
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
 import type { Increment } from '../counters/batch.ts'
 import { count } from '../counters/count.ts'
-import { counterOf, InvalidKey } from '../counters/counter.ts'
+import { countingProblem } from '../database-problem.ts'
 import type { FieldError } from '../field-errors.ts'
-import { invalidRequest, readJson } from '../request.ts'
-import { bodyTooLarge, byField, countingProblem, keyField, typeField } from './fields.ts'
-import { idempotencyKey } from './idempotency-key.ts'
+import { tellHit } from '../hit-header.ts'
+import { limitBody, readJson } from '../json-body.ts'
+import { findCounter, invalidRequest } from '../request.ts'
+import { byField, keyField, typeField } from './fields.ts'
+import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
 
 /** Most increments one request may carry. */
 const MAX_INCREMENTS = 1_000
@@ -33,30 +34,22 @@ const incrementsBody = z.strictObject(
 /** Counting many things at once, with the token: all of them or none. */
 export const increments = new Hono<AppEnv>()
 
-increments.post(
-  '/v1/increments',
-  requireToken,
-  bodyLimit({ maxSize: MAX_BODY_BYTES, onError: bodyTooLarge(MAX_BODY_BYTES) }),
-  async (c) => {
-    const key = idempotencyKey(c)
-    const body = await readJson(c, incrementsBody)
-    const errors: FieldError[] = []
-    const parsed: Increment[] = []
-    for (const [index, increment] of body.increments.entries()) {
-      const type = c.var.config.types.get(increment.type)
-      if (type === undefined) {
-        errors.push({ field: `increments.${index}.type`, message: 'is not a configured counter type' })
-        continue
-      }
-      try {
-        parsed.push({ counter: await counterOf(type, String(increment.key)), by: BigInt(increment.by) })
-      } catch (error) {
-        if (!(error instanceof InvalidKey)) throw error
-        errors.push({ field: `increments.${index}.key`, message: error.message })
-      }
+increments.post('/v1/increments', tellHit, requireToken, limitBody(MAX_BODY_BYTES), async (c) => {
+  const key = idempotencyKey(c)
+  const body = await readJson(c, incrementsBody)
+  const errors: FieldError[] = []
+  const parsed: Increment[] = []
+  for (const [index, increment] of body.increments.entries()) {
+    const type = c.var.config.types.get(increment.type)
+    if (type === undefined) {
+      errors.push({ field: `increments.${index}.type`, message: 'is not a configured counter type' })
+      continue
     }
-    if (errors.length > 0) throw invalidRequest(errors)
-    await count(c.var.counting, parsed, key).catch(countingProblem)
-    return c.json({ accepted: parsed.length }, 200, { 'X-Hit': 'counted' })
-  },
-)
+    const counter = await findCounter(type, increment.key)
+    if (typeof counter === 'string') errors.push({ field: `increments.${index}.key`, message: counter })
+    else parsed.push({ counter, by: BigInt(increment.by) })
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  await count(c.var.counting, parsed, key).catch(countingProblem(SEND_AGAIN))
+  return c.json({ accepted: parsed.length }, 200, { 'X-Hit': 'counted' })
+})

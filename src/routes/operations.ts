@@ -1,10 +1,11 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
-import { countPending, MAX_PENDING_COUNTED, rollUp } from '../counters/rollup.ts'
+import type { Config } from '../config.ts'
+import { countPending, MAX_PENDING_COUNTED, type RollUpSummary, rollUp } from '../counters/rollup.ts'
 import { readRollUpState } from '../counters/rollup-state.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { openRollUpDatabase } from '../maintenance.ts'
+import { openMaintenanceDatabase } from '../maintenance.ts'
 import { Problem } from '../problem.ts'
 
 /** Milliseconds that a roll-up asked for waits for one that is running. */
@@ -37,14 +38,24 @@ operations.get('/v1/status', requireToken, async (c) => {
 })
 
 operations.post('/v1/rollup', requireToken, async (c) => {
-  const { config } = c.var
-  const db = openRollUpDatabase(config)
+  const run = rollUpNow(c.var.config)
+  // A client that hangs up must not leave a transaction open, with its locks.
+  c.executionCtx.waitUntil(run.catch(() => {}))
+  const summary = await run
+  return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
+})
+
+/**
+ * Rolls up, after another run that is under way if need be.
+ *
+ * @throws {Problem} 409 if that one takes too long
+ */
+async function rollUpNow(config: Config): Promise<RollUpSummary> {
+  const db = openMaintenanceDatabase(config)
   const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
   for (;;) {
     const summary = await rollUp(db, { ...config.rollUp, at: new Date() })
-    if (summary.outcome !== 'busy') {
-      return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
-    }
+    if (summary.outcome !== 'busy') return summary
     if (Date.now() > giveUpAt) {
       throw new Problem('rollup_running', {
         detail: 'Another roll-up is still running. It does the same work; see GET /v1/status.',
@@ -53,4 +64,4 @@ operations.post('/v1/rollup', requireToken, async (c) => {
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-})
+}

@@ -100,6 +100,38 @@ describe('counting', () => {
     await expect(hit('/a', { on: impatient })).rejects.toMatchObject({ kind: 'unavailable', applied: 'unknown' })
   })
 
+  it('counts once when an attempt that was given up arrives after its retry, and after what was counted since', async () => {
+    let delayed: (() => void) | undefined
+    const arrived = new Promise<void>((resolve) => {
+      delayed = resolve
+    })
+    let straggler: Promise<unknown> | undefined
+    const network: typeof fetch = async (input, init) => {
+      if (straggler === undefined && String(init?.body).includes('INSERT INTO slotted')) {
+        // Given up by its sender, but still on its way: it reaches the database when it is let go.
+        straggler = arrived.then(() => fetch(input, { ...init, signal: null })).then((response) => response.text())
+        throw new TypeError('given up by the test')
+      }
+      return fetch(input, init)
+    }
+    const here = { ...isolate(), db: withRetries(openDatabase({ url: db.url, deadlineMs: 2_000, fetch: network })) }
+    await hit('/a', { by: 10n, on: here })
+    for (let i = 0; i < 3; i++) await hit('/a', { by: 100n, on: here })
+    delayed!()
+    expect(await straggler).toContain('result')
+    expect(await countOf('/a')).toBe(310n)
+  })
+
+  it('of several counters does not know what a deadlock left, as shards fail one by one', async () => {
+    const both = async () =>
+      count(context, [
+        { counter: await counterOf(page, '/a'), by: 1n },
+        { counter: await counterOf(page, '/b'), by: 1n },
+      ])
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO slotted', times: 3 }] })
+    await expect(both()).rejects.toMatchObject({ applied: 'unknown' })
+  })
+
   it('never writes to the slot of a batch of unknown fate again', async () => {
     const impatient = isolate(300)
     await hit('/a', { on: impatient })

@@ -122,6 +122,37 @@ describe('a roll-up', () => {
     expect(await read(9n)).toMatchObject({ total: 1n, pending: 0n })
   })
 
+  it('moves on past such a counter with the bounds it ships with, run after run, and does not say it has caught up', async () => {
+    await db.execute('INSERT INTO counter_totals VALUES (1, 1, ?, 1, NULL)', [2n ** 63n - 1n])
+    for (let id = 1n; id <= 9n; id++) await add(id, 1n, 1n, id)
+    const shipped = { pageSlots: 2_000, maxStatements: 40 }
+    expect(await run(shipped)).toMatchObject({ outcome: 'complete', moved: 8n, stuck: 1, left: 1 })
+    expect(await run(shipped)).toMatchObject({ outcome: 'complete', moved: 0n, stuck: 1, left: 1 })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null, lastRunAt: AT })
+  })
+
+  it('that fails, or stops early, does not say it has caught up', async () => {
+    await add(1n, 1n)
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals', times: 9 }] })
+    await expect(run()).rejects.toMatchObject({ kind: 'contention' })
+    await db.behave()
+    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: null })
+    for (let id = 2n; id <= 30n; id++) await add(id, 1n, 1n, id)
+    expect(await run({ pageSlots: 10, maxStatements: 12 })).toMatchObject({ outcome: 'partial' })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null })
+  })
+
+  it('survives hiccups in the statements around its pages, and never turns back its times', async () => {
+    await add(1n, 1n)
+    const hiccup = (match: string) => ({ action: 'error' as const, errno: 1213, match })
+    await db.behave({ faults: [hiccup('INSERT INTO rollup_state'), hiccup('UPDATE rollup_state')] })
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 1n, left: 0 })
+    await add(1n, 1n, 1n, 2n)
+    await run({ at: new Date('2026-01-01T00:00:00Z') })
+    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: AT, lastRunAt: AT })
+    expect(await read(1n)).toMatchObject({ total: 2n, rolledUpAt: AT })
+  })
+
   it('brings a slot that was pruned meanwhile back as negative, so that nothing is counted twice', async () => {
     await add(1n, 5n)
     // Another database of the same content, whose answer to the page read is held back: the slot vanishes in between.

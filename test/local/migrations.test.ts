@@ -42,6 +42,11 @@ describe('migrations', () => {
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: names, pending: [] })
   })
 
+  it('are looked at without changing anything', async () => {
+    expect(await migrationStatus({ databaseUrl, say })).toMatchObject({ applied: [] })
+    expect(await tables()).toEqual([])
+  })
+
   it('may be applied over the MySQL protocol as well', async () => {
     const url = new URL(inject('mysqlUrl'))
     url.pathname = `/${new URL(databaseUrl).username}`

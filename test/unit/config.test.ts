@@ -47,7 +47,7 @@ describe('the configuration', () => {
         b: { record_type: 65_535, key: 'integer', public: true, allowed_origins: ['*'], slots: 100 },
         a: { record_type: 2 },
       },
-      ROLLUP: { page_slots: 1, max_statements: 11, max_seconds: 840 },
+      ROLLUP: { page_slots: 1, max_statements: 12, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'a'])
@@ -59,7 +59,7 @@ describe('the configuration', () => {
       allowedOrigins: ['*'],
       slots: 100,
     })
-    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 11, maxSeconds: 840 })
+    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 12, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
   })
 
@@ -298,7 +298,7 @@ describe('COUNTERS', () => {
 
 describe.each([
   ['ROLLUP', 'page_slots', 1, 20_000],
-  ['ROLLUP', 'max_statements', 11, 10_000],
+  ['ROLLUP', 'max_statements', 12, 10_000],
   ['ROLLUP', 'max_seconds', 1, 840],
   ['PRUNING', 'idempotency_hours', 1, 8_760],
   ['PRUNING', 'page_slots', 1, 10_000],

@@ -49,8 +49,9 @@ describe('a database that counts its statements', () => {
     expect(db.sent).toBe(1)
     await expect(db.transaction((transaction) => transaction.execute('FAIL'))).rejects.toThrow('failed')
     expect(db.sent).toBe(4)
+    // BEGIN, UPDATE, COMMIT, and the ROLLBACK after it.
     await expect(db.transaction((transaction) => transaction.execute('UPDATE 1'))).rejects.toThrow('failed commit')
-    expect(db.sent).toBe(7)
+    expect(db.sent).toBe(8)
   })
 
   it('counts what is on its way, before there is an answer', () => {

@@ -58,9 +58,14 @@ describe('a statement with retries', () => {
   })
 
   it('is sent again, the same, after failures that may pass', async () => {
-    const database = new FailingDatabase([DEADLOCK, new TypeError('fetch failed')])
+    const database = new FailingDatabase([DEADLOCK, DEADLOCK])
     expect(await run(database)).toBe(RESULT)
     expect(database.sent.map(({ sql, args }) => [sql, args])).toEqual(Array(3).fill(['SELECT ?', [1]]))
+  })
+
+  it('that succeeds tells that an earlier attempt may still be on its way, if one was given up without an answer', async () => {
+    const database = new FailingDatabase([new TypeError('fetch failed'), DEADLOCK])
+    expect(await run(database)).toEqual({ ...RESULT, straggler: true })
   })
 
   it.each([1064, 1146, 1045, 1264])('is not sent again after one that will not: %d', async (errno) => {

@@ -164,6 +164,41 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
     'invalid_request',
     'Idempotency-Key',
   ],
+  [
+    'a number as the key of a type with names',
+    post('/hit', '{"type":"page_view","key":5}', json),
+    422,
+    'invalid_request',
+    'must be a string',
+  ],
+  [
+    'a number among increments with names',
+    increments([{ type: 'page_view', key: 5 }]),
+    422,
+    'invalid_request',
+    'increments.0.key',
+  ],
+  [
+    'a key in the query that is not UTF-8',
+    { path: '/v1/counters/page_view?key=%ff', init: {} },
+    400,
+    'malformed_query',
+    'percent-encoded',
+  ],
+  [
+    'a stray percent sign in the query',
+    { path: '/v1/counters/page_view?key=50%', init: {} },
+    400,
+    'malformed_query',
+    'percent-encoded',
+  ],
+  [
+    'a parameter given twice',
+    { path: '/v1/counters/page_view/a?consistency=rolled&consistency=exact', init: {} },
+    422,
+    'invalid_request',
+    'once',
+  ],
   ['a read without keys', { path: '/v1/counters/page_view', init: {} }, 422, 'invalid_request', '?key='],
   ['a read of an unknown type', { path: '/v1/counters/nope/a', init: {} }, 404, 'unknown_type', 'page_view'],
   [
@@ -197,6 +232,28 @@ describe('bad input', () => {
   it('of a wrong method names the right ones', async () => {
     expect((await worker.fetch('/hit', { method: 'PUT' })).headers.get('Allow')).toBe('POST')
     expect((await worker.fetch('/v1/counters/page_view/a', { method: 'PATCH' })).headers.get('Allow')).toContain('GET')
+  })
+
+  it('is told in X-Hit on the paths that count', async () => {
+    const hits = CASES.filter(
+      ([, { path, init }]) =>
+        init.method === 'POST' && /^\/(hit|v1\/increments|v1\/counters\/page_view\/a\?)/.test(path),
+    )
+    expect(hits.length).toBeGreaterThan(20)
+    for (const [, { path, init }, , code] of hits) {
+      if (init.body instanceof ReadableStream) continue
+      const response = await worker.fetch(path, init)
+      expect(response.headers.get('X-Hit')).toMatch(new RegExp(`^ignored; reason=(${code}|type)$`))
+    }
+  })
+
+  it('does not tell strangers the names of types that are not public', async () => {
+    const other = new TestWorker(db.url, {
+      COUNTERS: { open: { record_type: 1, public: true }, hidden: { record_type: 2 } },
+    })
+    const text = await (await other.fetch('/v1/counters/nope/a')).text()
+    expect(text).toContain('open')
+    expect(text).not.toContain('hidden')
   })
 
   it('gets X-Hit on an unknown type, so that a site owner sees why nothing is counted', async () => {

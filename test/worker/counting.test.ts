@@ -101,6 +101,16 @@ describe('POST /v1/counters/:type/:key', () => {
     expect(text).toContain(`"count":${2n ** 32n + 2n * (2n ** 53n - 1n)}`)
   })
 
+  it('says so when it has counted but cannot read back', async () => {
+    await worker.api('POST', '/v1/counters/page_view/unread')
+    await db.behave({ faults: [{ action: 'error', errno: 2013, match: 'SUM.total', times: 3 }] })
+    const response = await worker.api('POST', '/v1/counters/page_view/unread?return=count', { by: 4 })
+    await db.behave()
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'counted'])
+    expect(await response.json()).toEqual({ type: 'page_view', key: 'unread', added: 4, count: null })
+    expect(await read('page_view', 'unread')).toMatchObject({ count: 5 })
+  })
+
   it('under an Idempotency-Key counts once', async () => {
     const again = () => worker.api('POST', '/v1/counters/page_view/once', { by: 5 }, { 'Idempotency-Key': 'abc' })
     for (let i = 0; i < 3; i++) expect((await again()).status).toBe(200)

@@ -100,6 +100,7 @@ describe('a dead database', () => {
     const lines = await logged(async () => {
       const response = await new TestWorker(unsure.url).api('POST', '/v1/counters/page_view/a')
       expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5'])
+      expect(response.headers.get('X-Hit')).toBe('unknown')
       expect(await response.json()).toMatchObject({
         code: 'outcome_unknown',
         detail: expect.stringContaining('Idempotency-Key'),

@@ -76,6 +76,33 @@ describe('reading', () => {
     expect((await again()).status).toBe(200)
   })
 
+  it('lets other sites’ scripts see errors and unchanged answers of public types too', async () => {
+    const etag = (await worker.fetch('/v1/counters/page_view/a')).headers.get('ETag')!
+    const unchanged = await worker.fetch('/v1/counters/page_view/a', { headers: { 'If-None-Match': etag } })
+    expect(unchanged.status).toBe(304)
+    const wrong = await worker.fetch('/v1/counters/page_view/a?consistency=maybe')
+    expect(wrong.status).toBe(422)
+    for (const { headers } of [unchanged, wrong]) {
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*')
+      expect(headers.get('Access-Control-Expose-Headers')).toContain('ETag')
+      expect(headers.has('X-Request-Id')).toBe(true)
+    }
+    const preflight = (type: string) =>
+      worker.fetch(`/v1/counters/${type}/a`, {
+        method: 'OPTIONS',
+        headers: { Origin: 'https://any.example', 'Access-Control-Request-Method': 'GET' },
+      })
+    expect((await preflight('page_view')).headers.get('Access-Control-Allow-Origin')).toBe('*')
+    expect((await preflight('secret')).headers.get('Access-Control-Allow-Origin')).toBeNull()
+  })
+
+  it('takes plus signs and percent-encoding in the query for what they mean', async () => {
+    await worker.api('POST', '/v1/counters/page_view/a%20b%2B')
+    const response = await worker.fetch('/v1/counters/page_view?key=a+b%2B')
+    expect(await response.json()).toMatchObject({ counters: [{ key: 'a b+', count: 1 }] })
+    await worker.api('POST', '/v1/rollup')
+  })
+
   it('with HEAD gives the headers alone', async () => {
     const response = await worker.fetch('/v1/counters/page_view/a', { method: 'HEAD' })
     expect([response.status, await response.text()]).toEqual([200, ''])
