@@ -44,6 +44,11 @@ describe('a roll-up at scale', () => {
       for (let id = 5_000; id < 1_000_000; id += 10_000) {
         await db.execute('INSERT INTO slotted_counters VALUES (1, ?, 8, 1, 1, 0, DEFAULT)', [id])
       }
+      await db.execute('ANALYZE TABLE slotted_counters, counter_totals')
+      // The first use of a table reads the server's own dictionary, which is not what is compared.
+      for (const table of ['slotted_counters', 'counter_totals', 'counter_history', 'rollup_state']) {
+        await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
+      }
       const statements = await db.recording(async () => {
         const options = { pageSlots: 2_000, maxStatements: 100, maxSeconds: 60, at: AT }
         expect(await rollUp(db, options)).toMatchObject({ outcome: 'complete', moved: 100n, counters: 100 })
@@ -56,7 +61,6 @@ describe('a roll-up at scale', () => {
     await crowded.execute(
       `INSERT INTO counter_totals SELECT record_type, record_id, 1, 1, NULL FROM slotted_counters WHERE record_id % 2 = 1`,
     )
-    await crowded.execute('ANALYZE TABLE slotted_counters, counter_totals')
     const among = await costOf100(crowded)
     console.log('rows read for 100 pending counters:', { alone, amongAMillion: among })
     expect(among.statements).toBeLessThanOrEqual(alone.statements)
