@@ -1,8 +1,10 @@
-// Runs a command that must not outlive whoever started it. Started by `ServerProcess` with an IPC channel: when that closes,
-// however the other side ended (kill -9 included), the command is stopped and what it left behind in its process group is
-// killed.
+// Runs a command that must not outlive whoever started it: when that process is gone, however it ended (kill -9 included),
+// the command is stopped, and what it left behind in its process group is killed. `ServerProcess` puts the local servers on
+// it, and `npm test` the test runner.
 import { spawn } from 'node:child_process'
 import process from 'node:process'
+
+const WATCH_MS = 500
 
 const [graceMs, command, ...args] = process.argv.slice(2)
 if (command === undefined) throw new Error('usage: leash GRACE_MS COMMAND [ARGUMENT…]')
@@ -11,9 +13,11 @@ if (command === undefined) throw new Error('usage: leash GRACE_MS COMMAND [ARGUM
 const child = spawn(command, args, { detached: true, stdio: 'inherit' })
 
 child.on('error', (error) => {
+  console.error(error.message)
   process.send?.({ error: error.message })
   process.exitCode = 127
   process.disconnect?.()
+  clearInterval(watch)
 })
 child.on('spawn', () => process.send?.({ pid: child.pid }))
 child.on('exit', (code, signal) => {
@@ -37,7 +41,12 @@ function killGroup(): void {
   }
 }
 
+// With an IPC channel its end tells at once; without one (npm) the new parent does.
 process.on('disconnect', stop)
+const parent = process.ppid
+const watch = setInterval(() => {
+  if (process.ppid !== parent) stop()
+}, WATCH_MS)
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
 process.on('SIGHUP', stop)

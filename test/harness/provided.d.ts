@@ -6,5 +6,7 @@ declare module 'vitest' {
     databases: string
     /** The server itself, for tests of what stands in front of it. */
     mysqlUrl: string
+    /** A folder for what tests keep on disk; removed with everything in it when the run ends. */
+    scratch: string
   }
 }

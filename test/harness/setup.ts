@@ -13,7 +13,11 @@ import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-test-'))
   const say = (line: string) => console.log(line)
-  const server = await startDatabaseServer({ directory, mysqlUrl: process.env.MYSQL_URL, say })
+  const server = await startDatabaseServer({
+    directory: join(directory, 'database'),
+    mysqlUrl: process.env.MYSQL_URL,
+    say,
+  })
   say(`Testing on ${server.description}`)
   const endpoint = new PlanetScaleEndpoint({ mysqlUrl: server.url, password: 'test' })
   await endpoint.listen()
@@ -38,13 +42,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('databases', `http://127.0.0.1:${(control.address() as AddressInfo).port}/`)
   project.provide('mysqlUrl', server.url)
 
-  return async () => {
+  project.provide('scratch', directory)
+
+  const tearDown = async () => {
     control.closeAllConnections()
     control.close()
     await endpoint.close()
     for (const name of made) await connection.query(`DROP DATABASE IF EXISTS \`${name}\``)
     await connection.end()
     await server.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
   }
+  // Interrupted, the runner would end a millisecond later, without its teardown.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.removeAllListeners(signal).once(signal, () => void tearDown().finally(() => process.exit(130)))
+  }
+  return tearDown
 }

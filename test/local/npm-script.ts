@@ -1,9 +1,8 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { onTestFinished } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { freePort } from '../../local/free-port.ts'
 
 const run = promisify(execFile)
@@ -16,7 +15,7 @@ export type Finally = (cleanUp: () => Promise<void>) => void
 
 /** A state directory of the test's own, removed afterwards. */
 export async function stateDirectory(atEnd: Finally = onTestFinished): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-state-'))
+  const directory = await mkdtemp(join(inject('scratch'), 'state-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
@@ -38,6 +37,8 @@ export class NpmScript {
     this.#leash = fork(join(PROJECT, 'local/leash.ts'), ['30000', 'npm', ...args], {
       cwd: PROJECT,
       env: { ...process.env, ...env },
+      // Not in the group of the test runner, which is killed as a whole when it is interrupted.
+      detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     })
     this.input = this.#leash.stdin!
