@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { type DatabaseServer, startDatabaseServer } from './database-server.ts'
 import { freePort, isFree } from './free-port.ts'
@@ -10,12 +11,18 @@ import { PlanetScaleEndpoint } from './planetscale/endpoint.ts'
 /** The database of `npm start`, unless MYSQL_URL names another one in its path. */
 const DATABASE = 'slotted_counter'
 
+/** A server that ends by itself is started again after a pause, so that one that ends at once does not keep the machine busy. */
+const RESTART_PAUSE_MS = 5_000
+const MAX_RESTARTS = 10
+
 /** A database server, its tables, and the PlanetScale endpoint in front of it. */
 export interface LocalDatabase {
   server: DatabaseServer
   endpoint: PlanetScaleEndpoint
   /** For the Worker: stays the same from start to start while its port is free. */
   databaseUrl: string
+  /** Settles with the reason if the server ended by itself and cannot be brought back. */
+  failed: Promise<Error>
   stop(): Promise<void>
 }
 
@@ -38,7 +45,8 @@ export async function startLocalDatabase({
   say,
 }: LocalDatabaseOptions): Promise<LocalDatabase> {
   const database = (mysqlUrl && decodeURIComponent(new URL(mysqlUrl).pathname.slice(1))) || DATABASE
-  const server = await startDatabaseServer({ directory: join(stateDirectory, 'database'), mysqlUrl, say })
+  const start = () => startDatabaseServer({ directory: join(stateDirectory, 'database'), mysqlUrl, say })
+  const server = await start()
   try {
     const connection = await mysql.createConnection({ uri: server.url })
     await connection.query('CREATE DATABASE IF NOT EXISTS ??', [database])
@@ -50,13 +58,15 @@ export async function startLocalDatabase({
       const databaseUrl = endpoint.urlOf(database)
       const applied = await migrate({ databaseUrl, say: () => {} })
       if (applied.length > 0) say(`Applied ${applied.length} migrations.`)
+      const { failed, stop } = keepRunning(server, start, say)
       return {
         server,
         endpoint,
         databaseUrl,
+        failed,
         async stop() {
           await endpoint.close()
-          await server.stop()
+          await stop()
         },
       }
     } catch (error) {
@@ -66,6 +76,41 @@ export async function startLocalDatabase({
   } catch (error) {
     await server.stop()
     throw error
+  }
+}
+
+/** Starts a server again when it ends without having been stopped; until then the Worker answers 503. */
+function keepRunning(
+  first: DatabaseServer,
+  start: () => Promise<DatabaseServer>,
+  say: (line: string) => void,
+): { failed: Promise<Error>; stop(): Promise<void> } {
+  const stopped = new AbortController()
+  let server = first
+  let restarting: Promise<void> | undefined
+  const watch = async (): Promise<Error> => {
+    for (let restarts = 0; restarts < MAX_RESTARTS; restarts++) {
+      const code = await server.ended
+      say(`The database ended by itself, with exit code ${code}. Starting it again …`)
+      restarting = setTimeout(RESTART_PAUSE_MS, undefined, { signal: stopped.signal }).then(async () => {
+        server = await start()
+      })
+      await restarting
+      if (server.url !== first.url)
+        return new Error('The database came back at another port, because its own was taken.')
+      say('The database is back.')
+    }
+    return new Error(`The database ended by itself more than ${MAX_RESTARTS} times.`)
+  }
+  const failed = watch().catch((error: Error) => error)
+  return {
+    failed: failed.then((error) => (stopped.signal.aborted ? new Promise<Error>(() => {}) : error)),
+    async stop() {
+      stopped.abort()
+      // If it is just being started, that is waited for, so that it can be stopped in order.
+      await restarting?.catch(() => {})
+      await server.stop()
+    },
   }
 }
 

@@ -97,8 +97,8 @@ async function start(): Promise<void> {
   }
   say('Starting the database …')
   database = await startLocalDatabase({ stateDirectory, mysqlUrl: process.env.MYSQL_URL, say })
-  void database.server.ended.then((code) => {
-    say(`The database ended by itself, with exit code ${code}; see ${join(stateDirectory, 'database/server.log')}.`)
+  void database.failed.then((error) => {
+    say(`${error.message}\nSee ${join(stateDirectory, 'database/server.log')}.`)
     return stop(1)
   })
   if (databaseOnly) return

@@ -1,7 +1,7 @@
 import type { RollUpSettings } from '../config.ts'
 import { countStatements } from '../database/counted.ts'
 import type { Database } from '../database/database.ts'
-import { classify } from '../database/errors.ts'
+import { DatabaseFailure } from '../database/errors.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
 import { random64 } from './random.ts'
@@ -92,10 +92,9 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
         cursor = null
       }
     } catch (error) {
-      const failure = classify(error)
-      if (failure.retry && ++failures < MAX_FAILURES) continue
+      if (error instanceof DatabaseFailure && error.retry && ++failures < MAX_FAILURES) continue
       await releaseLease(frame, holder, { at, cursor, caughtUp: false }).catch(() => {})
-      throw failure
+      throw error
     }
   }
   const caughtUp = complete && done.stuck === 0

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/free-port.ts'
@@ -104,6 +106,25 @@ describe('npm start', () => {
     await gone(all)
     await last.service.signal('SIGINT')
     await last.service.ended
+  })
+
+  it('answers 503 while its database is dead, brings it back, and has lost nothing', async () => {
+    const directory = await stateDirectory()
+    const { service, url } = await npmStart({ ...PRIVATE, STATE_DIR: directory })
+    await hit(url)
+    const record = JSON.parse(await readFile(join(directory, 'database/database.pid.json'), 'utf8')) as { pid: number }
+    process.kill(record.pid, 'SIGKILL')
+    const dead = await hit(url)
+    expect([dead.status, dead.headers.get('Retry-After')]).toEqual([503, '5'])
+    const again = await Promise.all(Array.from({ length: 5 }, () => hit(url)))
+    for (const { status } of again) expect(status).toBe(503)
+    await service.printed(/The database is back/)
+    while ((await hit(url)).status !== 204) await new Promise((done) => setTimeout(done, 200))
+    expect(await count(url)).toMatchObject({ count: 2 })
+    const processes = await service.processes()
+    await service.signal('SIGTERM')
+    await service.ended
+    expect(await alive(processes)).toEqual([])
   })
 
   it('stops cleanly when it is told to while it is starting', async () => {
