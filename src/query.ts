@@ -27,7 +27,9 @@ export function readQuery<Shape extends z.ZodRawShape>(c: Context<AppEnv>, shape
     if (pair === '') continue
     const [name = '', ...rest] = pair.split('=')
     const key = decode(name)
-    parameters.set(key, [...(parameters.get(key) ?? []), decode(rest.join('='))])
+    const values = parameters.get(key)
+    if (values === undefined) parameters.set(key, [decode(rest.join('='))])
+    else values.push(decode(rest.join('=')))
   }
   const parsed = z.strictObject(shape).safeParse(Object.fromEntries(parameters))
   if (parsed.success) return parsed.data
