@@ -54,6 +54,8 @@ const USER = 'slotted_counter'
 export async function startDatabaseServer(options: DatabaseServerOptions): Promise<DatabaseServer> {
   const { mysqlUrl, say } = options
   if (mysqlUrl !== undefined && mysqlUrl !== '') {
+    if (!URL.canParse(mysqlUrl))
+      throw new Error('MYSQL_URL must be of the form mysql://USER:PASSWORD@HOST:PORT[/DATABASE].')
     // Its path names a database, which need not be there yet.
     const server = new URL(mysqlUrl)
     server.pathname = ''

@@ -44,7 +44,8 @@ export async function startLocalDatabase({
   mysqlUrl,
   say,
 }: LocalDatabaseOptions): Promise<LocalDatabase> {
-  const database = (mysqlUrl && decodeURIComponent(new URL(mysqlUrl).pathname.slice(1))) || DATABASE
+  const database =
+    (mysqlUrl && URL.canParse(mysqlUrl) && decodeURIComponent(new URL(mysqlUrl).pathname.slice(1))) || DATABASE
   const start = () => startDatabaseServer({ directory: join(stateDirectory, 'database'), mysqlUrl, say })
   const server = await start()
   try {

@@ -39,8 +39,7 @@ try {
     say(names.length === 0 ? `The database at ${where} is up to date.` : `Applied ${names.length} at ${where}.`)
   }
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error)
-  program.error(
-    error instanceof MigrationStopped ? reason : `The database at ${where} could not be migrated: ${reason}`,
-  )
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  const reason = error instanceof Error ? `${error.message}${cause}` : String(error)
+  program.error(error instanceof MigrationStopped ? reason : `The database at ${where} could not be asked: ${reason}`)
 }

@@ -37,14 +37,15 @@ export interface Chunk {
 }
 
 /**
- * Where the last chunk of an earlier run ended because the log ended there. A log that has grown since must be cut at the
- * same place again, or the lines of that chunk would be sent once more under another key.
+ * Where the last chunks of earlier runs ended because their logs ended there. A log that has grown since must be cut at the
+ * same place again, or the lines of that chunk would be sent once more under another key. A place is the state of the hash
+ * there, which stands for everything before it, so that logs do not get into each other's way.
  */
 export interface ShortChunks {
-  /** Lines of the short chunk that begins at this state of the hash, if there was one. */
-  linesAfter(state: string): number | undefined
-  /** Remembers one. */
-  add(state: string, lines: number): Promise<void>
+  /** Whether a run ended a chunk at this state of the hash. */
+  endsAt(state: string): boolean
+  /** Remembers one that does. */
+  add(state: string): Promise<void>
 }
 
 /** Decides what a logged request counts as. */
@@ -81,7 +82,6 @@ export async function* chunks(
   shortChunks: ShortChunks,
 ): AsyncGenerator<Chunk> {
   let state = hash('slotted-counter replay', JSON.stringify(describe(rules)))
-  let begin = state
   let increments = new Map<string, { type: string; key: string; by: number }>()
   let skipped: Skipped = new Map()
   let count = 0
@@ -97,7 +97,6 @@ export async function* chunks(
       counted,
       skipped,
     }
-    begin = state
     increments = new Map()
     skipped = new Map()
     count = 0
@@ -111,7 +110,7 @@ export async function* chunks(
       increments.size === MAX_INCREMENTS ||
       bytes >= MAX_JSON_BYTES ||
       count === MAX_LINES ||
-      count === shortChunks.linesAfter(begin)
+      (count > 0 && shortChunks.endsAt(state))
     ) {
       yield finish()
     }
@@ -136,7 +135,7 @@ export async function* chunks(
   if (count > 0) {
     const whole = isRequest ? count : count - 1
     if (!isRequest) state = before
-    if (whole > 0 && whole !== shortChunks.linesAfter(begin)) await shortChunks.add(begin, whole)
+    if (whole > 0 && !shortChunks.endsAt(state)) await shortChunks.add(state)
     yield finish()
   }
 }

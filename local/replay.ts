@@ -20,12 +20,16 @@ function pattern(text: string): RegExp {
   }
 }
 
-function list(text: string): ReadonlySet<string> | null {
+/** @param form what every entry must look like, unless all are wanted */
+function list(text: string, form: RegExp): ReadonlySet<string> | null {
   const values = text
     .split(',')
     .map((value) => value.trim())
     .filter((value) => value !== '')
-  return values.includes('all') ? null : new Set(values)
+  if (values.includes('all')) return null
+  if (values.length === 0 || !values.every((value) => form.test(value)))
+    throw new InvalidArgumentError(`Every entry must match ${form}.`)
+  return new Set(values)
 }
 
 program
@@ -44,8 +48,12 @@ program
   .option('--pages <type>', 'counter type of page views', 'page_view')
   .option('--downloads <type>', 'counter type of downloads', 'download')
   .option('--download-pattern <regex>', 'paths that are downloads (default: archives, packages, PDF)', pattern)
-  .option('--methods <list>', 'methods to count, such as GET,POST (default: all)', list)
-  .option('--statuses <list>', 'statuses to count, such as 200,304 or 2xx,3xx (default: all)', list)
+  .option('--methods <list>', 'methods to count, such as GET,POST (default: all)', (text: string) =>
+    list(text, /^[A-Z]+$/),
+  )
+  .option('--statuses <list>', 'statuses to count, such as 200,304 or 2xx,3xx (default: all)', (text: string) =>
+    list(text, /^[1-5](xx|\d\d)$/),
+  )
   .option('--keep-query', 'keep the query string in the key', false)
   .parse()
 
@@ -95,7 +103,9 @@ async function send(chunk: Chunk): Promise<void> {
       const text = await response.text()
       if (response.ok) return
       const problem = `the Worker answered ${response.status}: ${problemDetail(text)}`
-      throw response.status >= 500 || response.status === 429 ? new Error(problem) : new AbortError(problem)
+      throw response.status >= 500 || response.status === 429
+        ? new Error(problem)
+        : new AbortError(new RefusedError(problem))
     },
     {
       retries: RETRIES,
@@ -103,12 +113,17 @@ async function send(chunk: Chunk): Promise<void> {
       maxTimeout: 10_000,
       randomize: true,
       signal: interrupted.signal,
-      onFailedAttempt: () => {
+      onFailedAttempt: ({ error, retriesLeft }) => {
+        if (retriesLeft === 0) return
         sent.retries++
+        console.error(`${describe(error)}; trying again (${retriesLeft} left) …`)
       },
     },
   )
 }
+
+/** The Worker will not take this, however often it is sent. */
+class RefusedError extends Error {}
 
 /** What a problem document says; the beginning of anything else. */
 function problemDetail(text: string): string {
@@ -164,8 +179,12 @@ try {
   if (sent.lines === 0) console.error('The log is empty.')
 } catch (error) {
   bar.stop()
-  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describe(error)}`
-  console.error(`${reason}.\nSo far: ${summary()}\nRun the same command again to go on; nothing is counted twice.`)
+  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describe(error).replace(/\.+$/, '')}`
+  // A file that cannot be read and a request that is refused stay so.
+  const isFinal =
+    !interrupted.signal.aborted && (error instanceof RefusedError || (error instanceof Error && 'code' in error))
+  console.error(`${reason}.\nSo far: ${summary()}`)
+  if (!isFinal) console.error('Run the same command again to go on; nothing is counted twice.')
   process.exitCode = interrupted.signal.aborted ? 130 : 1
 }
 process.stdin.destroy()

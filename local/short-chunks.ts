@@ -11,25 +11,25 @@ const MAX_ENTRIES = 10_000
  * @param file made when there is something to remember
  */
 export async function openShortChunks(file: string): Promise<ShortChunks> {
-  const entries = await read(file)
+  const states = await read(file)
   return {
-    linesAfter: (state) => entries.get(state),
-    async add(state, lines) {
-      entries.set(state, lines)
+    endsAt: (state) => states.has(state),
+    async add(state) {
+      states.add(state)
       // Read again: a run over another log may have added to it meanwhile.
-      const kept = [...(await read(file)).set(state, lines)].slice(-MAX_ENTRIES)
+      const kept = [...(await read(file)).add(state)].slice(-MAX_ENTRIES)
       await mkdir(dirname(file), { recursive: true })
       const written = `${file}.${process.pid}.new`
-      await writeFile(written, JSON.stringify(Object.fromEntries(kept)))
+      await writeFile(written, JSON.stringify(kept))
       await rename(written, file)
     },
   }
 }
 
-async function read(file: string): Promise<Map<string, number>> {
+async function read(file: string): Promise<Set<string>> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '{}'
+    if (error.code === 'ENOENT') return '[]'
     throw error
   })
-  return new Map(Object.entries(JSON.parse(text) as Record<string, number>))
+  return new Set(JSON.parse(text) as string[])
 }

@@ -65,9 +65,15 @@ function stop(exitCode: number): Promise<void> {
 }
 
 let starting: Promise<void> = Promise.resolve()
+let started = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    if (stopping) return hurry()
+    if (stopping) {
+      hurry()
+      // What is half started ends with this process: it is on a leash.
+      if (!started) process.exit(1)
+      return
+    }
     say(`${signal}: stopping …`)
     // What is just being started is waited for, so that it can be stopped in order.
     stopping = starting
@@ -114,6 +120,12 @@ async function start(): Promise<void> {
   stopCron = startCron(url, triggers.crons ?? [], say)
 }
 
+/** The replay command for this instance: what differs from the defaults goes with it. */
+function replayCommand(): string {
+  const variables = ['PORT', 'API_TOKEN', 'STATE_DIR'].filter((name) => process.env[name])
+  return [...variables.map((name) => `${name}='${process.env[name]}'`), 'npm run replay -- access.log'].join(' ')
+}
+
 function greeting({ server, endpoint, databaseUrl }: LocalDatabase): string {
   const counter = `${url}/v1/counters/page_view/%2Fblog%2Fhello`
   const auth = `-H 'Authorization: Bearer ${apiToken}'`
@@ -143,12 +155,14 @@ Roll up now instead of at the full minute, and see how things stand:
   curl -X POST ${url}/v1/rollup ${auth}
   curl ${url}/v1/status ${auth}
 Send a whole access log:
-  npm run replay -- access.log
+  ${replayCommand()}
 
 The Worker's log follows. Ctrl-C stops everything.`
 }
 
-starting = start()
+starting = start().finally(() => {
+  started = true
+})
 try {
   await starting
   if (!stopping) console.log(`${greeting(database!)}\n`)

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { createMiddleware } from 'hono/factory'
 import type * as z from 'zod'
 import type { AppEnv } from './app-env.ts'
 import { fieldErrors } from './field-errors.ts'
@@ -20,7 +21,9 @@ export async function readJson<Schema extends z.ZodType>(
   schema: Schema,
   { contentTypes = ['application/json'], empty }: { contentTypes?: readonly string[]; empty?: unknown } = {},
 ): Promise<z.infer<Schema>> {
-  const bytes = await c.req.arrayBuffer()
+  const bytes = await c.req.arrayBuffer().catch(() => {
+    throw cutOff()
+  })
   const mediaType = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
   let value = empty
   if (bytes.byteLength > 0 || empty === undefined) {
@@ -43,10 +46,22 @@ export async function readJson<Schema extends z.ZodType>(
 
 /** Refuses bodies over a size, without reading them to their end. */
 export function limitBody(maxSize: number) {
-  return bodyLimit({
+  const limit = bodyLimit({
     maxSize,
     onError: () => {
       throw new Problem('body_too_large', { detail: `The body may have at most ${maxSize} bytes.` })
     },
   })
+  return createMiddleware<AppEnv>(async (c, next) => {
+    try {
+      return await limit(c, next)
+    } catch (error) {
+      throw error instanceof Problem ? error : cutOff()
+    }
+  })
+}
+
+/** The client hung up in the middle of the body, or announced more than it sent. */
+function cutOff(): Problem {
+  return new Problem('malformed_body', { detail: 'The body ended before it was complete.' })
 }

@@ -112,9 +112,19 @@ describe('npm run replay', () => {
 
   it('of a log that has grown since counts only what is new', async () => {
     const grown = join(folder, 'growing.log')
+    const other = join(folder, 'other.log')
     const line = (i: number) => `192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /growing HTTP/1.1" 200 ${i} "-" "-"\n`
     for (const lines of [10, 25, 26]) {
       await writeFile(grown, Array.from({ length: lines }, (_, i) => line(i)).join(''))
+      expect(await replay([grown]).ended).toBe(0)
+      // Another log in between is no business of this one.
+      await writeFile(
+        other,
+        `${line(0)
+          .repeat(lines - 5)
+          .replaceAll('/growing', '/other')}`,
+      )
+      expect(await replay([other]).ended).toBe(0)
       expect(await replay([grown]).ended).toBe(0)
       const response = await fetch(`${url}/v1/counters/page_view/%2Fgrowing`)
       expect(await response.json()).toMatchObject({ count: lines })

@@ -31,10 +31,10 @@ const logged = (target: string, { method = 'GET', status = '200', second = 0 } =
 
 /** A memory of short chunks that lasts as long as a test. */
 function memory(): ShortChunks {
-  const entries = new Map<string, number>()
+  const states = new Set<string>()
   return {
-    linesAfter: (state) => entries.get(state),
-    add: async (state, lines) => void entries.set(state, lines),
+    endsAt: (state) => states.has(state),
+    add: async (state) => void states.add(state),
   }
 }
 async function* each(lines: readonly string[]): AsyncGenerator<string> {
@@ -296,20 +296,30 @@ describe('the last chunk of a log', () => {
     expect(sizes(await cut(lines, RULES, short))).toEqual([10, 10])
   })
 
+  it('of one log is not mistaken for that of another', async () => {
+    const short = memory()
+    const before = keys(await cut(paths(100), RULES, short))
+    await cut(paths(50, 1_000), RULES, short)
+    await cut(['garbage', 'more garbage'], RULES, short)
+    expect(keys(await cut(paths(100), RULES, short))).toEqual(before)
+    const grown = keys(await cut(paths(150), RULES, short))
+    expect([grown[0], grown.length]).toEqual([before[0], 2])
+  })
+
   it('is remembered once', async () => {
-    const added: number[] = []
+    const added: string[] = []
     const kept = memory()
     const short: ShortChunks = {
-      linesAfter: kept.linesAfter,
-      add: async (state, lines) => {
-        added.push(lines)
-        await kept.add(state, lines)
+      endsAt: kept.endsAt,
+      add: async (state) => {
+        added.push(state)
+        await kept.add(state)
       },
     }
     for (let run = 0; run < 3; run++) await cut(paths(10), RULES, short)
     await cut([...paths(10), 'garbage'], RULES, short)
     await cut(['garbage'], RULES, short)
-    expect(added).toEqual([10])
+    expect(added).toHaveLength(1)
   })
 
   it.each([20_000, 1_000])('may end in a line that was not finished, also as number %d', async (number) => {

@@ -15,11 +15,11 @@ describe('short chunks', () => {
 
   it('are remembered, at once and by later runs', async () => {
     const first = await openShortChunks(file)
-    expect(first.linesAfter('a')).toBeUndefined()
-    await first.add('a', 5)
-    await first.add('b', 7)
+    expect(first.endsAt('a')).toBe(false)
+    await first.add('a')
+    await first.add('b')
     for (const chunks of [first, await openShortChunks(file)]) {
-      expect([chunks.linesAfter('a'), chunks.linesAfter('b'), chunks.linesAfter('c')]).toEqual([5, 7, undefined])
+      expect(['a', 'b', 'c'].map((state) => chunks.endsAt(state))).toEqual([true, true, false])
     }
   })
 
@@ -29,28 +29,27 @@ describe('short chunks', () => {
   })
 
   it('leave one file behind', async () => {
-    await (await openShortChunks(file)).add('a', 5)
+    await (await openShortChunks(file)).add('a')
     expect(await readdir(join(folder, 'state'))).toEqual(['replay.json'])
   })
 
   it('of two runs at once are all remembered', async () => {
     const [a, b] = [await openShortChunks(file), await openShortChunks(file)]
-    await a.add('a', 1)
-    await b.add('b', 2)
-    await a.add('c', 3)
+    await a.add('a')
+    await b.add('b')
+    await a.add('c')
     const later = await openShortChunks(file)
-    expect(['a', 'b', 'c'].map((state) => later.linesAfter(state))).toEqual([1, 2, 3])
+    expect(['a', 'b', 'c'].map((state) => later.endsAt(state))).toEqual([true, true, true])
   })
 
   it('are forgotten when there are 10,000 newer ones, the oldest first', async () => {
     const chunks = await openShortChunks(file)
-    await chunks.add('first', 1)
-    const entries = Object.fromEntries(Array.from({ length: 9_999 }, (_, i) => [`state ${i}`, i]))
-    await writeFile(file, JSON.stringify({ first: 1, ...entries }))
-    await (await openShortChunks(file)).add('last', 2)
+    await chunks.add('first')
+    await writeFile(file, JSON.stringify(['first', ...Array.from({ length: 9_999 }, (_, i) => `state ${i}`)]))
+    await (await openShortChunks(file)).add('last')
     const later = await openShortChunks(file)
-    expect(['first', 'state 0', 'last'].map((state) => later.linesAfter(state))).toEqual([undefined, 0, 2])
-    expect(Object.keys(JSON.parse(await readFile(file, 'utf8')))).toHaveLength(10_000)
+    expect(['first', 'state 0', 'last'].map((state) => later.endsAt(state))).toEqual([false, true, true])
+    expect(JSON.parse(await readFile(file, 'utf8'))).toHaveLength(10_000)
   })
 
   it('that cannot be read are an error: without them lines would be counted twice', async () => {

@@ -25,9 +25,17 @@ const stream = (bytes: number) =>
     },
   })
 
+const brokenOff = () =>
+  new ReadableStream({
+    pull(controller) {
+      controller.error(new Error('hung up by the test'))
+    },
+  })
+
 /** Every kind of bad input: what is sent, what must come back, and what the answer must name. */
 const CASES: [string, { path: string; init: RequestInit }, number, string, string][] = [
   ['malformed JSON', post('/hit', '{"type":', json), 400, 'malformed_body', 'JSON'],
+  ['a body that breaks off', post('/hit', brokenOff(), json), 400, 'malformed_body', 'ended before'],
   ['a body that is not UTF-8', post('/hit', new Uint8Array([0x22, 0xff, 0x22]), json), 400, 'malformed_body', 'UTF-8'],
   ['an empty body', post('/hit', '', json), 400, 'malformed_body', 'JSON'],
   ['JSON that is no object', post('/hit', '[1]', json), 422, 'invalid_request', 'body must be'],
