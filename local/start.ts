@@ -55,7 +55,7 @@ function stop(exitCode: number): Promise<void> {
     await worker?.stop()
     await database?.stop()
     await lock?.release()
-    say('Stopped; nothing is left running.')
+    if (database !== undefined) say('Stopped; nothing is left running.')
     process.exit()
   })().catch((error: unknown) => {
     say(`Stopping failed: ${String(error)}`)
