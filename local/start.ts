@@ -12,6 +12,8 @@ import { PROJECT, startWorker } from './worker-process.ts'
 
 /** Milliseconds that stopping waits for a roll-up; a second Ctrl-C ends the wait. */
 const CRON_PATIENCE_MS = 5_000
+/** Milliseconds within which a second signal is taken for the same one. */
+const ONE_KEYSTROKE_MS = 1_000
 
 program
   .name('npm start --')
@@ -46,6 +48,7 @@ const impatience = new Promise<void>((resolve) => {
   hurry = resolve
 })
 let stopping: Promise<void> | undefined
+let askedAt = 0
 
 /** Stops what runs, in the opposite order. Safe to call at any point, also while starting. */
 function stop(exitCode: number): Promise<void> {
@@ -69,11 +72,14 @@ let started = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (stopping) {
+      // One Ctrl-C arrives twice: from the terminal, and passed on by npm.
+      if (Date.now() - askedAt < ONE_KEYSTROKE_MS) return
       hurry()
       // What is half started ends with this process: it is on a leash.
       if (!started) process.exit(1)
       return
     }
+    askedAt = Date.now()
     say(`${signal}: stopping …`)
     // What is just being started is waited for, so that it can be stopped in order.
     stopping = starting

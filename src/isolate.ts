@@ -29,7 +29,9 @@ export function isolateOf(env: Env): Isolate {
   if (known !== undefined) return known
   const config = readConfig(env)
   const db = withRetries(openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS }))
-  const counting = { db, types: config.types, slots: new SlotPool(), names: new StoredNames() }
+  const classicSlots = new Map<number, number>()
+  for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
+  const counting = { db, classicSlots, slots: new SlotPool(), names: new StoredNames() }
   const isolate = { config, db, counting }
   isolates.set(env, isolate)
   return isolate

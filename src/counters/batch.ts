@@ -1,5 +1,5 @@
 import type { Executor } from '../database/database.ts'
-import { type Counter, counterId } from './counter.ts'
+import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 
 /** Something to add to one counter; negative to subtract. */
 export interface Increment {
@@ -39,12 +39,6 @@ export function makeBatch(id: bigint, increments: readonly Increment[], slotOf: 
     }
   }
   return { id, rows: [...rows.values()].filter(({ count }) => count !== 0n).sort(byPrimaryKey) }
-}
-
-function byPrimaryKey(a: BatchRow, b: BatchRow): number {
-  if (a.recordType !== b.recordType) return a.recordType - b.recordType
-  if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
-  return a.slot < b.slot ? -1 : a.slot > b.slot ? 1 : 0
 }
 
 /**

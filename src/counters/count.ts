@@ -1,4 +1,3 @@
-import type { CounterType } from '../config.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
 import { applyBatch, type Batch, type Increment, makeBatch } from './batch.ts'
@@ -10,7 +9,8 @@ import type { SlotPool } from './slots.ts'
 /** What counting works with. `slots` and `names` belong to the isolate and outlive the request. */
 export interface CountingContext {
   db: Executor
-  types: ReadonlyMap<string, CounterType>
+  /** For types with `slots = N`: N, by record type. All others give every writer a slot of its own. */
+  classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
   names: StoredNames
 }
@@ -23,7 +23,7 @@ export interface CountingContext {
  * @throws {DatabaseFailure} `applied` says whether it is certain that nothing was counted
  */
 export async function count(
-  { db, types, slots, names }: CountingContext,
+  { db, classicSlots, slots, names }: CountingContext,
   increments: readonly Increment[],
   idempotencyKey?: string,
 ): Promise<void> {
@@ -45,10 +45,9 @@ export async function count(
     )
     return
   }
-  const classic = new Map([...types.values()].flatMap((type) => (type.slots ? [[type.recordType, type.slots]] : [])))
   const slot = slots.lease()
   const batch = makeBatch(random64(), increments, ({ recordType }) => {
-    const among = classic.get(recordType)
+    const among = classicSlots.get(recordType)
     return among === undefined ? slot : BigInt(Math.floor(Math.random() * among))
   })
   try {

@@ -47,3 +47,21 @@ export async function counterOf(type: CounterType, key: string): Promise<Counter
 export function counterId(counter: { recordType: number; recordId: bigint }): string {
   return `${counter.recordType}/${counter.recordId}`
 }
+
+/**
+ * The order of the primary key. Every statement names its rows in it, so that no two lock them in opposite orders.
+ * Addresses without a slot are compared by counter.
+ */
+export function byPrimaryKey(a: Address, b: Address): number {
+  if (a.recordType !== b.recordType) return a.recordType - b.recordType
+  if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
+  const [slotA, slotB] = [a.slot ?? 0n, b.slot ?? 0n]
+  return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
+}
+
+/** Where a counter, or one of its slots, is in the database. */
+interface Address {
+  recordType: number
+  recordId: bigint
+  slot?: bigint
+}

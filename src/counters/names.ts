@@ -1,5 +1,5 @@
 import type { Executor } from '../database/database.ts'
-import { type Counter, counterId } from './counter.ts'
+import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 
 /** Names in one generation; two of them are remembered. */
 const MAX_GENERATION = 10_000
@@ -39,9 +39,7 @@ export async function storeNames(db: Executor, stored: StoredNames, counters: re
     if (counter.name !== null && !stored.has(counter)) missing.set(counterId(counter), counter)
   }
   if (missing.size === 0) return
-  const rows = [...missing.values()].sort(
-    (a, b) => a.recordType - b.recordType || (a.recordId < b.recordId ? -1 : a.recordId > b.recordId ? 1 : 0),
-  )
+  const rows = [...missing.values()].sort(byPrimaryKey)
   // IGNORE: the first name stays; a known one is not rewritten, so counters in use wait for no lock here.
   await db.execute(
     `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,

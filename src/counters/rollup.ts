@@ -4,9 +4,10 @@ import type { Database } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
+import { byPrimaryKey } from './counter.ts'
 import { random64 } from './random.ts'
 import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
-import { acquireLease, type Cursor, releaseLease } from './rollup-state.ts'
+import { acquireLease, releaseLease } from './rollup-state.ts'
 
 /** Most statements one page takes: read, missing totals, BEGIN, totals, history, slots, COMMIT, and ROLLBACK if that fails. */
 const PAGE_STATEMENTS = 8
@@ -86,7 +87,7 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
       tally(done, movable)
       cursor = page.last ?? cursor
       const exhausted = page.slotCount < pageSlots
-      complete = wrapped && (exhausted || (start !== null && cursor !== null && !isBefore(cursor, start)))
+      complete = wrapped && (exhausted || (start !== null && cursor !== null && byPrimaryKey(cursor, start) >= 0))
       if (exhausted) {
         wrapped = true
         cursor = null
@@ -111,12 +112,6 @@ function tally(done: { moved: bigint; counters: number; slots: number; pages: nu
     done.slots += counter.slots.length
     done.moved += amountOf(counter)
   }
-}
-
-function isBefore(a: Cursor, b: Cursor): boolean {
-  if (a.recordType !== b.recordType) return a.recordType < b.recordType
-  if (a.recordId !== b.recordId) return a.recordId < b.recordId
-  return a.slot < b.slot
 }
 
 /**

@@ -19,7 +19,7 @@ describe('counting', () => {
   /** The context of another isolate, which knows nothing of the first. */
   const isolate = (deadlineMs = 2_000): CountingContext => ({
     db: withRetries(openDatabase({ url: db.url, deadlineMs })),
-    types: new Map([page, classic].map((type) => [type.name, type])),
+    classicSlots: new Map([[classic.recordType, 4]]),
     slots: new SlotPool(),
     names: new StoredNames(),
   })

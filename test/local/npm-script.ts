@@ -60,6 +60,11 @@ export class NpmScript {
     })
   }
 
+  /** Presses Ctrl-C as a terminal does: npm and all it has started in its process group get the signal. */
+  async pressCtrlC(): Promise<void> {
+    process.kill(-(await this.#started), 'SIGINT')
+  }
+
   /** Sends a signal to npm, and to nothing else. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     process.kill(await this.#started, signal)

@@ -135,7 +135,7 @@ describe('npm start', () => {
     })
     await service.printed(/Starting the database/)
     const processes = await service.processes()
-    await service.signal('SIGINT')
+    await service.pressCtrlC()
     await service.ended
     expect(service.output).toContain('nothing is left running')
     expect(await alive(processes)).toEqual([])
