@@ -36,11 +36,14 @@ export class ServerProcess {
   readonly ended: Promise<number>
   /** The leash; its standard output and error are those of the process. */
   readonly leash: ChildProcess
+  /** The process itself, which leads its process group. */
+  readonly pid: number
   readonly #record: string
 
-  private constructor(name: string, leash: ChildProcess, record: string) {
+  private constructor(name: string, leash: ChildProcess, pid: number, record: string) {
     this.name = name
     this.leash = leash
+    this.pid = pid
     this.#record = record
     this.ended = new Promise((resolve) => {
       leash.once('exit', (code) => resolve(code ?? 1))
@@ -58,7 +61,6 @@ export class ServerProcess {
       ...(env && { env }),
     })
     const record = join(records, `${name}.pid.json`)
-    const process = new ServerProcess(name, leash, record)
     const pid = await new Promise<number>((resolve, reject) => {
       leash.once('message', (message: { pid?: number; error?: string }) => {
         if (message.pid !== undefined) resolve(message.pid)
@@ -66,9 +68,11 @@ export class ServerProcess {
       })
       leash.once('exit', (code) => reject(new Error(`${command} ended at once, with exit code ${code}`)))
     })
+    // From here on, not later: it may end before its record is written.
+    const server = new ServerProcess(name, leash, pid, record)
     await mkdir(records, { recursive: true })
     await writeFile(record, JSON.stringify({ pid, marker, graceMs } satisfies Record))
-    return process
+    return server
   }
 
   /** Stops the process and everything it started, and waits until they are gone. */

@@ -1,5 +1,7 @@
 import type { Config } from './config.ts'
-import type { CountingContext } from './counters/count.ts'
+import type { GroupCommit } from './counters/group-commit.ts'
+import type { KnownCounters } from './counters/known-counters.ts'
+import type { Visitors } from './counters/visitors.ts'
 import type { Database } from './database/database.ts'
 import type { Env } from './env.ts'
 
@@ -10,6 +12,8 @@ export interface AppEnv {
     requestId: string
     config: Config
     db: Database
-    counting: CountingContext
+    counting: GroupCommit
+    known: KnownCounters
+    visitors: Visitors
   }
 }

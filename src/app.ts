@@ -17,12 +17,16 @@ import { operations } from './routes/operations.ts'
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
 
+app.route('/', hit)
+
 app.use(requestId())
 app.use(async (c, next) => {
-  const { config, db, counting } = isolateOf(c.env)
+  const { config, db, counting, known, visitors } = isolateOf(c.env)
   c.set('config', config)
   c.set('db', db)
   c.set('counting', counting)
+  c.set('known', known)
+  c.set('visitors', visitors)
   await next()
 })
 app.use(
@@ -37,7 +41,6 @@ app.use(
 )
 
 app.route('/', health)
-app.route('/', hit)
 app.route('/', counters)
 app.route('/', increments)
 app.route('/', operations)
@@ -51,6 +54,11 @@ app.notFound((c) =>
 )
 
 app.onError((error, c) => {
+  if (c.get('requestId') === undefined) {
+    // The hot path goes without one until there is something to be asked about.
+    c.set('requestId', crypto.randomUUID())
+    c.header('X-Request-Id', c.get('requestId'))
+  }
   const problem = problemOf(error)
   if (problem.status >= 500) {
     log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: reason(error) })

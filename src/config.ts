@@ -15,6 +15,8 @@ export interface CounterType {
   allowedOrigins: readonly string[]
   /** Slots to spread each counter over; `null` gives every writer a slot of its own. */
   slots: number | null
+  /** Seconds within which one visitor counts once; `null` counts every hit. */
+  dedupeSeconds: number | null
 }
 
 /** Bounds of one roll-up run. */
@@ -37,9 +39,17 @@ export interface PruningSettings {
   maxStatements: number
 }
 
+/** What this Worker uses of a queue that is bound to it. */
+export interface QueueProducer {
+  send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
+  sendBatch(messages: Iterable<{ body: unknown; contentType: 'json' }>): Promise<unknown>
+}
+
 export interface Config {
   databaseUrl: string
   apiToken: string
+  batches: QueueProducer | null
+  deadBatches: QueueProducer | null
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
   pruning: PruningSettings
@@ -77,6 +87,8 @@ const counterType = table({
   public: z.boolean({ error: 'must be true or false' }).default(false),
   allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
   slots: integer(1, 100_000).optional(),
+  // The longest that PRUNING.idempotency_hours can be; the two are compared below.
+  dedupe_seconds: integer(1, 24 * 365 * 3_600).optional(),
 })
 
 const typeName = z
@@ -97,6 +109,12 @@ const pruning = table({
   max_statements: integer(2, 10_000).default(45),
 })
 
+const queue = z
+  .custom<QueueProducer>((value) => typeof (value as Partial<QueueProducer> | null)?.sendBatch === 'function', {
+    error: 'must be a queue binding: [[queues.producers]] in wrangler.toml',
+  })
+  .optional()
+
 const settings = z.object({
   DATABASE_URL: z
     .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
@@ -116,6 +134,8 @@ const settings = z.object({
       },
     })
     .refine((types) => Object.keys(types).length > 0, 'must name at least one type'),
+  BATCHES: queue,
+  DEAD_BATCHES: queue,
   ROLLUP: rollUp.prefault({}),
   PRUNING: pruning.prefault({}),
 })
@@ -151,6 +171,16 @@ function sharedRecordTypes(counters: unknown): FieldError[] {
   })
 }
 
+/** Types whose visitors would be forgotten within their window. Looked for once everything else is right. */
+function forgetful(types: Iterable<CounterType>, { idempotencyHours }: PruningSettings): FieldError[] {
+  return [...types]
+    .filter(({ dedupeSeconds }) => (dedupeSeconds ?? 0) > idempotencyHours * 3_600)
+    .map(({ name }) => ({
+      field: `COUNTERS.${name}.dedupe_seconds`,
+      message: `must be at most ${idempotencyHours * 3_600}: visits are recognised for PRUNING.idempotency_hours, which is ${idempotencyHours}`,
+    }))
+}
+
 /**
  * Checks the Worker's settings and gives them types and defaults.
  *
@@ -163,7 +193,7 @@ export function readConfig(env: Env): Config {
     ...sharedRecordTypes(env.COUNTERS),
   ]
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
-  const { DATABASE_URL, API_TOKEN, COUNTERS, ROLLUP, PRUNING } = parsed.data
+  const { DATABASE_URL, API_TOKEN, BATCHES, DEAD_BATCHES, COUNTERS, ROLLUP, PRUNING } = parsed.data
   const types = Object.entries(COUNTERS).map(([name, type]): [string, CounterType] => [
     name,
     {
@@ -173,11 +203,14 @@ export function readConfig(env: Env): Config {
       public: type.public,
       allowedOrigins: type.allowed_origins,
       slots: type.slots ?? null,
+      dedupeSeconds: type.dedupe_seconds ?? null,
     },
   ])
-  return {
+  const config: Config = {
     databaseUrl: DATABASE_URL,
     apiToken: API_TOKEN,
+    batches: BATCHES ?? null,
+    deadBatches: DEAD_BATCHES ?? null,
     types: new Map(types),
     rollUp: { pageSlots: ROLLUP.page_slots, maxStatements: ROLLUP.max_statements, maxSeconds: ROLLUP.max_seconds },
     pruning: {
@@ -186,4 +219,7 @@ export function readConfig(env: Env): Config {
       maxStatements: PRUNING.max_statements,
     },
   }
+  const late = forgetful(config.types.values(), config.pruning)
+  if (late.length > 0) throw new ConfigurationError(late)
+  return config
 }

@@ -29,15 +29,12 @@ export function databaseProblem(failure: DatabaseFailure): Problem {
  * Turns a failure to count into what is true for the client: nothing was counted, or nobody knows.
  *
  * @param advice what the client can do when nobody knows
- * @throws {Problem}
  */
-export function countingProblem(advice: string): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof DatabaseFailure) || error.applied === 'no') throw error
-    throw new Problem('outcome_unknown', {
-      detail: `It may or may not have been counted. ${advice}`,
-      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-      cause: error,
-    })
-  }
+export function countingProblem(error: unknown, advice: string): unknown {
+  if (!(error instanceof DatabaseFailure) || error.applied === 'no') return error
+  return new Problem('outcome_unknown', {
+    detail: `It may or may not have been counted. ${advice}`,
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    cause: error,
+  })
 }

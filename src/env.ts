@@ -4,6 +4,10 @@ export interface Env {
   DATABASE_URL?: unknown
   /** Secret: the bearer token of everything that is not public. */
   API_TOKEN?: unknown
+  /** Queue for batches that the database did not take. Without it, they are refused. */
+  BATCHES?: unknown
+  /** Queue for batches that can never be applied, each with the reason. */
+  DEAD_BATCHES?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown

@@ -9,6 +9,12 @@ import { Problem } from './problem.ts'
 export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
   await next()
   if (c.res.headers.has('X-Hit')) return
-  const code = c.error instanceof Problem ? c.error.code : 'error'
-  c.res.headers.set('X-Hit', code === 'outcome_unknown' ? 'unknown' : `ignored; reason=${code}`)
+  c.res.headers.set('X-Hit', hitOf(c.error))
 })
+
+/** What `X-Hit` says of an error. */
+export function hitOf(error: unknown): string {
+  if (!(error instanceof Problem)) return 'ignored; reason=error'
+  if (error.code === 'outcome_unknown') return 'unknown'
+  return error.details.headers?.['X-Hit'] ?? `ignored; reason=${error.code}`
+}

@@ -2,7 +2,7 @@ import { app } from './app.ts'
 import type { Env } from './env.ts'
 import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import { runScheduled } from './maintenance.ts'
+import { runQueued, runScheduled } from './maintenance.ts'
 
 export default {
   fetch: app.fetch,
@@ -13,5 +13,8 @@ export default {
       log('error', 'scheduled_failed', { cron: controller.cron, error: String(error) })
       throw error
     }
+  },
+  async queue(batch, env) {
+    await runQueued(isolateOf(env).config, batch.messages)
   },
 } satisfies ExportedHandler<Env>

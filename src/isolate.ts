@@ -1,19 +1,25 @@
 import { type Config, readConfig } from './config.ts'
-import type { CountingContext } from './counters/count.ts'
+import { batchQueue } from './counters/batch-queue.ts'
+import { GroupCommit } from './counters/group-commit.ts'
+import { KnownCounters } from './counters/known-counters.ts'
 import { StoredNames } from './counters/names.ts'
 import { SlotPool } from './counters/slots.ts'
+import { Visitors } from './counters/visitors.ts'
+import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
 import type { Env } from './env.ts'
 
 /** Milliseconds one attempt at a statement of a request may take; a statement is given up within twice that. */
-const STATEMENT_DEADLINE_MS = 4_000
+const STATEMENT_DEADLINE_MS = 3_000
 
 /** What an isolate keeps from request to request: plain data, never a promise or a connection of one of them. */
 export interface Isolate {
   config: Config
   db: Database
-  counting: CountingContext
+  counting: GroupCommit
+  known: KnownCounters
+  visitors: Visitors
 }
 
 // By the bindings: the platform hands every request of an isolate the same ones.
@@ -27,12 +33,29 @@ const isolates = new WeakMap<Env, Isolate>()
 export function isolateOf(env: Env): Isolate {
   const known = isolates.get(env)
   if (known !== undefined) return known
-  const config = readConfig(env)
-  const db = withRetries(openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS }))
-  const classicSlots = new Map<number, number>()
-  for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
-  const counting = { db, classicSlots, slots: new SlotPool(), names: new StoredNames() }
-  const isolate = { config, db, counting }
+  const isolate = makeIsolate(readConfig(env))
   isolates.set(env, isolate)
   return isolate
+}
+
+function makeIsolate(config: Config): Isolate {
+  const asked = openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS })
+  const attempts = withBreaker(asked, new CircuitBreaker())
+  const classicSlots = new Map<number, number>()
+  for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
+  const counting = new GroupCommit({
+    db: attempts,
+    deadlineMs: STATEMENT_DEADLINE_MS,
+    classicSlots,
+    slots: new SlotPool(),
+    names: new StoredNames(),
+    queue: config.batches && batchQueue(config.batches),
+  })
+  return {
+    config,
+    db: withRetries(attempts),
+    counting,
+    known: new KnownCounters(),
+    visitors: new Visitors(config.apiToken),
+  }
 }

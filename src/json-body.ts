@@ -9,39 +9,116 @@ import { invalidRequest } from './request.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
+/** How a body is read. */
+export interface JsonOptions {
+  /** Media types that are taken for JSON here. Default: application/json. */
+  contentTypes?: readonly string[]
+  /** What an empty body without a content type stands for, if it may be empty. */
+  empty?: unknown
+}
+
 /**
- * Reads a JSON body and checks it.
+ * Reads a JSON body and checks it. Its size is for `limitBody` to bound.
  *
- * @param contentTypes media types that are taken for JSON here
- * @param empty what an empty body without a content type stands for, if it may be empty
  * @throws {Problem} 400, 415 or 422
  */
 export async function readJson<Schema extends z.ZodType>(
   c: Context<AppEnv>,
   schema: Schema,
-  { contentTypes = ['application/json'], empty }: { contentTypes?: readonly string[]; empty?: unknown } = {},
+  { contentTypes = ['application/json'], empty }: JsonOptions = {},
 ): Promise<z.infer<Schema>> {
   const bytes = await c.req.arrayBuffer().catch(() => {
     throw cutOff()
   })
-  const mediaType = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase()
-  let value = empty
-  if (bytes.byteLength > 0 || empty === undefined) {
-    if (mediaType === undefined || !contentTypes.includes(mediaType)) {
-      throw new Problem('unsupported_media_type', {
-        detail: `Send the body with Content-Type: ${contentTypes.join(' or ')}.`,
-        headers: { Accept: contentTypes.join(', ') },
-      })
-    }
-    try {
-      value = JSON.parse(decoder.decode(bytes))
-    } catch {
-      throw new Problem('malformed_body', { detail: 'The body must be one JSON value in UTF-8.' })
-    }
+  if (bytes.byteLength === 0 && empty !== undefined) return check(schema, empty)
+  checkMediaType(c, contentTypes)
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw malformed()
   }
+  return check(schema, parse(text))
+}
+
+/**
+ * Reads a JSON body of a few kilobytes and checks it, its size included: the quickest way there is, for the hot path.
+ *
+ * @param maxBytes most bytes the body may have
+ * @throws {Problem} 400, 413, 415 or 422
+ */
+export async function readShortJson<Schema extends z.ZodType>(
+  c: Context<AppEnv>,
+  schema: Schema,
+  { maxBytes, contentTypes }: { maxBytes: number; contentTypes: readonly string[] },
+): Promise<z.infer<Schema>> {
+  const { raw } = c.req
+  const announced = raw.headers.get('Content-Length')
+  let text: string
+  if (announced === null) text = await readUpTo(raw.body, maxBytes)
+  else if (Number(announced) > maxBytes) throw tooLarge(maxBytes)
+  else {
+    text = await raw.text().catch(() => {
+      throw cutOff()
+    })
+  }
+  checkMediaType(c, contentTypes)
+  // What is not UTF-8 was replaced by this character, which would count it under a key that nobody meant.
+  if (text.includes('\uFFFD')) throw malformed()
+  return check(schema, parse(text))
+}
+
+/** Reads a body that did not say how long it is, and no more of it than it may have. */
+async function readUpTo(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
+  if (body === null) return ''
+  const lax = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  const chunks = body.getReader()
+  for (;;) {
+    const { done, value } = await chunks.read().catch(() => {
+      throw cutOff()
+    })
+    if (done) return text + lax.decode()
+    bytes += value.byteLength
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    text += lax.decode(value, { stream: true })
+  }
+}
+
+function checkMediaType(c: Context<AppEnv>, accepted: readonly string[]): void {
+  const header = c.req.raw.headers.get('Content-Type')
+  if (header !== null && (accepted.includes(header) || accepted.includes(mediaType(header)))) return
+  throw new Problem('unsupported_media_type', {
+    detail: `Send the body with Content-Type: ${accepted.join(' or ')}.`,
+    headers: { Accept: accepted.join(', ') },
+  })
+}
+
+function mediaType(header: string): string {
+  return header.split(';')[0]!.trim().toLowerCase()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed()
+  }
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
   return parsed.data
+}
+
+function malformed(): Problem {
+  return new Problem('malformed_body', { detail: 'The body must be one JSON value in UTF-8.' })
+}
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem('body_too_large', { detail: `The body may have at most ${maxBytes} bytes.` })
 }
 
 /** Refuses bodies over a size, without reading them to their end. */
@@ -49,7 +126,7 @@ export function limitBody(maxSize: number) {
   const limit = bodyLimit({
     maxSize,
     onError: () => {
-      throw new Problem('body_too_large', { detail: `The body may have at most ${maxSize} bytes.` })
+      throw tooLarge(maxSize)
     },
   })
   return createMiddleware<AppEnv>(async (c, next) => {

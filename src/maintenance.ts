@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { consume, type Delivery } from './counters/consume.ts'
 import { prune } from './counters/prune.ts'
 import { rollUp } from './counters/rollup.ts'
 import { type Database, openDatabase } from './database/database.ts'
@@ -42,4 +43,16 @@ export async function runScheduled(config: Config, cron: string, at: Date): Prom
     default:
       throw new Error(`no task for cron expression "${cron}": wrangler.toml and src/maintenance.ts must agree`)
   }
+}
+
+/**
+ * Counts what the queue delivers, and logs one line about it, and one more for each batch that can never be counted.
+ */
+export async function runQueued(config: Config, deliveries: readonly Delivery[]): Promise<void> {
+  const db = openMaintenanceDatabase(config)
+  const { idempotencyHours } = config.pruning
+  const summary = await consume({ db, idempotencyHours, deadLetters: config.deadBatches }, deliveries, new Date())
+  const { dead, ...counts } = summary
+  for (const letter of dead) log('error', 'batch_dead', { ...letter })
+  log(counts.retried > 0 ? 'warn' : 'info', 'queue', { ...counts, dead: dead.length })
 }

@@ -21,6 +21,7 @@ const PROBLEMS = {
   configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
   database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
+  overloaded: { status: 503, title: 'Too much is waiting to be counted' },
   outcome_unknown: { status: 503, title: 'The database did not say whether this was counted' },
 } as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>
 

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import type { AppEnv } from './app-env.ts'
 import type { CounterType } from './config.ts'
-import { type Counter, counterOf, InvalidKey } from './counters/counter.ts'
+import { type Counter, InvalidKey } from './counters/counter.ts'
+import type { KnownCounters } from './counters/known-counters.ts'
 import type { FieldError } from './field-errors.ts'
 import { Problem } from './problem.ts'
 
@@ -43,7 +44,7 @@ export async function pathCounter(c: Context<AppEnv>, type: CounterType): Promis
   } catch {
     throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
   }
-  return { counter: await namedCounter(type, key, 'key'), key }
+  return { counter: await namedCounter(c.var.known, type, key, 'key'), key }
 }
 
 /**
@@ -53,17 +54,26 @@ export async function pathCounter(c: Context<AppEnv>, type: CounterType): Promis
  * @param field what the key is called where it came from
  * @throws {Problem} 422
  */
-export async function namedCounter(type: CounterType, key: string | number, field: string): Promise<Counter> {
-  const found = await findCounter(type, key)
+export async function namedCounter(
+  known: KnownCounters,
+  type: CounterType,
+  key: string | number,
+  field: string,
+): Promise<Counter> {
+  const found = await findCounter(known, type, key)
   if (typeof found === 'string') throw invalidRequest([{ field, message: found }])
   return found
 }
 
 /** The counter that a key stands for, or what is wrong with the key. */
-export async function findCounter(type: CounterType, key: string | number): Promise<Counter | string> {
+export async function findCounter(
+  known: KnownCounters,
+  type: CounterType,
+  key: string | number,
+): Promise<Counter | string> {
   if (typeof key === 'number' && type.key === 'string') return 'must be a string'
   try {
-    return await counterOf(type, String(key))
+    return await known.of(type, String(key))
   } catch (error) {
     if (error instanceof InvalidKey) return error.message
     throw error

@@ -1,49 +1,63 @@
 import type { Executor } from '../database/database.ts'
 import { byPrimaryKey, type Counter, counterId } from './counter.ts'
+import { Generations } from './generations.ts'
 
 /** Names in one generation; two of them are remembered. */
 const MAX_GENERATION = 10_000
+/** Names that one statement stores beyond those it is about. */
+const MAX_OWED_AT_ONCE = 500
 
 /**
  * The counters whose names this isolate knows to be in the database, so that a name costs one statement per isolate and
  * not one per hit. Plain data, bounded, shared by requests. A name that is forgotten is stored once more.
  */
 export class StoredNames {
-  // Two generations instead of one queue: deleting a Set's oldest entry one at a time gets slow (V8 steps over the holes).
-  #young = new Set<string>()
-  #old = new Set<string>()
+  readonly #names = new Generations<true>(MAX_GENERATION)
+  /** Those that could not be stored when they should have been. */
+  readonly #owed = new Map<string, Counter>()
 
   has(counter: Counter): boolean {
-    const id = counterId(counter)
-    return this.#young.has(id) || this.#old.has(id)
+    return this.#names.has(counterId(counter))
   }
 
   add(counter: Counter): void {
-    if (this.#young.size >= MAX_GENERATION) {
-      this.#old = this.#young
-      this.#young = new Set()
+    const id = counterId(counter)
+    this.#names.set(id, true)
+    this.#owed.delete(id)
+  }
+
+  /** Remembers, within bounds, counters whose names could not be stored, for the next time that names are. */
+  owe(counters: Iterable<Counter>): void {
+    for (const counter of counters) {
+      if (this.#owed.size < MAX_GENERATION) this.#owed.set(counterId(counter), counter)
     }
-    this.#young.add(counterId(counter))
+  }
+
+  /** Those of some counters, each once, whose name may not be in the database yet, and some of those that are owed. */
+  missing(counters: Iterable<Counter>): Counter[] {
+    const missing = new Map<string, Counter>()
+    for (const [id, counter] of this.#owed) {
+      if (missing.size >= MAX_OWED_AT_ONCE) break
+      missing.set(id, counter)
+    }
+    for (const counter of counters) {
+      if (counter.name !== null && !this.has(counter)) missing.set(counterId(counter), counter)
+    }
+    return [...missing.values()]
   }
 }
 
 /**
- * Stores the names of counters that may not have theirs in the database yet. Called before their first increment, so that
- * there is never a count without a name; a name without a count does no harm.
+ * Stores the names of counters. A name without a count does no harm.
  *
  * @throws {DatabaseFailure}
  */
-export async function storeNames(db: Executor, stored: StoredNames, counters: readonly Counter[]): Promise<void> {
-  const missing = new Map<string, Counter>()
-  for (const counter of counters) {
-    if (counter.name !== null && !stored.has(counter)) missing.set(counterId(counter), counter)
-  }
-  if (missing.size === 0) return
-  const rows = [...missing.values()].sort(byPrimaryKey)
+export async function storeNames(db: Executor, counters: readonly Counter[]): Promise<void> {
+  if (counters.length === 0) return
+  const rows = counters.toSorted(byPrimaryKey)
   // IGNORE: the first name stays; a known one is not rewritten, so counters in use wait for no lock here.
   await db.execute(
     `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
     rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
   )
-  for (const counter of rows) stored.add(counter)
 }

@@ -76,19 +76,24 @@ export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseO
 }
 
 /**
- * A fetch that is given up after a time, its body included: the driver has neither a deadline nor an abort.
+ * A fetch that is given up after a time, its body included: the driver has neither a deadline nor an abort. The body is read
+ * here, and handed over as the little of a response that the driver uses: a second Response around it would cost as much
+ * again as everything else.
  *
  * The timer is cleared, rather than left to `AbortSignal.timeout`, because workerd allows 10,000 timers at a time and a
  * roll-up's statements could pile them up.
  */
-async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown): Promise<Response> {
+async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown): Promise<Answer> {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
   try {
     const response = await send(input, { ...(init as RequestInit), signal: controller.signal })
-    const { status, statusText, headers } = response
-    return new Response(await response.arrayBuffer(), { status, statusText, headers })
+    const { ok, status, statusText, headers } = response
+    const text = await response.text()
+    return { ok, status, statusText, headers, text: async () => text }
   } finally {
     clearTimeout(timer)
   }
 }
+
+type Answer = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text'>

@@ -43,6 +43,12 @@ const BY_ERRNO: Record<number, FailureClass> = {
 // among them, may also be reported by a COMMIT that took effect.
 const REFUSED_STATES = new Set(['21', '22', '23', '42'])
 
+// By the HTTP status of an answer that is not the database's. Sources: Cloudflare's documentation, "5xx errors": the origin was
+// not reached, so it was not told anything; RFC 6585, section 4: too many requests. In the others (520, 522, 524, 502 and what
+// proxies invent) the request may have arrived.
+const NOT_DELIVERED = new Set([429, 521, 523, 525, 526, 530])
+
+const NOT_APPLIED: FailureClass = { kind: 'unavailable', retry: true, applied: 'no' }
 const UNKNOWN_OUTCOME: FailureClass = { kind: 'unavailable', retry: true, applied: 'unknown' }
 const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
 const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
@@ -61,6 +67,11 @@ export class DatabaseFailure extends Error implements FailureClass {
     this.applied = applied
   }
 
+  /** What is to be said of an error that is not the database's: a mistake of ours, after which nobody knows. */
+  static unexpected(error: unknown): DatabaseFailure {
+    return new DatabaseFailure({ kind: 'rejected', retry: false, applied: 'unknown' }, error)
+  }
+
   /** The same failure, seen from a larger whole that is or may be applied or not. */
   withApplied(applied: 'no' | 'unknown'): DatabaseFailure {
     return new DatabaseFailure({ kind: this.kind, retry: this.retry, applied }, this.cause)
@@ -75,6 +86,7 @@ export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error
   if (!(error instanceof DatabaseError)) return new DatabaseFailure(UNKNOWN_OUTCOME, error)
   if (error.status === 401 || error.status === 403) return new DatabaseFailure(CREDENTIALS, error)
+  if (NOT_DELIVERED.has(error.status)) return new DatabaseFailure(NOT_APPLIED, error)
   // Number and state stand in the text only: … (errno 1213) (sqlstate 40001) …
   const [, errno, sqlState] = /\(errno (\d+)\) \(sqlstate (\w{5})\)/.exec(error.message) ?? []
   const known = BY_ERRNO[Number(errno)]

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts'
+import type { Database, Executor } from './database.ts'
 import { classify } from './errors.ts'
 
 /** When to try again and when to give up. */
@@ -12,25 +12,23 @@ export interface RetryPolicy {
 }
 
 /** Enough for a failover's hiccup, and an answer within seconds when the database is gone. */
-export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 5_000 }
+export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 3_000 }
 
 /**
- * A database whose single statements are sent again after a failure that may pass. Only for statements that may be
- * repeated without harm, as all of ours are: reads, INSERT IGNORE, and batches, which recognise themselves. Transactions
- * are passed through as they are.
+ * Sends statements again after a failure that may pass. Only for statements that may be repeated without harm, as all of
+ * ours are: reads, INSERT IGNORE, and batches, which recognise themselves.
  *
  * If any attempt had an unknown outcome, so has the whole when it fails; when a later one succeeds, the result says that
  * the earlier one may still be on its way (`straggler`).
  */
-export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RETRIES): Database {
+export function retrying(db: Executor, policy: RetryPolicy = DEFAULT_RETRIES): Executor {
   return {
-    transaction: (work) => database.transaction(work),
     async execute(sql, args) {
       const began = Date.now()
       let unknown = false
       for (let attempt = 1; ; attempt++) {
         try {
-          const result = await database.execute(sql, args)
+          const result = await db.execute(sql, args)
           return unknown ? { ...result, straggler: true } : result
         } catch (error) {
           const failure = classify(error)
@@ -46,4 +44,9 @@ export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RE
       }
     },
   }
+}
+
+/** A database whose single statements are sent again after a failure that may pass; its transactions are as they were. */
+export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RETRIES): Database {
+  return { transaction: (work) => database.transaction(work), ...retrying(database, policy) }
 }

@@ -6,10 +6,9 @@ import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { checkToken, requireToken } from '../authorization.ts'
 import type { CounterType } from '../config.ts'
-import { count } from '../counters/count.ts'
 import { MAX_READ, type Reading, readCounters } from '../counters/read.ts'
+import { countFor } from '../counting.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { countingProblem } from '../database-problem.ts'
 import { tellHit } from '../hit-header.ts'
 import { limitBody, readJson } from '../json-body.ts'
 import { log } from '../log.ts'
@@ -37,10 +36,16 @@ counters.post('/v1/counters/:type/:key', tellHit, requireToken, limitBody(MAX_BO
   const type = pathType(c)
   const { counter, key } = await pathCounter(c, type)
   const query = readQuery(c, { return: wantedReturn })
-  const idempotency = idempotencyKey(c)
+  const idempotency = await idempotencyKey(c)
   const { by } = await readJson(c, incrementBody, { empty: {} })
-  await count(c.var.counting, [{ counter, by: BigInt(by) }], idempotency).catch(countingProblem(SEND_AGAIN))
+  const outcome = await countFor(c, c.var.counting, [{ counter, by: BigInt(by) }], {
+    key: idempotency,
+    advice: SEND_AGAIN,
+  })
   const answer = { type: type.name, key, added: by }
+  if (outcome === 'queued') {
+    return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
+  }
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
   // It has been counted, whatever becomes of the reading: an error here would make the client count it again.
   const reading = await readCounters(c.var.db, [counter]).then(
@@ -84,7 +89,7 @@ counters.get('/v1/counters/:type', revalidated, async (c) => {
   const type = pathType(c)
   await mayRead(c, type)
   const query = readQuery(c, { key: keys, consistency })
-  const named = await Promise.all(query.key.map((key, index) => namedCounter(type, key, `key.${index}`)))
+  const named = await Promise.all(query.key.map((key, index) => namedCounter(c.var.known, type, key, `key.${index}`)))
   const readings = await readCounters(c.var.db, named, query.consistency)
   const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))
   return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, query.consistency) })

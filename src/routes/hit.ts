@@ -1,55 +1,168 @@
+import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { cors } from 'hono/cors'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
-import { count } from '../counters/count.ts'
-import { countingProblem } from '../database-problem.ts'
-import { tellHit } from '../hit-header.ts'
-import { limitBody, readJson } from '../json-body.ts'
+import type { Config } from '../config.ts'
+import type { Counter } from '../counters/counter.ts'
+import { countFor } from '../counting.ts'
+import { hitOf } from '../hit-header.ts'
+import { type Isolate, isolateOf } from '../isolate.ts'
+import { readShortJson } from '../json-body.ts'
 import { Problem } from '../problem.ts'
+import { once, readQuery } from '../query.ts'
 import { invalidRequest, namedCounter } from '../request.ts'
+import { PIXEL } from '../views/pixel.ts'
 import { keyField, typeField } from './fields.ts'
 
-/** A type's name and a key of 512 bytes, every one of them escaped as \u00xx, fit. */
-const MAX_BODY_BYTES = 8 * 1024
+const BODY = {
+  // A type's name and a key of 512 bytes, every one of them escaped as \u00xx, fit.
+  maxBytes: 8 * 1024,
+  // sendBeacon and requests that must not need a preflight send text/plain.
+  contentTypes: ['application/json', 'text/plain'],
+}
 
 const hitBody = z.strictObject({ type: typeField, key: keyField }, { error: 'must be an object with type and key' })
 
-/** Counting from browsers: no token, one at a time, told why when a hit is not counted. */
+/**
+ * Counting from browsers: no token, one at a time, told why when a hit is not counted.
+ *
+ * This is the hot path. It is mounted before the middlewares and does without them, because each copies the response's
+ * headers once more; what they add it adds itself, to failures only where that is enough.
+ */
 export const hit = new Hono<AppEnv>()
 
-hit.use(
-  '/hit',
-  cors({
-    // The type is in the body, so this lets in every origin that some type allows; the handler looks at the type's own.
-    origin: (origin, c) => {
-      const allowed = [...c.var.config.types.values()].flatMap((type) => type.allowedOrigins)
-      return allowed.includes('*') ? '*' : allowed.includes(origin) ? origin : null
-    },
-    allowMethods: ['POST'],
-    allowHeaders: ['Content-Type'],
-    exposeHeaders: ['X-Hit'],
-    maxAge: 86_400,
-  }),
-)
+hit.options('/hit', (c) => {
+  const { config } = isolateOf(c.env)
+  const headers = new Headers(crossOrigin(config, c.req.header('Origin')))
+  headers.set('Access-Control-Allow-Methods', 'POST')
+  headers.set('Access-Control-Allow-Headers', 'Content-Type')
+  headers.set('Access-Control-Max-Age', '86400')
+  return new Response(null, { status: 204, headers })
+})
 
-hit.post('/hit', tellHit, limitBody(MAX_BODY_BYTES), async (c) => {
-  // sendBeacon and requests that must not need a preflight send text/plain.
-  const body = await readJson(c, hitBody, { contentTypes: ['application/json', 'text/plain'] })
-  const type = c.var.config.types.get(body.type)
+hit.post('/hit', async (c) => {
+  const isolate = isolateOf(c.env)
+  try {
+    const body = await readShortJson(c, hitBody, BODY)
+    // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
+    const counted = noContent(c, isolate.config, 'counted')
+    const said = await countHit(c, isolate, body.type, body.key)
+    return said === 'counted' ? counted : noContent(c, isolate.config, said)
+  } catch (error) {
+    for (const [name, value] of crossOrigin(isolate.config, c.req.header('Origin'))) c.header(name, value)
+    c.header('X-Hit', hitOf(error))
+    throw error
+  }
+})
+
+// An image is shown whatever became of the hit: a page must not look broken because counting failed.
+hit.get('/hit.gif', async (c) => {
+  const counted = pixel('counted')
+  const said = await countPixel(c).catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error
+    return hitOf(error)
+  })
+  return said === 'counted' ? counted : pixel(said)
+})
+
+function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
+  return new Response(null, { status: 204, headers: answerHeaders(c, config, said) })
+}
+
+function pixel(said: string): Response {
+  return new Response(PIXEL, {
+    headers: { 'Content-Type': 'image/gif', 'Cache-Control': 'no-store, max-age=0', 'X-Hit': said },
+  })
+}
+
+const parameter = (rule: string) => once(z.string({ error: rule }))
+const pixelQuery = { type: parameter('must be the name of a counter type'), key: parameter('must be a key') }
+
+async function countPixel(c: Context<AppEnv>): Promise<string> {
+  const { type, key } = readQuery(c, pixelQuery)
+  return countHit(c, isolateOf(c.env), type, key)
+}
+
+/**
+ * Counts one hit, once per visitor where the type asks for that.
+ *
+ * @returns what to say in `X-Hit`
+ * @throws {Problem}
+ */
+async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, key: string | number): Promise<string> {
+  const type = isolate.config.types.get(typeName)
   if (type === undefined) {
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': 'ignored; reason=type' } })
   }
-  const counter = await namedCounter(type, body.key, 'key')
-  if (!isAllowed(type.allowedOrigins, c.req.header('Origin') ?? c.req.header('Referer'))) {
-    return c.body(null, 204, { 'X-Hit': 'ignored; reason=origin' })
-  }
-  await count(c.var.counting, [{ counter, by: 1n }]).catch(countingProblem('Views are not worth sending twice.'))
-  return c.body(null, 204, { 'X-Hit': 'counted' })
-})
+  const remembered = typeof key === 'string' ? isolate.known.recall(type, key) : undefined
+  const counter = remembered ?? (await namedCounter(isolate.known, type, key, 'key'))
+  if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
+  const counting = [{ counter, by: 1n }]
+  const advice = 'Views are not worth sending twice.'
+  const visit = type.dedupeSeconds === null ? undefined : await visitOf(c, isolate, type.dedupeSeconds, counter)
+  if (visit === undefined) return countFor(c, isolate.counting, counting, { advice, answerReady: true })
+  if (isolate.visitors.wasCounted(visit)) return 'ignored; reason=duplicate'
+  const outcome = await countFor(c, isolate.counting, counting, { key: visit, advice, answerReady: true })
+  isolate.visitors.counted(visit)
+  return outcome
+}
 
-function isAllowed(allowed: readonly string[], sender: string | undefined): boolean {
+/** The visit that a hit belongs to. */
+async function visitOf(
+  c: Context<AppEnv>,
+  { visitors }: Isolate,
+  dedupeSeconds: number,
+  counter: Counter,
+): Promise<bigint | undefined> {
+  // Set by Cloudflare, whatever the client sends. Without it visitors cannot be told apart, and every hit counts.
+  const address = c.req.header('CF-Connecting-IP')
+  if (address === undefined) return undefined
+  const agent = c.req.header('User-Agent') ?? ''
+  return visitors.visit({ address, agent }, counter, dedupeSeconds, new Date())
+}
+
+function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
   if (allowed.includes('*')) return true
+  const sender = c.req.header('Origin') ?? c.req.header('Referer')
   return sender !== undefined && URL.canParse(sender) && allowed.includes(new URL(sender).origin)
+}
+
+// The same few headers a million times: kept as they are, for each configuration, origin that it allows, and outcome.
+const kept = new WeakMap<Config, Map<string, Headers>>()
+
+function answerHeaders(c: Context<AppEnv>, config: Config, said: string): Headers {
+  const origin = anyOrigin(config) ? '*' : (c.req.header('Origin') ?? '')
+  let headersOf = kept.get(config)
+  if (headersOf === undefined) {
+    headersOf = new Map()
+    kept.set(config, headersOf)
+  }
+  const id = `${said} ${origin}`
+  const known = headersOf.get(id)
+  if (known !== undefined) return known
+  const headers = new Headers(crossOrigin(config, origin))
+  headers.set('X-Hit', said)
+  if (headers.has('Access-Control-Allow-Origin')) headersOf.set(id, headers)
+  return headers
+}
+
+/**
+ * What lets a page's script read the answer. The type is in the body, so this lets in every origin that some type allows;
+ * the handler looks at the type's own.
+ */
+function crossOrigin(config: Config, origin: string | undefined): [string, string][] {
+  const expose: [string, string] = ['Access-Control-Expose-Headers', 'X-Hit']
+  if (anyOrigin(config)) return [['Access-Control-Allow-Origin', '*'], expose]
+  for (const { allowedOrigins } of config.types.values()) {
+    if (origin !== undefined && allowedOrigins.includes(origin)) {
+      return [['Access-Control-Allow-Origin', origin], expose, ['Vary', 'Origin']]
+    }
+  }
+  return [['Vary', 'Origin']]
+}
+
+function anyOrigin(config: Config): boolean {
+  for (const { allowedOrigins } of config.types.values()) if (allowedOrigins.includes('*')) return true
+  return false
 }

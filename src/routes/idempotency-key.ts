@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { AppEnv } from '../app-env.ts'
+import { hash64 } from '../counters/hash.ts'
 import { invalidRequest } from '../request.ts'
 
 const MAX_LENGTH = 255
@@ -8,14 +9,15 @@ const MAX_LENGTH = 255
 export const SEND_AGAIN = 'Send it again with the same Idempotency-Key to count it exactly once.'
 
 /**
- * The request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header).
+ * What the request's `Idempotency-Key` stands for, if it has one (draft-ietf-httpapi-idempotency-key-header): the slot and
+ * batch of everything it counts.
  *
  * @throws {Problem} 422
  */
-export function idempotencyKey(c: Context<AppEnv>): string | undefined {
+export async function idempotencyKey(c: Context<AppEnv>): Promise<bigint | undefined> {
   const key = c.req.header('Idempotency-Key')
   if (key !== undefined && (key === '' || key.length > MAX_LENGTH)) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: `must have 1 to ${MAX_LENGTH} characters` }])
   }
-  return key
+  return key === undefined ? undefined : hash64(`idempotency-key ${key}`)
 }

@@ -3,8 +3,7 @@ import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
 import type { Increment } from '../counters/batch.ts'
-import { count } from '../counters/count.ts'
-import { countingProblem } from '../database-problem.ts'
+import { countFor } from '../counting.ts'
 import type { FieldError } from '../field-errors.ts'
 import { tellHit } from '../hit-header.ts'
 import { limitBody, readJson } from '../json-body.ts'
@@ -35,7 +34,7 @@ const incrementsBody = z.strictObject(
 export const increments = new Hono<AppEnv>()
 
 increments.post('/v1/increments', tellHit, requireToken, limitBody(MAX_BODY_BYTES), async (c) => {
-  const key = idempotencyKey(c)
+  const key = await idempotencyKey(c)
   const body = await readJson(c, incrementsBody)
   const errors: FieldError[] = []
   const parsed: Increment[] = []
@@ -45,11 +44,11 @@ increments.post('/v1/increments', tellHit, requireToken, limitBody(MAX_BODY_BYTE
       errors.push({ field: `increments.${index}.type`, message: 'is not a configured counter type' })
       continue
     }
-    const counter = await findCounter(type, increment.key)
+    const counter = await findCounter(c.var.known, type, increment.key)
     if (typeof counter === 'string') errors.push({ field: `increments.${index}.key`, message: counter })
     else parsed.push({ counter, by: BigInt(increment.by) })
   }
   if (errors.length > 0) throw invalidRequest(errors)
-  await count(c.var.counting, parsed, key).catch(countingProblem(SEND_AGAIN))
-  return c.json({ accepted: parsed.length }, 200, { 'X-Hit': 'counted' })
+  const outcome = await countFor(c, c.var.counting, parsed, { key, advice: SEND_AGAIN })
+  return c.json({ accepted: parsed.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

@@ -30,10 +30,20 @@ describe('the configuration', () => {
     expect(read({})).toEqual({
       databaseUrl: VALID.DATABASE_URL,
       apiToken: 'token',
+      batches: null,
+      deadBatches: null,
       types: new Map([
         [
           'page_view',
-          { name: 'page_view', recordType: 1, key: 'string', public: false, allowedOrigins: [], slots: null },
+          {
+            name: 'page_view',
+            recordType: 1,
+            key: 'string',
+            public: false,
+            allowedOrigins: [],
+            slots: null,
+            dedupeSeconds: null,
+          },
         ],
       ]),
       rollUp: { pageSlots: 2_000, maxStatements: 40, maxSeconds: 50 },
@@ -44,7 +54,14 @@ describe('the configuration', () => {
   it('takes every setting as it is given', () => {
     const config = read({
       COUNTERS: {
-        b: { record_type: 65_535, key: 'integer', public: true, allowed_origins: ['*'], slots: 100 },
+        b: {
+          record_type: 65_535,
+          key: 'integer',
+          public: true,
+          allowed_origins: ['*'],
+          slots: 100,
+          dedupe_seconds: 30,
+        },
         a: { record_type: 2 },
       },
       ROLLUP: { page_slots: 1, max_statements: 12, max_seconds: 840 },
@@ -58,6 +75,7 @@ describe('the configuration', () => {
       public: true,
       allowedOrigins: ['*'],
       slots: 100,
+      dedupeSeconds: 30,
     })
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 12, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
@@ -127,8 +145,24 @@ describe('the configuration', () => {
     const { rollUp, pruning } = read({})
     expect(config).toMatchObject({ rollUp, pruning })
     expect([...config.types.values()]).toEqual([
-      { name: 'page_view', recordType: 1, key: 'string', public: true, allowedOrigins: ['*'], slots: null },
-      { name: 'download', recordType: 2, key: 'string', public: true, allowedOrigins: ['*'], slots: null },
+      {
+        name: 'page_view',
+        recordType: 1,
+        key: 'string',
+        public: true,
+        allowedOrigins: ['*'],
+        slots: null,
+        dedupeSeconds: null,
+      },
+      {
+        name: 'download',
+        recordType: 2,
+        key: 'string',
+        public: true,
+        allowedOrigins: ['*'],
+        slots: null,
+        dedupeSeconds: null,
+      },
     ])
     expect(triggers.crons).toEqual([ROLL_UP_CRON, PRUNING_CRON])
   })

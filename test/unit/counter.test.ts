@@ -5,7 +5,15 @@ import type { CounterType } from '../../src/config.ts'
 import { counterId, counterOf, InvalidKey, MAX_KEY_BYTES } from '../../src/counters/counter.ts'
 import { hash64 } from '../../src/counters/hash.ts'
 
-const type: CounterType = { name: 't', recordType: 7, key: 'string', public: true, allowedOrigins: [], slots: null }
+const type: CounterType = {
+  name: 't',
+  recordType: 7,
+  key: 'string',
+  public: true,
+  allowedOrigins: [],
+  slots: null,
+  dedupeSeconds: null,
+}
 const integers: CounterType = { ...type, recordType: 8, key: 'integer' }
 
 const bytes = (text: string) => Buffer.byteLength(text)

@@ -41,7 +41,8 @@ describe('the names that are remembered as stored', () => {
 describe('storing names', () => {
   it('takes one statement, sorted by primary key, for all that may be missing', async () => {
     const db = new Recorder()
-    await storeNames(db, new StoredNames(), [counter(30), counter(2, 2), counter(4), counter(30), counter(1, 2)])
+    const counters = [counter(30), counter(2, 2), counter(4), counter(30), counter(1, 2)]
+    await storeNames(db, new StoredNames().missing(counters))
     expect(db.sent).toEqual([
       {
         sql: 'INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?)',
@@ -55,7 +56,6 @@ describe('storing names', () => {
     const ids = [2n ** 64n - 1n, 9n, 2n ** 63n, 10n, 2n ** 53n + 1n, 2n ** 53n]
     await storeNames(
       db,
-      new StoredNames(),
       ids.map((recordId) => ({ recordType: 1, recordId, name: 'n' })),
     )
     expect(db.sent[0]?.args.filter((_, i) => i % 3 === 1)).toEqual([
@@ -71,23 +71,28 @@ describe('storing names', () => {
   it('takes no statement for names that are known and counters that have none', async () => {
     const db = new Recorder()
     const stored = new StoredNames()
-    await storeNames(db, stored, [counter(1), counter(2)])
-    await storeNames(db, stored, [counter(2), counter(1), { ...counter(3), name: null }])
-    await storeNames(db, stored, [])
-    expect(db.sent).toHaveLength(1)
-    await storeNames(db, stored, [counter(1), counter(4)])
-    expect(db.sent[1]?.args).toEqual([1, 4n, '/page/4'])
+    for (const known of [counter(1), counter(2)]) stored.add(known)
+    await storeNames(db, stored.missing([counter(2), counter(1), { ...counter(3), name: null }]))
+    await storeNames(db, stored.missing([]))
+    expect(db.sent).toEqual([])
+    await storeNames(db, stored.missing([counter(1), counter(4)]))
+    expect(db.sent[0]?.args).toEqual([1, 4n, '/page/4'])
   })
 
-  it('remembers nothing that failed', async () => {
-    const db = new Recorder()
+  it('owes those that could not be stored, until they are, and no more of them than it has room for', () => {
     const stored = new StoredNames()
-    db.failing = true
-    await expect(storeNames(db, stored, [counter(1)])).rejects.toThrow('no database')
-    expect(stored.has(counter(1))).toBe(false)
-    db.failing = false
-    await storeNames(db, stored, [counter(1)])
-    expect(db.sent).toHaveLength(2)
-    expect(stored.has(counter(1)), counterId(counter(1))).toBe(true)
+    stored.owe([counter(1), counter(2)])
+    expect(stored.missing([counter(2), counter(3)]).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
+    for (const known of [counter(1), counter(2)]) stored.add(known)
+    expect(stored.missing([counter(3)]).map(counterId)).toEqual(['1/3'])
+    stored.owe(Array.from({ length: 100_000 }, (_, i) => counter(10 + i)))
+    let owed = 0
+    for (let missing = stored.missing([]); missing.length > 0; missing = stored.missing([])) {
+      // Some with each statement, not all at once.
+      expect(missing.length).toBeLessThanOrEqual(500)
+      owed += missing.length
+      for (const known of missing) stored.add(known)
+    }
+    expect(owed).toBe(10_000)
   })
 })

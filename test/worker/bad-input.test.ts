@@ -143,7 +143,7 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
     'invalid_request',
     'increments.0.by',
   ],
-  ['a wrong method', { path: '/hit', init: { method: 'DELETE' } }, 405, 'method_not_allowed', 'POST'],
+  ['a wrong method', { path: '/hit', init: { method: 'DELETE' } }, 405, 'method_not_allowed', 'OPTIONS, POST'],
   [
     'a wrong method with the token',
     { path: '/v1/increments', init: { method: 'PATCH', headers: token } },
@@ -238,7 +238,7 @@ describe('bad input', () => {
   })
 
   it('of a wrong method names the right ones', async () => {
-    expect((await worker.fetch('/hit', { method: 'PUT' })).headers.get('Allow')).toBe('POST')
+    expect((await worker.fetch('/hit', { method: 'PUT' })).headers.get('Allow')).toBe('OPTIONS, POST')
     expect((await worker.fetch('/v1/counters/page_view/a', { method: 'PATCH' })).headers.get('Allow')).toContain('GET')
   })
 

@@ -1,32 +1,50 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CounterType } from '../../src/config.ts'
-import { type CountingContext, count } from '../../src/counters/count.ts'
+import type { Increment } from '../../src/counters/batch.ts'
 import { counterOf } from '../../src/counters/counter.ts'
+import type { FlushContext } from '../../src/counters/flush.ts'
+import { GroupCommit } from '../../src/counters/group-commit.ts'
+import { hash64 } from '../../src/counters/hash.ts'
 import { StoredNames } from '../../src/counters/names.ts'
 import { readCounters } from '../../src/counters/read.ts'
 import { SlotPool } from '../../src/counters/slots.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { withRetries } from '../../src/database/retry.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 
-const page: CounterType = { name: 'page', recordType: 1, key: 'string', public: true, allowedOrigins: [], slots: null }
+const page: CounterType = {
+  name: 'page',
+  recordType: 1,
+  key: 'string',
+  public: true,
+  allowedOrigins: [],
+  slots: null,
+  dedupeSeconds: null,
+}
 const classic: CounterType = { ...page, name: 'classic', recordType: 2, slots: 4 }
 
-describe('counting', () => {
+describe('group commit', () => {
   let db: TestDatabase
-  let context: CountingContext
+  let here: GroupCommit
+  const leading: Promise<unknown>[] = []
 
-  /** The context of another isolate, which knows nothing of the first. */
-  const isolate = (deadlineMs = 2_000): CountingContext => ({
-    db: withRetries(openDatabase({ url: db.url, deadlineMs })),
-    classicSlots: new Map([[classic.recordType, 4]]),
-    slots: new SlotPool(),
-    names: new StoredNames(),
-  })
-  const hit = async (
-    key: string,
-    { by = 1n, type = page, idempotencyKey = undefined as string | undefined, on = context } = {},
-  ) => count(on, [{ counter: await counterOf(type, key), by }], idempotencyKey)
+  /** Another isolate, which knows nothing of the first. */
+  const isolate = ({ deadlineMs = 2_000, ...overrides }: Partial<FlushContext> = {}): GroupCommit =>
+    new GroupCommit({
+      db: openDatabase({ url: db.url, deadlineMs }),
+      deadlineMs,
+      classicSlots: new Map([[classic.recordType, 4]]),
+      slots: new SlotPool(),
+      names: new StoredNames(),
+      queue: null,
+      ...overrides,
+    })
+  const count = async (increments: readonly Increment[], { on = here, idempotencyKey = '' } = {}) =>
+    on.count(increments, {
+      key: idempotencyKey === '' ? undefined : await hash64(idempotencyKey),
+      waitUntil: (work) => leading.push(work),
+    })
+  const hit = async (key: string, { by = 1n, type = page, idempotencyKey = '', on = here } = {}) =>
+    count([{ counter: await counterOf(type, key), by }], { on, idempotencyKey })
   const countOf = async (key: string, type = page) => {
     const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [await counterOf(type, key)])
     return total + pending
@@ -38,7 +56,11 @@ describe('counting', () => {
 
   beforeEach(async () => {
     db = await freshDatabase()
-    context = isolate()
+    here = isolate()
+  })
+  // What a request's waitUntil stands for.
+  afterEach(async () => {
+    await Promise.all(leading.splice(0))
   })
 
   it('uses one slot per isolate, however often it counts', async () => {
@@ -48,11 +70,30 @@ describe('counting', () => {
     expect([await countOf('/a'), await slotsOf('/a')]).toEqual([6n, 2n])
   })
 
-  it('uses as many slots as there are hits in flight, and the same ones again', async () => {
-    await Promise.all(Array.from({ length: 8 }, () => hit('/a')))
-    await Promise.all(Array.from({ length: 8 }, () => hit('/a')))
-    expect(await countOf('/a')).toBe(16n)
-    expect(await slotsOf('/a')).toBeLessThanOrEqual(8n)
+  it('sends what arrives while a flush is in flight in one statement', async () => {
+    await hit('/a')
+    const statements = await db.recording(async () => {
+      expect(await Promise.all(Array.from({ length: 50 }, () => hit('/a')))).toEqual(Array(50).fill('counted'))
+    })
+    expect(statements).toHaveLength(2)
+    expect(await countOf('/a')).toBe(51n)
+    expect(await slotsOf('/a')).toBe(1n)
+  })
+
+  it('uses as many slots as there are flushes in flight, and the same ones again', async () => {
+    await db.behave({ latencyMs: 30 })
+    for (let round = 0; round < 20; round++) {
+      const hits = Array.from({ length: 8 }, async (_, i) => {
+        await new Promise((resolve) => setTimeout(resolve, 8 * i))
+        await hit('/a')
+      })
+      await Promise.all(hits)
+    }
+    await db.behave()
+    expect(await countOf('/a')).toBe(160n)
+    const slots = await slotsOf('/a')
+    expect(slots).toBeGreaterThan(1n)
+    expect(slots).toBeLessThanOrEqual(6n)
   })
 
   it('spreads a type with slots = N over slots 0 to N − 1, as published', async () => {
@@ -62,13 +103,13 @@ describe('counting', () => {
     expect(rows.map(({ slot }) => slot)).toEqual(['0', '1', '2', '3'])
   })
 
-  it('stores the name before the first increment, once per isolate', async () => {
+  it('stores the name with the first increment, once per isolate', async () => {
     const statements = await db.recording(async () => {
       await hit('/a')
       await hit('/a')
     })
     const kinds = statements.map(({ sql }) => (sql.includes('counter_names') ? 'name' : 'increment'))
-    expect(kinds).toEqual(['name', 'increment', 'increment'])
+    expect(kinds.toSorted()).toEqual(['increment', 'increment', 'name'])
     const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
     expect(rows).toEqual([{ name: '/a' }])
   })
@@ -94,7 +135,7 @@ describe('counting', () => {
   })
 
   it('gives up within its deadline when no answer comes, and does not know the outcome', async () => {
-    const impatient = isolate(300)
+    const impatient = isolate({ deadlineMs: 300 })
     await hit('/warm', { on: impatient })
     await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
     await expect(hit('/a', { on: impatient })).rejects.toMatchObject({ kind: 'unavailable', applied: 'unknown' })
@@ -114,9 +155,9 @@ describe('counting', () => {
       }
       return fetch(input, init)
     }
-    const here = { ...isolate(), db: withRetries(openDatabase({ url: db.url, deadlineMs: 2_000, fetch: network })) }
-    await hit('/a', { by: 10n, on: here })
-    for (let i = 0; i < 3; i++) await hit('/a', { by: 100n, on: here })
+    const flaky = isolate({ db: openDatabase({ url: db.url, deadlineMs: 2_000, fetch: network }) })
+    await hit('/a', { by: 10n, on: flaky })
+    for (let i = 0; i < 3; i++) await hit('/a', { by: 100n, on: flaky })
     delayed!()
     expect(await straggler).toContain('result')
     expect(await countOf('/a')).toBe(310n)
@@ -124,7 +165,7 @@ describe('counting', () => {
 
   it('of several counters does not know what a deadlock left, as shards fail one by one', async () => {
     const both = async () =>
-      count(context, [
+      count([
         { counter: await counterOf(page, '/a'), by: 1n },
         { counter: await counterOf(page, '/b'), by: 1n },
       ])
@@ -133,7 +174,7 @@ describe('counting', () => {
   })
 
   it('never writes to the slot of a batch of unknown fate again', async () => {
-    const impatient = isolate(300)
+    const impatient = isolate({ deadlineMs: 300 })
     await hit('/a', { on: impatient })
     await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
     await hit('/a', { on: impatient }).catch(() => {})
@@ -155,7 +196,7 @@ describe('counting', () => {
 
   it('under an idempotency key counts once, from whatever isolate, beside other hits and across roll-ups', async () => {
     await Promise.all(
-      Array.from({ length: 10 }, (_, i) => hit('/a', { by: 3n, idempotencyKey: 'k', on: i % 2 ? context : isolate() })),
+      Array.from({ length: 10 }, (_, i) => hit('/a', { by: 3n, idempotencyKey: 'k', on: i % 2 ? here : isolate() })),
     )
     await hit('/a')
     await db.execute('UPDATE slotted_counters SET count = 0')

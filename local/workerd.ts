@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process'
+import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { unstable_readConfig } from 'wrangler'
+import { freePort } from './free-port.ts'
+import { ServerProcess } from './server-process.ts'
+import { PROJECT } from './worker-process.ts'
+
+const START_MS = 20_000
+const STOP_MS = 5_000
+
+/** How to run a built Worker. */
+export interface WorkerdOptions {
+  /** The module that `buildWorker` made. */
+  script: string
+  /** Folder of its own for its configuration and its log. */
+  directory: string
+  databaseUrl: string
+  apiToken: string
+  /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `ROLLUP`, `PRUNING`. */
+  settings?: Record<string, unknown>
+  port?: number
+  /** Port on 127.0.0.1 for the inspector, if one is wanted. */
+  inspectorPort?: number
+}
+
+/** A Worker on workerd, without anything in front of it: one isolate, on one thread. */
+export interface Workerd {
+  url: string
+  port: number
+  pid: number
+  /** Where workerd's and the Worker's own lines go. */
+  logFile: string
+  /** Settles when it has ended, whoever ended it. */
+  ended: Promise<number>
+  /** Ends it as kill -9 does. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Builds a Worker as `wrangler deploy` does.
+ *
+ * @param entry its main module; the product's own by default
+ * @returns the path of the built module
+ */
+export async function buildWorker(directory: string, entry = join(PROJECT, 'src/index.ts')): Promise<string> {
+  await mkdir(directory, { recursive: true })
+  const wrangler = join(PROJECT, 'node_modules/wrangler/bin/wrangler.js')
+  const args = ['deploy', entry, '--dry-run', `--config=${join(PROJECT, 'wrangler.toml')}`, `--outdir=${directory}`]
+  await promisify(execFile)(process.execPath, [wrangler, ...args], {
+    cwd: PROJECT,
+    env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
+  })
+  const script = (await readdir(directory)).find((name) => name.endsWith('.js'))
+  if (script === undefined) throw new Error(`wrangler left no module in ${directory}`)
+  return join(directory, script)
+}
+
+/**
+ * Runs a built Worker on workerd itself, where a client that hangs up cancels its request, and nothing but the Worker costs
+ * time. It ends with this process.
+ *
+ * @throws {Error} if it does not come up
+ */
+export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
+  const { script, directory, databaseUrl, apiToken, settings = {}, inspectorPort } = options
+  const port = options.port ?? (await freePort())
+  await mkdir(directory, { recursive: true })
+  const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
+  const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
+  const bindings = [
+    `(name = "DATABASE_URL", text = ${text(databaseUrl)})`,
+    `(name = "API_TOKEN", text = ${text(apiToken)})`,
+    ...Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, json = ${text(JSON.stringify(value))})`),
+  ]
+  const file = join(directory, 'workerd.capnp')
+  await writeFile(
+    file,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [ (name = "main", worker = .worker), (name = "internet", network = (allow = ["private"])) ],
+  sockets = [ (name = "http", address = "127.0.0.1:${port}", http = (), service = "main") ]
+);
+const worker :Workerd.Worker = (
+  modules = [ (name = "worker.js", esModule = embed ${text(script)}) ],
+  compatibilityDate = ${text(configured.compatibility_date!)},
+  bindings = [ ${bindings.join(',\n    ')} ]
+);
+`,
+  )
+  const require = createRequire(createRequire(import.meta.url).resolve('wrangler'))
+  const logFile = join(directory, 'workerd.log')
+  const log = await open(logFile, 'a')
+  const server = await ServerProcess.start({
+    name: 'workerd',
+    command: (require('workerd') as { default: string }).default,
+    args: ['serve', file, ...(inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`])],
+    records: directory,
+    marker: file,
+    output: log.fd,
+    graceMs: STOP_MS,
+  })
+  await log.close()
+  const url = `http://127.0.0.1:${port}`
+  const began = Date.now()
+  let code: number | undefined
+  void server.ended.then((ended) => {
+    code = ended
+  })
+  for (;;) {
+    const up = await fetch(`${url}/healthz`).then(
+      (response) => response.arrayBuffer(),
+      () => null,
+    )
+    if (up !== null) break
+    if (code !== undefined || Date.now() - began > START_MS) {
+      await server.stop()
+      throw new Error(`workerd did not come up; see ${logFile}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return {
+    url,
+    port,
+    pid: server.pid,
+    logFile,
+    ended: server.ended,
+    async kill() {
+      process.kill(server.pid, 'SIGKILL')
+      await server.ended
+    },
+    stop: () => server.stop(),
+  }
+}
+
+/** A text in Cap'n Proto's notation, whose escapes are JSON's. */
+function text(value: string): string {
+  return JSON.stringify(value)
+}
