@@ -37,6 +37,8 @@ interface Lane {
   beganAt: number
   /** Until when it has given a sign of life. */
   aliveUntil: number
+  /** Whether it takes no further group, so that another may lead. */
+  leaving: boolean
 }
 
 /** How a request is counted. */
@@ -127,7 +129,7 @@ export class GroupCommit {
   /** When a group that is opened now is likely to be committed. */
   #expectation(now: number): number {
     let startAt = now
-    if (this.#lanes.size >= this.#lanesWanted()) {
+    if (this.#leaders() >= this.#lanesWanted()) {
       let oldest = Number.POSITIVE_INFINITY
       for (const { beganAt } of this.#lanes) oldest = Math.min(oldest, beganAt)
       startAt = Math.max(startAt, oldest + this.#flushMs)
@@ -161,10 +163,17 @@ export class GroupCommit {
       }
     }
     if (this.#open === null && this.#ready.length === 0) return null
-    if (this.#lanes.size >= this.#lanesWanted() && !this.#isStale(now)) return null
-    const lane: Lane = { group: null, beganAt: now, aliveUntil: now + PACE_MS + SILENCE_MS }
+    if (this.#leaders() >= this.#lanesWanted() && !this.#isStale(now)) return null
+    const lane: Lane = { group: null, beganAt: now, aliveUntil: now + PACE_MS + SILENCE_MS, leaving: false }
     this.#lanes.add(lane)
     return lane
+  }
+
+  /** Requests that will flush what waits. */
+  #leaders(): number {
+    let leaders = 0
+    for (const { leaving } of this.#lanes) if (!leaving) leaders++
+    return leaders
   }
 
   /** Whether what waits has waited so long that it is not worth waiting for a lane. */
@@ -184,25 +193,20 @@ export class GroupCommit {
     const over = (async () => {
       await first
       for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
-        if (!this.#lanes.has(lane)) {
-          // It handed over, or was taken for dead. Others lead; unless there is nobody.
-          if (this.#lanes.size > 0 || flushes > 2 * MAX_FLUSHES) return
-          this.#lanes.add(lane)
-        }
-        const last = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
-        await this.#flushNext(lane, last)
+        // It was taken for dead, or its turn is over. Others lead; unless there is nobody.
+        const replaced = !this.#lanes.has(lane)
+        if ((replaced || lane.leaving) && (this.#leaders() > 0 || flushes > 2 * MAX_FLUSHES)) break
+        if (replaced) this.#lanes.add(lane)
+        lane.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
+        await this.#flushNext(lane)
       }
       this.#lanes.delete(lane)
     })()
     return { first, over }
   }
 
-  /**
-   * Flushes the next group.
-   *
-   * @param last whether the lane is handed over as soon as the group was taken, to whoever comes next
-   */
-  async #flushNext(lane: Lane, last = false): Promise<void> {
+  /** Flushes the next group. */
+  async #flushNext(lane: Lane): Promise<void> {
     let now = Date.now()
     const early = this.#lastSize >= MANY ? this.#lastFlushAt + PACE_MS - now : 0
     if (early > 0 && early <= PACE_MS) {
@@ -215,7 +219,6 @@ export class GroupCommit {
     const group = this.#ready.shift() ?? this.#open
     if (group === null) return
     if (group === this.#open) this.#open = null
-    if (last) this.#lanes.delete(lane)
     group.expectedAt = now + this.#flushMs
     lane.group = group
     lane.beganAt = now
