@@ -29,13 +29,17 @@ const consistency = once(
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 const keys = z.array(z.string(), { error: KEYS_RULE }).max(MAX_READ, KEYS_RULE)
 
+const countQuery = { return: wantedReturn }
+const readingQuery = { consistency }
+const listQuery = { key: keys, consistency }
+
 /** Single counters and lists of them: `/v1/counters/…`. */
 export const counters = new Hono<AppEnv>()
 
 counters.post('/v1/counters/:type/:key', tellHit, requireToken, limitBody(MAX_BODY_BYTES), async (c) => {
   const type = pathType(c)
   const { counter, key } = await pathCounter(c, type)
-  const query = readQuery(c, { return: wantedReturn })
+  const query = readQuery(c, countQuery)
   const idempotency = await idempotencyKey(c)
   const { by } = await readJson(c, incrementBody, { empty: {} })
   const outcome = await countFor(c, c.var.counting, [{ counter, by: BigInt(by) }], {
@@ -79,7 +83,7 @@ counters.get('/v1/counters/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   await mayRead(c, type)
   const { counter, key } = await pathCounter(c, type)
-  const query = readQuery(c, { consistency })
+  const query = readQuery(c, readingQuery)
   const [reading] = await readCounters(c.var.db, [counter], query.consistency)
   return c.json(toAnswer(type, key, reading!), 200, { 'Cache-Control': cacheControl(type, query.consistency) })
 })
@@ -88,7 +92,7 @@ counters.on(['GET', 'OPTIONS'], '/v1/counters/:type', shared)
 counters.get('/v1/counters/:type', revalidated, async (c) => {
   const type = pathType(c)
   await mayRead(c, type)
-  const query = readQuery(c, { key: keys, consistency })
+  const query = readQuery(c, listQuery)
   const named = await Promise.all(query.key.map((key, index) => namedCounter(c.var.known, type, key, `key.${index}`)))
   const readings = await readCounters(c.var.db, named, query.consistency)
   const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))

@@ -23,6 +23,9 @@ const BODY = {
 
 const hitBody = z.strictObject({ type: typeField, key: keyField }, { error: 'must be an object with type and key' })
 
+const parameter = (rule: string) => once(z.string({ error: rule }))
+const hitQuery = { type: parameter('must be the name of a counter type'), key: parameter('must be a key') }
+
 /**
  * Counting from browsers: no token, one at a time, told why when a hit is not counted.
  *
@@ -43,10 +46,11 @@ hit.options('/hit', (c) => {
 hit.post('/hit', async (c) => {
   const isolate = isolateOf(c.env)
   try {
-    const body = await readShortJson(c, hitBody, BODY)
+    // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
+    const { type, key } = c.req.url.includes('?') ? readQuery(c, hitQuery) : await readShortJson(c, hitBody, BODY)
     // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
     const counted = noContent(c, isolate.config, 'counted')
-    const said = await countHit(c, isolate, body.type, body.key)
+    const said = await countHit(c, isolate, type, key)
     return said === 'counted' ? counted : noContent(c, isolate.config, said)
   } catch (error) {
     for (const [name, value] of crossOrigin(isolate.config, c.req.header('Origin'))) c.header(name, value)
@@ -75,11 +79,8 @@ function pixel(said: string): Response {
   })
 }
 
-const parameter = (rule: string) => once(z.string({ error: rule }))
-const pixelQuery = { type: parameter('must be the name of a counter type'), key: parameter('must be a key') }
-
 async function countPixel(c: Context<AppEnv>): Promise<string> {
-  const { type, key } = readQuery(c, pixelQuery)
+  const { type, key } = readQuery(c, hitQuery)
   return countHit(c, isolateOf(c.env), type, key)
 }
 
