@@ -285,12 +285,11 @@ function result(outcome: Outcome): 'counted' | 'queued' {
  */
 async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
   if (!answerReady) return pause(milliseconds)
-  let timer: ReturnType<typeof setTimeout> | null = null
   await new Promise<void>((resolve) => {
     ticket.wake = resolve
-    timer = setTimeout(resolve, milliseconds + WAKE_SLACK_MS)
+    // Not cleared: in another request's context that might hit one of its timers. It ends with the request.
+    setTimeout(resolve, milliseconds + WAKE_SLACK_MS)
   })
-  clearTimeout(timer)
 }
 
 function pause(milliseconds: number): Promise<void> {

@@ -61,6 +61,8 @@ hit.post('/hit', async (c) => {
 
 // An image is shown whatever became of the hit: a page must not look broken because counting failed.
 hit.get('/hit.gif', async (c) => {
+  // Hono answers HEAD as if it were GET; who asks for no image has not looked at it.
+  if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
   const counted = pixel('counted')
   const said = await countPixel(c).catch((error: unknown) => {
     if (!(error instanceof Problem)) throw error
