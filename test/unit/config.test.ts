@@ -361,3 +361,54 @@ describe.each(['ROLLUP', 'PRUNING'])('%s', (table) => {
     expect(problems({ [table]: value })).toEqual([expect.stringMatching(`^${table} `)])
   })
 })
+
+describe('dedupe_seconds', () => {
+  const deduped = (...seconds: unknown[]) => ({
+    COUNTERS: Object.fromEntries(
+      seconds.map((dedupe_seconds, i) => [`type${i}`, { record_type: i + 1, dedupe_seconds }]),
+    ),
+  })
+
+  it.each([1, 1_800, 86_400])('may be %d, within the 24 hours for which visits are recognised', (seconds) => {
+    expect(typed({ record_type: 1, dedupe_seconds: seconds })).toMatchObject({ dedupeSeconds: seconds })
+  })
+
+  it.each([0, -1, 1.5, 31_536_001, '1800', null, true])('does not take %j', (seconds) => {
+    expect(typeProblems({ dedupe_seconds: seconds })).toEqual([
+      'COUNTERS.page_view.dedupe_seconds must be a whole number from 1 to 31536000',
+    ])
+  })
+
+  it('must not be longer than visits are recognised, for each type', () => {
+    expect(problems(deduped(86_401, 86_400, 31_536_000, undefined))).toEqual([
+      'COUNTERS.type0.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
+      'COUNTERS.type2.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
+    ])
+  })
+
+  it('goes by the hours that are set', () => {
+    expect(problems({ ...deduped(3_601), PRUNING: { idempotency_hours: 1 } })).toEqual([
+      'COUNTERS.type0.dedupe_seconds must be at most 3600: visits are recognised for PRUNING.idempotency_hours, which is 1',
+    ])
+    expect(problems({ ...deduped(3_600), PRUNING: { idempotency_hours: 1 } })).toEqual([])
+    expect(problems({ ...deduped(31_536_000), PRUNING: { idempotency_hours: 8_760 } })).toEqual([])
+  })
+})
+
+describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
+  it('may be a queue, which is kept as it is', () => {
+    const queue = { send: async () => {}, sendBatch: async () => {} }
+    const { batches, deadBatches } = read({ [name]: queue })
+    expect(name === 'BATCHES' ? [batches, deadBatches] : [deadBatches, batches]).toEqual([queue, null])
+    expect(name === 'BATCHES' ? batches : deadBatches).toBe(queue)
+  })
+
+  it.each([null, '', 'batches', 1, true, {}, [], { queue: 'batches' }, { send: () => {} }, { sendBatch: 'no' }])(
+    'is not %j',
+    (value) => {
+      expect(problems({ [name]: value })).toEqual([
+        `${name} must be a queue binding: [[queues.producers]] in wrangler.toml`,
+      ])
+    },
+  )
+})

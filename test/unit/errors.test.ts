@@ -88,6 +88,30 @@ describe('a failure', () => {
   })
 })
 
+describe('an answer that is not the database’s', () => {
+  const page = (status: number) =>
+    new UnknownError(`Cloudflare error: HTTP ${status} (not a database error)`, {
+      status,
+      statusText: '',
+      body: '<html>(errno 1213) (sqlstate 40001)</html>',
+      headers: {},
+    })
+
+  it.each([429, 521, 523, 525, 526, 530])('of HTTP %d means that the statement was not delivered', (status) => {
+    expect(seen(page(status))).toEqual({ ...UNAVAILABLE, applied: 'no' })
+    // In JSON too, whatever it says.
+    const body = { code: 'UNAVAILABLE', message: 'try again (errno 2013) (sqlstate HY000)' }
+    expect(seen(new DatabaseError(body.message, status, body))).toEqual({ ...UNAVAILABLE, applied: 'no' })
+  })
+
+  it.each([400, 408, 413, 418, 499, 500, 501, 502, 503, 504, 520, 522, 524, 527, 529, 531, 599])(
+    'of HTTP %d does not: it may have arrived',
+    (status) => {
+      expect(seen(page(status))).toEqual(UNKNOWN_OUTCOME)
+    },
+  )
+})
+
 describe('only what is certain counts as not applied', () => {
   const page = '<!DOCTYPE html><title>502 Bad Gateway</title>'
   const context = (status: number) => ({ status, statusText: '', body: page, headers: {} })

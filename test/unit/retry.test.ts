@@ -1,5 +1,6 @@
-import { DatabaseError } from '@planetscale/database'
+import { DatabaseError, UnknownError } from '@planetscale/database'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type BreakerPolicy, CircuitBreaker, withBreaker } from '../../src/database/circuit-breaker.ts'
 import type { Database, Result } from '../../src/database/database.ts'
 import { classify, DatabaseFailure } from '../../src/database/errors.ts'
 import { DEFAULT_RETRIES, type RetryPolicy, withRetries } from '../../src/database/retry.ts'
@@ -66,6 +67,11 @@ describe('a statement with retries', () => {
   it('that succeeds tells that an earlier attempt may still be on its way, if one was given up without an answer', async () => {
     const database = new FailingDatabase([new TypeError('fetch failed'), DEADLOCK])
     expect(await run(database)).toEqual({ ...RESULT, straggler: true })
+  })
+
+  it('that succeeds has no attempt on its way behind it, if all before were certainly not applied', async () => {
+    const page = new UnknownError('a page', { status: 521, statusText: '', body: '<html>', headers: {} })
+    expect(await run(new FailingDatabase([page, DEADLOCK]))).toBe(RESULT)
   })
 
   it.each([1064, 1146, 1045, 1264])('is not sent again after one that will not: %d', async (errno) => {
@@ -153,5 +159,30 @@ describe('a statement with retries', () => {
     expect(work).toHaveBeenCalledOnce()
     expect(database.sent).toHaveLength(1)
     expect(await withRetries(database).transaction(work)).toBe(RESULT)
+  })
+})
+
+describe('a statement with retries, to a database behind a breaker', () => {
+  const policy: BreakerPolicy = { failures: 2, slowMs: 60_000, openMs: 60_000, maxOpenMs: 60_000 }
+  const REFUSED = failure(2003)
+
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it.each([
+    ['is not known to be applied or not, if an attempt before was given up', [REFUSED, LOST], 'unknown'],
+    ['is certainly not applied, if none was', [REFUSED, REFUSED], 'no'],
+  ] as const)('fails at once when that opens, and %s', async (_, errors, applied) => {
+    const database = new FailingDatabase([...errors, ...Array(9).fill(REFUSED)])
+    const guarded = withBreaker(database, new CircuitBreaker(policy))
+    expect(await run(guarded, { attempts: 5 })).toMatchObject({ kind: 'unavailable', retry: false, applied })
+    expect(database.sent).toHaveLength(2)
+    // The next one has not been sent at all.
+    expect(await run(guarded, { attempts: 5 })).toMatchObject({ retry: false, applied: 'no' })
+    expect(database.sent).toHaveLength(2)
   })
 })

@@ -78,6 +78,70 @@ describe('POST /hit', () => {
   })
 })
 
+describe('GET /hit.gif', () => {
+  const pixel = (query: string, headers: Record<string, string> = {}, on = worker) =>
+    on.fetch(`/hit.gif${query}`, { headers })
+  /** Checks that it is an image that a browser shows and keeps no copy of; what became of the hit. */
+  const said = async (response: Response) => {
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'image/gif'])
+    expect(response.headers.get('Cache-Control')).toContain('no-store')
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    // GIF89a, one pixel wide and high, up to the trailer.
+    expect([...bytes.subarray(0, 10)]).toEqual([0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 1, 0, 1, 0])
+    expect(bytes.at(-1)).toBe(0x3b)
+    return response.headers.get('X-Hit')
+  }
+
+  it('counts one, whatever the key, and shows one transparent pixel', async () => {
+    for (const key of ['/pixel', 'a b&c=d+e%', '★']) {
+      const query = `?type=page_view&key=${encodeURIComponent(key)}`
+      expect(await said(await pixel(query))).toBe('counted')
+      expect(await said(await pixel(query))).toBe('counted')
+      expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+    }
+  })
+
+  it('takes integer keys, and counts for a type’s own origins only', async () => {
+    const query = '?type=issue&key=4711'
+    expect(await said(await pixel(query, { Referer: 'https://example.com/page' }))).toBe('counted')
+    expect(await said(await pixel(query, { Referer: 'https://evil.example/' }))).toBe('ignored; reason=origin')
+    expect(await said(await pixel(query))).toBe('ignored; reason=origin')
+    expect(await read('issue', '4711')).toMatchObject({ count: 1 })
+  })
+
+  it.each([
+    ['nothing', '', 'ignored; reason=invalid_request'],
+    ['no key', '?type=page_view', 'ignored; reason=invalid_request'],
+    ['no type', '?key=/a', 'ignored; reason=invalid_request'],
+    ['an unknown type', '?type=nope&key=/a', 'ignored; reason=type'],
+    ['two keys', '?type=page_view&key=/a&key=/b', 'ignored; reason=invalid_request'],
+    ['a parameter that is not known', '?type=page_view&key=/a&by=2', 'ignored; reason=invalid_request'],
+    ['an empty key', '?type=page_view&key=', 'ignored; reason=invalid_request'],
+    ['a key that is too long', `?type=page_view&key=${'x'.repeat(513)}`, 'ignored; reason=invalid_request'],
+    ['a key that is no number', '?type=issue&key=007', 'ignored; reason=invalid_request'],
+    ['a query that is not UTF-8', '?type=page_view&key=%ff', 'ignored; reason=malformed_query'],
+  ])('with %s counts nothing, says why, and is an image all the same', async (_, query, reason) => {
+    const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
+    expect(await said(await pixel(query))).toBe(reason)
+    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(before)
+  })
+
+  it.each([
+    ['does not answer', 2003, 'ignored; reason=database_unavailable'],
+    ['lost the connection', 2013, 'unknown'],
+    ['has no tables', 1146, 'ignored; reason=database_not_ready'],
+    ['refuses the credentials', 1045, 'ignored; reason=database_unavailable'],
+    ['has no room for one more', 1264, 'ignored; reason=count_out_of_range'],
+  ])('is an image when the database %s', async (_, errno, reason) => {
+    // An isolate of its own, so that its breaker opens for nobody else.
+    const other = new TestWorker(db.url, { COUNTERS: worker.env.COUNTERS })
+    await db.behave({ faults: [{ action: 'error', errno, match: '^INSERT', times: 100 }] })
+    const response = await pixel('?type=page_view&key=/pixel', {}, other)
+    await db.behave()
+    expect(await said(response)).toBe(reason)
+  })
+})
+
 describe('POST /v1/counters/:type/:key', () => {
   it('adds, by one if not told otherwise, and gives the count when asked', async () => {
     const path = '/v1/counters/page_view/%2Fa'
@@ -158,6 +222,76 @@ describe('POST /v1/increments', () => {
       Array.from({ length: 4 }, () => worker.api('POST', '/v1/increments', body, { 'Idempotency-Key': 'batch-1' })),
     )
     expect(await read('page_view', '/idem/49')).toMatchObject({ count: 49 })
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  const isolate = () => new TestWorker(db.url, { COUNTERS: worker.env.COUNTERS })
+  const send = (path: string, body: unknown, key: string, on = worker) =>
+    on.api('POST', path, body, { 'Idempotency-Key': key })
+  const many = (...entries: [key: string, by: number][]) => ({
+    increments: entries.map(([key, by]) => ({ type: 'page_view', key, by })),
+  })
+
+  it('counts once from however many isolates, at once and one after another, before and after a roll-up', async () => {
+    const path = '/v1/counters/page_view/everywhere'
+    const isolates = Array.from({ length: 4 }, isolate)
+    const answers = await Promise.all([...isolates, ...isolates].map((on) => send(path, { by: 7 }, 'everywhere', on)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+    await worker.cron('* * * * *')
+    expect((await send(path, { by: 7 }, 'everywhere', isolate())).status).toBe(200)
+    expect(await read('page_view', 'everywhere')).toMatchObject({ count: 7, total: 7, pending: 0 })
+  })
+
+  it('stands for one request: what was counted under it stays as it is, whatever comes with it again', async () => {
+    await send('/v1/increments', many(['/stands/a', 2], ['/stands/b', 3]), 'stands')
+    await send('/v1/increments', many(['/stands/b', 30], ['/stands/a', 20]), 'stands')
+    await send('/v1/increments', many(['/stands/a', 200]), 'stands', isolate())
+    expect(await read('page_view', '/stands/a')).toMatchObject({ count: 2 })
+    expect(await read('page_view', '/stands/b')).toMatchObject({ count: 3 })
+  })
+
+  it('is another one if any character differs, up to 255 of them', async () => {
+    const keys = ['k', 'K', 'k2', '"k"', 'x'.repeat(255), `${'x'.repeat(254)}y`]
+    for (const key of [...keys, ...keys]) {
+      expect((await send('/v1/counters/page_view/differs', { by: 1 }, key)).status).toBe(200)
+    }
+    expect(await read('page_view', 'differs')).toMatchObject({ count: keys.length })
+    for (const key of ['', 'x'.repeat(256)]) {
+      const response = await send('/v1/counters/page_view/differs', { by: 1 }, key)
+      expect(response.status).toBe(422)
+      expect(await response.json()).toMatchObject({ errors: [{ field: 'Idempotency-Key' }] })
+    }
+  })
+
+  it('counts beside increments without one, and the count that comes back has both', async () => {
+    const path = '/v1/counters/page_view/beside?return=count'
+    await worker.api('POST', path, { by: 100 })
+    for (let i = 0; i < 2; i++) {
+      expect(await (await send(path, { by: 5 }, 'beside')).json()).toMatchObject({ added: 5, count: 105 })
+    }
+  })
+
+  it('adds up what one request says of the same counter', async () => {
+    for (let i = 0; i < 2; i++) await send('/v1/increments', many(['/twice', 1], ['/twice', 2], ['/twice', -5]), 'adds')
+    expect(await read('page_view', '/twice')).toMatchObject({ count: -2 })
+  })
+
+  it('that was refused may be used again', async () => {
+    const path = '/v1/counters/page_view/refused'
+    expect((await send(path, { by: 1.5 }, 'refused')).status).toBe(422)
+    expect((await send(path, { by: 3 }, 'refused')).status).toBe(200)
+    expect(await read('page_view', 'refused')).toMatchObject({ count: 3 })
+  })
+
+  it('makes certain what nobody knew: sent again after a lost answer, it counts once', async () => {
+    const path = '/v1/counters/page_view/lost'
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted', times: 3 }] })
+    const lost = await send(path, { by: 9 }, 'lost', isolate())
+    await db.behave()
+    expect([lost.status, lost.headers.get('X-Hit')]).toEqual([503, 'unknown'])
+    expect((await send(path, { by: 9 }, 'lost', isolate())).status).toBe(200)
+    expect(await read('page_view', 'lost')).toMatchObject({ count: 9 })
   })
 })
 

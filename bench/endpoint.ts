@@ -1,0 +1,79 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Behaviour } from '../local/planetscale/behaviour.ts'
+
+const PASSWORD = 'bench'
+const ANSWER_MS = 10_000
+
+/** The local PlanetScale endpoint, in a process of its own. */
+export class EndpointProcess {
+  readonly #child: ChildProcess
+  readonly #port: number
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.#port = port
+  }
+
+  /**
+   * @param mysqlUrl the server whose databases it serves
+   * @throws {Error} if it does not come up
+   */
+  static async start(mysqlUrl: string): Promise<EndpointProcess> {
+    // Detached, so that Ctrl-C in the terminal does not reach it: it ends when the channel to its parent does.
+    const child = fork(join(import.meta.dirname, 'endpoint-process.ts'), [PASSWORD], {
+      detached: true,
+      env: { ...process.env, MYSQL_URL: mysqlUrl },
+    })
+    const { port } = await heard<{ port: number }>(child)
+    return new EndpointProcess(child, port)
+  }
+
+  /** The DATABASE_URL that opens a database. */
+  urlOf(database: string): string {
+    return `http://${database}:${PASSWORD}@127.0.0.1:${this.#port}`
+  }
+
+  /** Statements that it was sent so far. */
+  async statements(): Promise<number> {
+    const answer = heard<{ statements: number }>(this.#child)
+    this.#child.send({})
+    return (await answer).statements
+  }
+
+  /** Makes it slow for one database. */
+  async behave(database: string, behaviour: Partial<Behaviour>): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${this.#port}/local/behaviour`, {
+      method: 'PUT',
+      headers: { Authorization: `Basic ${btoa(`${database}:${PASSWORD}`)}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(behaviour),
+    })
+    if (!response.ok) throw new Error(`The endpoint refused a behaviour: ${await response.text()}`)
+  }
+
+  /** Ends it, whatever it is doing. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#child.kill('SIGKILL')
+    await once(this.#child, 'exit')
+  }
+}
+
+/** What a child says next. */
+async function heard<Message>(child: ChildProcess): Promise<Message> {
+  const gone = new AbortController()
+  const leave = () => gone.abort(new Error('The endpoint ended by itself; its last words are above.'))
+  const timer = setTimeout(() => gone.abort(new Error(`The endpoint said nothing for ${ANSWER_MS} ms.`)), ANSWER_MS)
+  child.once('exit', leave)
+  try {
+    const [message] = (await once(child, 'message', { signal: gone.signal })) as [Message]
+    return message
+  } catch (error) {
+    child.kill('SIGKILL')
+    throw gone.signal.aborted ? gone.signal.reason : error
+  } finally {
+    clearTimeout(timer)
+    child.off('exit', leave)
+  }
+}

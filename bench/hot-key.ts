@@ -1,0 +1,52 @@
+import { type HttpVariant, httpVariant } from './http-variant.ts'
+import type { Comparison, Topic } from './topic.ts'
+
+const CONNECTIONS = 256
+
+const route = (name: string, about: string, rest: Pick<HttpVariant, 'worker' | 'path' | 'counts' | 'method'>) =>
+  httpVariant({ name, about, connections: CONNECTIONS, ...rest })
+
+const HIT = 'POST /hit'
+const PIXEL = 'GET /hit.gif'
+const NOTHING = 'nothing, same Worker'
+const BARE = 'nothing, bare Hono'
+const BODY = 'body only, bare Hono'
+
+/** One counter that everybody increments, against routes that do nothing. */
+export const hotKey: Topic = {
+  name: 'hot-key',
+  title: 'One hot key',
+  text:
+    `${CONNECTIONS} connections count one key; every request is answered after its commit. No latency is added. Two routes ` +
+    'that do nothing but answer 204 to the same request are the ceiling: one in the same Worker, behind its middlewares, and one ' +
+    'in a Hono app without any. Worker, endpoint, database and wrk share the machine’s processors, so counting pays for all of them.',
+  variants: [
+    route(HIT, 'counts and answers after the commit', { worker: 'product', path: '/hit', counts: 'slotted_counters' }),
+    route(PIXEL, 'the same, as an image', {
+      worker: 'product',
+      method: 'GET',
+      path: '/hit.gif?type=page_view&key=%2Fblog%2Fhello',
+      counts: 'slotted_counters',
+    }),
+    route(NOTHING, 'a route of the same Worker that does nothing', {
+      worker: 'product',
+      path: '/bench/nothing',
+      counts: null,
+    }),
+    route(BARE, 'a Hono app without middlewares that does nothing', { worker: 'bare', path: '/nothing', counts: null }),
+    route(BODY, 'the same, after reading the body', { worker: 'bare', path: '/body', counts: null }),
+  ],
+  columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
+  comparisons: [HIT, PIXEL].flatMap((of): Comparison[] => [
+    { says: `answered/s: ${of} against doing nothing in the same Worker`, figure: 'perSecond', of, to: NOTHING },
+    { says: `answered/s: ${of} against doing nothing in a bare Hono app`, figure: 'perSecond', of, to: BARE },
+    { says: `database statements per 1,000 requests: ${of}`, figure: 'statementsPer1000', of },
+    {
+      says: `CPU µs per request: ${of} beyond doing nothing in the same Worker`,
+      figure: 'cpuMicros',
+      of,
+      to: NOTHING,
+      as: 'difference',
+    },
+  ]),
+}

@@ -1,0 +1,65 @@
+import { httpVariant } from './http-variant.ts'
+import type { Comparison, Topic } from './topic.ts'
+
+const BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
+const CONNECTIONS = [256, 1_024]
+
+const group = (connections: number) => `group commit, ${connections} connections`
+const oneRow = (connections: number) => `one row, ${connections} connections`
+const published = (connections: number) => `published pattern, ${connections} connections`
+
+/** The hot key on a database as far away as databases are, against what else can be done there. */
+export const latency: Topic = {
+  name: 'latency',
+  title: 'One hot key, with the latency of a real database',
+  text:
+    `As above, with ${BEHAVIOUR.latencyMs} ms of network between Worker and database, and commits that take ` +
+    `${BEHAVIOUR.commitMs} ms with their locks held, as replicated storage takes. \`POST /hit\` against two Workers that ` +
+    'send one statement per request through the same driver: one row per counter, and the slotted counter pattern as it was ' +
+    'published (auto-increment id, unique key over type, id and slot, `RAND() * 100` slots). The endpoint has 100 connections to the database. ' +
+    'Deadlocks are tried again, which shows in the statements.',
+  variants: CONNECTIONS.flatMap((connections) => {
+    const common = { connections, behaviour: BEHAVIOUR }
+    return [
+      httpVariant({
+        ...common,
+        name: group(connections),
+        about: 'POST /hit',
+        worker: 'product',
+        path: '/hit',
+        counts: 'slotted_counters',
+      }),
+      httpVariant({
+        ...common,
+        name: oneRow(connections),
+        about: 'one row per counter, one statement per request',
+        worker: 'bare',
+        path: '/one-row',
+        counts: 'one_row_counters',
+      }),
+      httpVariant({
+        ...common,
+        name: published(connections),
+        about: '100 slots in the published tables, one statement per request',
+        worker: 'bare',
+        path: '/published',
+        counts: 'published_slotted_counters',
+      }),
+    ]
+  }),
+  columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000'],
+  comparisons: CONNECTIONS.flatMap((connections): Comparison[] => [
+    {
+      says: `answered/s at ${connections} connections: group commit against one row`,
+      figure: 'perSecond',
+      of: group(connections),
+      to: oneRow(connections),
+    },
+    {
+      says: `answered/s at ${connections} connections: group commit against the published pattern`,
+      figure: 'perSecond',
+      of: group(connections),
+      to: published(connections),
+    },
+  ]),
+}

@@ -1,0 +1,71 @@
+-- What wrk sends in one run, and what it tells about it.
+-- Arguments: method, number of distinct keys, "random" or "turn", seed, seconds until it settles (ramp).
+local ffi = require('ffi')
+
+ffi.cdef [[
+  typedef struct { long seconds; long nanoseconds; } moment;
+  int clock_gettime(int clock, moment *now);
+]]
+local MONOTONIC = ffi.os == 'OSX' and 6 or 1
+local moment = ffi.new('moment')
+
+local function now()
+  ffi.C.clock_gettime(MONOTONIC, moment)
+  return tonumber(moment.seconds) + tonumber(moment.nanoseconds) / 1e9
+end
+
+local function body(key)
+  return '{"type":"page_view","key":"' .. key .. '"}'
+end
+
+local thread
+
+function setup(only)
+  thread = only
+end
+
+function init(args)
+  local method, keys, order, seed = args[1], tonumber(args[2]), args[3], tonumber(args[4])
+  ramp = tonumber(args[5])
+  wrk.method = method
+  requests = {}
+  if method == 'POST' then
+    wrk.headers['Content-Type'] = 'application/json'
+    if keys == 1 then
+      requests[1] = wrk.format(nil, nil, nil, body('/blog/hello'))
+    else
+      for i = 1, keys do requests[i] = wrk.format(nil, nil, nil, body('/page/' .. i)) end
+    end
+  else
+    requests[1] = wrk.format()
+  end
+  inTurn = order == 'turn'
+  turn = 0
+  math.randomseed(seed)
+  settledAt = nil
+  -- A connection's next request follows the answer to its last one. So once all have begun, this counts answers.
+  settled = 0
+end
+
+function request()
+  local time = now()
+  settledAt = settledAt or time + ramp
+  if time >= settledAt then settled = settled + 1 end
+  if inTurn then
+    turn = turn % #requests + 1
+    return requests[turn]
+  end
+  return requests[math.random(#requests)]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  local seconds = summary.duration / 1e6
+  io.write(string.format(
+    '\nRESULT {"answered":%d,"perSecond":%.3f,"p50Ms":%.3f,"p99Ms":%.3f,' ..
+    '"errors":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\n',
+    summary.requests, thread:get('settled') / (seconds - thread:get('ramp')),
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.connect, errors.read, errors.write, errors.status, errors.timeout
+  ))
+end

@@ -1,0 +1,93 @@
+import type { Fault } from '../../local/planetscale/behaviour.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { TOKEN } from './client.ts'
+import { type FaultyDatabase, rollUpBeside } from './database.ts'
+import type { Isolate } from './isolate.ts'
+import type { LateNetwork } from './late-network.ts'
+import type { Pruner } from './pruner.ts'
+import type { Random } from './random.ts'
+
+/** Where everything happens at once. */
+export interface World {
+  db: FaultyDatabase
+  network: LateNetwork
+  isolates: readonly Isolate[]
+  random: Random
+  /** Whether it is over; what goes on all the time asks before each step. */
+  over: () => boolean
+}
+
+const BATCH = String.raw`IF\(batch`
+const ERRNOS = [1205, 1213, 1040, 1317, 2006, 2013, 1105, 1290]
+const STATUSES = [502, 503, 520, 521, 429]
+
+/** A network and a server that do something else every moment. */
+export async function misbehave({ db, network, random, over }: World): Promise<void> {
+  while (!over()) {
+    const faults = Array.from({ length: random.between(0, 3) }, () => randomFault(random))
+    const slow = random.chance(0.3) ? { latencyMs: random.between(0, 30), commitMs: random.between(0, 10) } : {}
+    await db.behave({ ...slow, faults })
+    network.late = random.chance(0.3) ? 0.2 : 0
+    await moment(random, 300)
+  }
+  await db.behave()
+  network.late = 0
+}
+
+function randomFault(random: Random): Fault {
+  const often = { skip: random.between(0, 10), times: random.between(1, 5) }
+  switch (random.between(1, 9)) {
+    case 1:
+    case 2:
+      return { ...often, action: 'cut-answer' }
+    case 3:
+    case 4:
+      return { ...often, action: 'cut-request' }
+    case 5:
+    case 6:
+      return { ...often, action: 'error', errno: random.pick(ERRNOS) }
+    case 7:
+      return { ...often, action: 'html', status: random.pick(STATUSES) }
+    default:
+      // Only where it is given up after 3 s. A roll-up of the Worker's waits for 20, with locks that stop everything else.
+      return { skip: often.skip, action: random.pick(['hang-answer', 'hang-request']), match: BATCH }
+  }
+}
+
+/** Roll-ups beside each other that give up early. */
+export async function rollUpAllTheTime({ db, random, over }: World): Promise<void> {
+  const impatient = openDatabase({ url: db.url, deadlineMs: 2_000 })
+  while (!over()) {
+    await rollUpBeside(impatient, random.between(5, 500)).catch(() => {})
+    await moment(random, 50)
+  }
+}
+
+/** Roll-ups by the Worker itself, one at a time. */
+export async function askForRollUps({ isolates, random, over }: World): Promise<void> {
+  while (!over()) {
+    const url = `${random.pick(isolates).url}/v1/rollup`
+    await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } }).catch(() => {})
+    await moment(random, 200)
+  }
+}
+
+/** Kills isolates, some time apart. */
+export async function killIsolates({ isolates, random, over }: World): Promise<void> {
+  while (!over()) {
+    await moment(random, 5_000)
+    await random.pick(isolates).replace()
+  }
+}
+
+/** Deletes slots that have served their time. */
+export async function pruneAllTheTime({ db, random, over }: World, pruner: Pruner): Promise<void> {
+  while (!over()) {
+    await pruner.run(db)
+    await moment(random, 500)
+  }
+}
+
+function moment(random: Random, mostMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, random.between(0, mostMs)))
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import * as chaos from './chaos.ts'
+import { killConnections } from './connections.ts'
+import { type FaultyDatabase, freshDatabase, rollUpAll } from './database.ts'
+import { Isolate } from './isolate.ts'
+import { LateNetwork } from './late-network.ts'
+import { load } from './load.ts'
+import { OwnServer } from './own-server.ts'
+import { Pruner } from './pruner.ts'
+import { Random } from './random.ts'
+import { checkRolledUp, Receipts } from './receipts.ts'
+
+const SETTINGS = { ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
+
+/** Lets everything happen at once until so many requests were sent, then checks that every counter is right. */
+async function everything(
+  db: FaultyDatabase,
+  { requests, more }: { requests: number; more: (world: chaos.World) => Promise<unknown> },
+): Promise<void> {
+  const random = new Random()
+  const network = await LateNetwork.start(db.url, random)
+  const isolates = await Isolate.start(3, network.url, SETTINGS)
+  const receipts = new Receipts()
+  const pruner = new Pruner()
+  let over = false
+  const enough = () => receipts.size >= requests || over
+  const world: chaos.World = { db, network, isolates, random, over: () => over }
+  const counting = load({
+    isolates,
+    receipts,
+    random,
+    clients: 64,
+    enough,
+    keyed: 0.4,
+    hangUps: 0.05,
+    mortal: 0.02,
+    onFinished: (key, parts) => pruner.finish(key, parts),
+  })
+  await Promise.all([
+    counting.finally(() => {
+      over = true
+    }),
+    chaos.misbehave(world),
+    chaos.rollUpAllTheTime(world),
+    chaos.rollUpAllTheTime(world),
+    chaos.askForRollUps(world),
+    chaos.killIsolates(world),
+    chaos.pruneAllTheTime(world, pruner),
+    more(world),
+  ])
+  await Promise.all(isolates.map((isolate) => isolate.idle()))
+  await network.settle()
+  await receipts.check(db)
+  await rollUpAll(db)
+  await receipts.check(db)
+  await checkRolledUp(db)
+  console.log({ ...receipts.number, increments: receipts.increments, pruned: pruner.deleted })
+  expect(pruner.deleted).toBeGreaterThan(0)
+}
+
+describe('with faults of all kinds, roll-ups and pruning all the time, every counter ends up right', () => {
+  it('while the server ends connections', async () => {
+    const db = await freshDatabase()
+    await everything(db, { requests: 16_000, more: ({ random, over }) => killConnections(db, random, over) })
+  })
+
+  it('while the server dies and comes back', async () => {
+    const server = await OwnServer.start()
+    const more = async ({ over }: chaos.World) => {
+      while (!over()) {
+        await new Promise((resolve) => setTimeout(resolve, 5_000))
+        await server.kill()
+        await server.startAgain()
+      }
+    }
+    await everything(server.db, { requests: 5_000, more })
+  })
+})

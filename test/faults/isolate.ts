@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { join, relative } from 'node:path'
+import { inject, onTestFinished } from 'vitest'
+import { startWorkerd, type Workerd } from '../../local/workerd.ts'
+import type { Load } from '../harness/observed-worker.ts'
+import { TOKEN } from './client.ts'
+
+/** Milliseconds in which an isolate must have done everything it was asked to. */
+const IDLE_MS = 40_000
+
+/** An isolate of the built Worker: a workerd of its own, in front of which nothing stands. */
+export class Isolate {
+  readonly #databaseUrl: string
+  readonly #settings: Record<string, unknown>
+  #workerd: Workerd
+
+  private constructor(databaseUrl: string, settings: Record<string, unknown>, workerd: Workerd) {
+    this.#databaseUrl = databaseUrl
+    this.#settings = settings
+    this.#workerd = workerd
+  }
+
+  /** Starts isolates that end with the test. */
+  static async start(count: number, databaseUrl: string, settings: Record<string, unknown> = {}): Promise<Isolate[]> {
+    const starting = Array.from({ length: count }, async () => {
+      const isolate = new Isolate(databaseUrl, settings, await launch(databaseUrl, settings))
+      onTestFinished(() => isolate.#workerd.stop())
+      return isolate
+    })
+    return Promise.all(starting)
+  }
+
+  get url(): string {
+    return this.#workerd.url
+  }
+
+  get port(): number {
+    return this.#workerd.port
+  }
+
+  /** Ends it with kill -9, and starts one that knows nothing of it, elsewhere. */
+  async replace(): Promise<void> {
+    await this.#workerd.kill()
+    this.#workerd = await launch(this.#databaseUrl, this.#settings)
+  }
+
+  async load(): Promise<Load> {
+    const response = await fetch(`${this.url}/test/load`)
+    return (await response.json()) as Load
+  }
+
+  /**
+   * Waits until its load is such.
+   *
+   * @throws {Error} if that takes too long
+   */
+  async until(isSo: (load: Load) => boolean): Promise<void> {
+    for (const giveUpAt = Date.now() + IDLE_MS; ; ) {
+      const load = await this.load()
+      if (isSo(load)) return
+      if (Date.now() > giveUpAt) throw new Error(`an isolate does not come to it: ${JSON.stringify(load)}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+
+  /** Waits until nothing waits and nothing is on its way. */
+  idle(): Promise<void> {
+    return this.until(({ waiting, flushes }) => waiting === 0 && flushes === 0)
+  }
+}
+
+async function launch(databaseUrl: string, settings: Record<string, unknown>): Promise<Workerd> {
+  const directory = join(inject('scratch'), `isolate-${randomUUID()}`)
+  // Cap'n Proto takes a path that begins with a slash for one below its import path.
+  const script = relative(directory, inject('builtWorker'))
+  return startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN, settings })
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { Random } from './random.ts'
+
+/** The statement that counts. */
+const BATCH = /IF\(batch/
+/** Milliseconds that a statement may be late: enough for others to be sent, answered and followed by more. */
+const MOST_LATE_MS = 800
+
+/**
+ * A network between Workers and an endpoint in which some statements arrive late: their sender's connection is cut at once,
+ * so that it gives them up, sends them again and goes on, and they reach the database after that.
+ */
+export class LateNetwork {
+  /** Probability that a batch is late. */
+  late = 0
+  /** Statements that were late and have arrived. */
+  arrived = 0
+  #held: Promise<void> | null = null
+  readonly #to: URL
+  readonly #random: Random
+  readonly #onTheirWay = new Set<Promise<unknown>>()
+  readonly #server = createServer((request, response) => {
+    this.#carry(request, response).catch(() => response.destroy())
+  })
+
+  private constructor(databaseUrl: string, random: Random) {
+    this.#to = new URL(databaseUrl)
+    this.#random = random
+  }
+
+  /** Opens a way to an endpoint. It is closed with the test. */
+  static async start(databaseUrl: string, random: Random): Promise<LateNetwork> {
+    const network = new LateNetwork(databaseUrl, random)
+    network.#server.keepAliveTimeout = 120_000
+    await new Promise<void>((resolve) => network.#server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(async () => {
+      network.#server.closeAllConnections()
+      await new Promise((resolve) => network.#server.close(resolve))
+    })
+    return network
+  }
+
+  /** The endpoint's URL, by way of this network. */
+  get url(): string {
+    const url = new URL(this.#to)
+    url.port = String((this.#server.address() as AddressInfo).port)
+    return url.href
+  }
+
+  /**
+   * Holds back the next batch, its connection left as it is.
+   *
+   * @returns lets it go on
+   */
+  holdNext(): () => void {
+    const held = Promise.withResolvers<void>()
+    this.#held = held.promise
+    return held.resolve
+  }
+
+  /** Waits until nothing is on its way. */
+  async settle(): Promise<void> {
+    while (this.#onTheirWay.size > 0) await Promise.allSettled(this.#onTheirWay)
+  }
+
+  async #carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const isBatch = BATCH.test(body.toString())
+    const held = isBatch ? this.#held : null
+    if (isBatch) this.#held = null
+    const late = isBatch && held === null && this.#random.chance(this.late)
+    if (late) request.socket.resetAndDestroy()
+    const delay = late ? pause(this.#random.between(0, MOST_LATE_MS)) : held
+    const { status, type, text } = await this.#watched(this.#pass(request, body, delay))
+    if (late) this.arrived++
+    else response.writeHead(status, { 'Content-Type': type }).end(text)
+  }
+
+  async #pass(request: IncomingMessage, body: Buffer, delay: Promise<void> | null) {
+    await delay
+    const answer = await fetch(`${this.#to.origin}${request.url}`, {
+      method: request.method!,
+      headers: { Authorization: request.headers.authorization!, 'Content-Type': 'application/json' },
+      body,
+    })
+    const type = answer.headers.get('Content-Type') ?? 'text/plain'
+    return { status: answer.status, type, text: await answer.text() }
+  }
+
+  #watched<T>(work: Promise<T>): Promise<T> {
+    const watched = work.finally(() => this.#onTheirWay.delete(watched))
+    this.#onTheirWay.add(watched)
+    return watched
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

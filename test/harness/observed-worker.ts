@@ -1,0 +1,31 @@
+import type { Env } from '../../src/env.ts'
+import worker from '../../src/index.ts'
+import { isolateOf } from '../../src/isolate.ts'
+
+/** What an observed Worker says of itself. */
+export interface Load {
+  /** Requests it has begun since it was started. */
+  begun: number
+  /** Requests that wait for a flush, and flushes in flight. */
+  waiting: number
+  flushes: number
+}
+
+let begun = 0
+
+/**
+ * The Worker as it ships, and two things that cannot be seen or done from outside: `GET /test/load` tells what is going on
+ * in its isolate, and a request with the header `Test-Mortal` ends with its client, all its work included. So does every
+ * request whose work after the answer takes longer than the platform allows.
+ */
+export default {
+  ...worker,
+  fetch(request, env, context) {
+    if (request.url.endsWith('/test/load')) {
+      return Response.json({ begun, ...isolateOf(env).counting.load } satisfies Load)
+    }
+    begun++
+    const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext
+    return worker.fetch(request, env, request.headers.has('Test-Mortal') ? mortal : context)
+  },
+} satisfies ExportedHandler<Env>

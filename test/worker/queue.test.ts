@@ -1,0 +1,249 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { QueueProducer } from '../../src/config.ts'
+import { ROLL_UP_CRON } from '../../src/maintenance.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { deliver, sumOf, type Taken, TestQueue } from '../harness/queue.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+  full: { record_type: 2, public: true, allowed_origins: ['*'], slots: 1 },
+}
+
+let db: TestDatabase
+let worker: TestWorker
+beforeEach(async () => {
+  db = await freshDatabase()
+  worker = queueing()
+})
+
+/** A Worker that knows nothing of others, with a queue behind it. */
+function queueing(overrides = {}): TestWorker {
+  return new TestWorker(db.url, {
+    COUNTERS,
+    BATCHES: TestQueue.batches.binding,
+    DEAD_BATCHES: TestQueue.dead.binding,
+    ...overrides,
+  })
+}
+/** From now on the database takes no increments, of which nothing arrives. */
+const refuse = (errno = 2003) => db.behave({ faults: [{ action: 'error', errno, match: '^INSERT', times: 1_000_000 }] })
+const addUpTo = (sum: bigint) => (taken: readonly Taken[]) => sumOf(taken) >= sum
+const facts = async (response: Response) => ({
+  status: response.status,
+  hit: response.headers.get('X-Hit'),
+  body: await response.text(),
+})
+const countOf = async (key: string, type = 'page_view') => {
+  // By an isolate that has not met the database's failures.
+  const response = await queueing().fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
+  return ((await response.json()) as { count: number }).count
+}
+const path = (key: string) => `/v1/counters/page_view/${encodeURIComponent(key)}`
+const increments = (...keys: string[]) => ({ increments: keys.map((key) => ({ type: 'page_view', key })) })
+
+describe('while the database refuses', () => {
+  it('hits and increments are queued, with the same answers as always, and counted when they come out', async () => {
+    await worker.hit('page_view', '/before')
+    await refuse()
+    expect(await facts(await worker.hit('page_view', '/hit'))).toEqual({ status: 204, hit: 'queued', body: '' })
+    const pixel = await worker.fetch('/hit.gif?type=page_view&key=/pixel')
+    expect([pixel.status, pixel.headers.get('X-Hit'), pixel.headers.get('Content-Type')]).toEqual([
+      200,
+      'queued',
+      'image/gif',
+    ])
+    expect(await facts(await worker.api('POST', path('/one'), { by: 5 }))).toEqual({
+      status: 202,
+      hit: 'queued',
+      body: '{"type":"page_view","key":"/one","added":5}',
+    })
+    expect(await facts(await worker.api('POST', `${path('/one')}?return=count`, { by: 20 }))).toEqual({
+      status: 202,
+      hit: 'queued',
+      body: '{"type":"page_view","key":"/one","added":20,"count":null}',
+    })
+    expect(await facts(await worker.api('POST', '/v1/increments', increments('/many', '/hit')))).toEqual({
+      status: 202,
+      hit: 'queued',
+      body: '{"accepted":2}',
+    })
+    await db.behave()
+    expect(await db.number('SELECT SUM(count) FROM slotted_counters')).toBe(1n)
+
+    const taken = await TestQueue.batches.take(addUpTo(29n))
+    const { outcome, explicitAcks, retryMessages } = await deliver(queueing(), taken)
+    expect([outcome, explicitAcks.toSorted(), retryMessages]).toEqual(['ok', taken.map(({ id }) => id).toSorted(), []])
+    expect(await Promise.all(['/before', '/hit', '/pixel', '/one', '/many'].map((key) => countOf(key)))).toEqual([
+      1, 2, 1, 25, 1,
+    ])
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names ORDER BY name')
+    expect(rows.map(({ name }) => name)).toEqual(['/before', '/hit', '/many', '/one', '/pixel'])
+  })
+
+  it('what was queued counts once, however often it is delivered, and whatever is rolled up in between', async () => {
+    await refuse(2013)
+    await Promise.all(Array.from({ length: 40 }, (_, i) => worker.hit('page_view', `/${i % 4}`)))
+    await db.behave()
+    const taken = await TestQueue.batches.take(addUpTo(40n))
+    await deliver(queueing(), taken.toReversed())
+    await worker.cron(ROLL_UP_CRON)
+    await Promise.all([deliver(queueing(), taken), deliver(queueing(), taken)])
+    for (let key = 0; key < 4; key++) expect(await countOf(`/${key}`)).toBe(10)
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
+  })
+
+  it('a request of 1,000 keys of 512 bytes goes through the queue whole', async () => {
+    const keys = Array.from({ length: 1_000 }, (_, i) => `${i}/`.padEnd(512, 'x'))
+    await refuse()
+    expect((await worker.api('POST', '/v1/increments', increments(...keys))).status).toBe(202)
+    await db.behave()
+    await deliver(queueing(), await TestQueue.batches.take(addUpTo(1_000n)))
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count = 1')).toBe(1_000n)
+    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LENGTH(name) = 512')).toBe(1_000n)
+    expect(await countOf(keys[999]!)).toBe(1)
+  })
+
+  it('a request with an Idempotency-Key counts once: queued, sent again from elsewhere, and out of the queue', async () => {
+    const send = (from: TestWorker) =>
+      from.api('POST', '/v1/increments', increments('/a', '/b'), { 'Idempotency-Key': 'import-1' })
+    await refuse()
+    expect((await send(worker)).status).toBe(202)
+    expect((await send(queueing())).status).toBe(202)
+    await db.behave()
+    expect((await send(queueing())).status).toBe(200)
+    const taken = await TestQueue.batches.take(addUpTo(4n))
+    await deliver(queueing(), taken)
+    await worker.cron(ROLL_UP_CRON)
+    expect((await send(queueing())).status).toBe(200)
+    await deliver(queueing(), taken)
+    expect([await countOf('/a'), await countOf('/b')]).toEqual([1, 1])
+  })
+
+  it('a queue that comes out too early is put off, and counted later', async () => {
+    await refuse()
+    for (let i = 0; i < 3; i++) await worker.hit('page_view', '/early')
+    const taken = await TestQueue.batches.take(addUpTo(3n))
+    const early = await deliver(queueing(), taken)
+    expect(early.explicitAcks).toEqual([])
+    expect(early.retryMessages).toEqual(taken.map(({ id }) => ({ msgId: id })))
+    await db.behave()
+    const { explicitAcks } = await deliver(queueing(), taken)
+    expect(explicitAcks).toHaveLength(taken.length)
+    expect(await countOf('/early')).toBe(3)
+  })
+
+  it('what can never be counted ends in the dead-letter queue, and says why', async () => {
+    await worker.hit('full', '/dead')
+    await db.execute('UPDATE slotted_counters SET count = ? WHERE record_type = 2', [2n ** 63n - 1n])
+    await refuse()
+    await worker.hit('full', '/dead')
+    await worker.hit('page_view', '/alive')
+    await db.behave()
+    const taken = await TestQueue.batches.take(addUpTo(2n))
+    const { explicitAcks } = await deliver(queueing(), [{ ...taken[0]!, id: 'bad', body: { some: 'thing' } }, ...taken])
+    expect(explicitAcks).toHaveLength(3)
+    const letters = await TestQueue.dead.take(({ length }) => length === 2)
+    expect(letters.map(({ body }) => body)).toMatchObject([
+      { kind: 'slotted-counter/dead-letter', reason: 'malformed', message: { some: 'thing' } },
+      { kind: 'slotted-counter/dead-letter', reason: 'refused', message: { rows: [{ key: '/dead', add: '1' }] } },
+    ])
+    expect(await countOf('/alive')).toBe(1)
+  })
+})
+
+describe('without help from the queue', () => {
+  const failing: QueueProducer = {
+    send: () => Promise.reject(new Error('refused by the test')),
+    sendBatch: () => Promise.reject(new Error('refused by the test')),
+  }
+  const code = async (response: Response) => ((await response.json()) as { code: string }).code
+
+  it('nobody knows, if the queue fails too: it may have taken it', async () => {
+    const lost = queueing({ BATCHES: failing })
+    await refuse()
+    const hit = await lost.hit('page_view', '/a')
+    expect([hit.status, hit.headers.get('X-Hit'), await code(hit)]).toEqual([503, 'unknown', 'outcome_unknown'])
+    const pixel = await lost.fetch('/hit.gif?type=page_view&key=/a')
+    expect([pixel.status, pixel.headers.get('X-Hit')]).toEqual([200, 'unknown'])
+    const send = () => lost.api('POST', path('/b'), { by: 3 }, { 'Idempotency-Key': 'k' })
+    const api = await send()
+    expect([api.status, api.headers.get('Retry-After'), await code(api)]).toEqual([503, '5', 'outcome_unknown'])
+    await db.behave()
+    // The breaker of that isolate lets it through when it has waited a little.
+    for (const began = Date.now(); (await send()).status !== 200; ) expect(Date.now() - began).toBeLessThan(30_000)
+    expect([await countOf('/a'), await countOf('/b')]).toEqual([0, 3])
+  })
+
+  it.each([
+    [
+      'says that nothing was counted, if that is certain',
+      2003,
+      'database_unavailable',
+      'ignored; reason=database_unavailable',
+    ],
+    ['says that nobody knows, if that is so', 2013, 'outcome_unknown', 'unknown'],
+  ])('a Worker that has none %s', async (_, errno, expected, hit) => {
+    await refuse(errno)
+    const requests = [
+      (alone: TestWorker) => alone.hit('page_view', '/a'),
+      (alone: TestWorker) => alone.api('POST', path('/a')),
+      (alone: TestWorker) => alone.api('POST', '/v1/increments', increments('/a')),
+    ]
+    for (const send of requests) {
+      const response = await send(new TestWorker(db.url, { COUNTERS }))
+      expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5'])
+      expect(response.headers.get('X-Hit')).toBe(hit)
+      expect(await code(response)).toBe(expected)
+    }
+    const pixel = await new TestWorker(db.url, { COUNTERS }).fetch('/hit.gif?type=page_view&key=/a')
+    expect([pixel.status, pixel.headers.get('Content-Type'), pixel.headers.get('X-Hit')]).toEqual([
+      200,
+      'image/gif',
+      hit,
+    ])
+    await db.behave()
+    expect(await countOf('/a')).toBe(0)
+  })
+})
+
+describe('of requests that are written together', () => {
+  it.each([1, 3])('all are counted but those that would leave 64 bits, which are told so: %d of 40', async (bad) => {
+    // Without a queue, into which it would put what has waited for long.
+    worker = new TestWorker(db.url, { COUNTERS })
+    const poison = Array.from({ length: bad }, (_, i) => ({ type: 'full', key: `/poison/${i}` }))
+    await worker.api('POST', '/v1/increments', { increments: poison })
+    await db.execute('UPDATE slotted_counters SET count = ?', [2n ** 63n - 1n])
+
+    const requests = Array.from({ length: 40 }, (_, i) => {
+      const key = `/good/${i % 4}`
+      if (i % 13 === 5 && i / 13 < bad) return () => worker.hit('full', poison[Math.floor(i / 13)]!.key)
+      if (i % 3 === 0) return () => worker.api('POST', path(key), undefined, { 'Idempotency-Key': `k${i}` })
+      if (i % 3 === 1) return () => worker.api('POST', '/v1/increments', increments(key, '/common'))
+      return () => worker.hit('page_view', key)
+    })
+    const answers: Response[] = []
+    const statements = await db.recording(async () => {
+      // Slow enough for all of them to wait for the same flush, but the first, which does not wait.
+      await db.behave({ record: true, latencyMs: 30 })
+      answers.push(...(await Promise.all(requests.map((one) => one()))))
+    })
+    const writes = statements.filter(({ sql }) => sql.includes('slotted_counters'))
+    expect(writes.length).toBeLessThan(requests.length / 2)
+
+    const wanted = new Map<string, number>([['/common', 0]])
+    const add = (key: string) => wanted.set(key, (wanted.get(key) ?? 0) + 1)
+    for (const [i, { status, headers }] of answers.entries()) {
+      const isPoison = i % 13 === 5 && i / 13 < bad
+      expect([status, headers.get('X-Hit')]).toEqual(
+        isPoison ? [422, 'ignored; reason=count_out_of_range'] : [i % 3 === 2 ? 204 : 200, 'counted'],
+      )
+      if (isPoison) expect(await answers[i]!.json()).toMatchObject({ code: 'count_out_of_range' })
+      else add(`/good/${i % 4}`)
+      if (!isPoison && i % 3 === 1) add('/common')
+    }
+    for (const [key, count] of wanted) expect([key, await countOf(key)]).toEqual([key, count])
+    const { rows } = await db.execute('SELECT count FROM slotted_counters WHERE record_type = 2')
+    expect(rows).toEqual(Array(bad).fill({ count: String(2n ** 63n - 1n) }))
+  })
+})
