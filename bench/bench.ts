@@ -57,10 +57,12 @@ function stop(why: string): void {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
 // The leash of the npm script stops this process; unless it was killed itself.
-const parent = process.ppid
-setInterval(() => {
-  if (process.ppid !== parent) stop('The process that started this is gone')
-}, 1_000).unref()
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) stop('The process that started this is gone')
+  }, 1_000).unref()
+}
 
 async function measure(topics: readonly Topic[]): Promise<Results> {
   await wrkVersion()

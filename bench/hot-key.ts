@@ -2,11 +2,16 @@ import { type HttpVariant, httpVariant } from './http-variant.ts'
 import type { Comparison, Topic } from './topic.ts'
 
 const CONNECTIONS = 256
+const SAID = '?type=page_view&key=%2Fblog%2Fhello'
 
-const route = (name: string, about: string, rest: Pick<HttpVariant, 'worker' | 'path' | 'counts' | 'method'>) =>
-  httpVariant({ name, about, connections: CONNECTIONS, ...rest })
+const route = (
+  name: string,
+  about: string,
+  rest: Pick<HttpVariant, 'worker' | 'path' | 'counts' | 'method' | 'keys'>,
+) => httpVariant({ name, about, connections: CONNECTIONS, ...rest })
 
 const HIT = 'POST /hit'
+const QUERY = 'POST /hit?…'
 const PIXEL = 'GET /hit.gif'
 const NOTHING = 'nothing, same Worker'
 const BARE = 'nothing, bare Hono'
@@ -22,10 +27,17 @@ export const hotKey: Topic = {
     'in a Hono app without any. Worker, endpoint, database and wrk share the machine’s processors, so counting pays for all of them.',
   variants: [
     route(HIT, 'counts and answers after the commit', { worker: 'product', path: '/hit', counts: 'slotted_counters' }),
+    route(QUERY, 'the same without a body', {
+      worker: 'product',
+      path: `/hit${SAID}`,
+      keys: 0,
+      counts: 'slotted_counters',
+    }),
     route(PIXEL, 'the same, as an image', {
       worker: 'product',
       method: 'GET',
-      path: '/hit.gif?type=page_view&key=%2Fblog%2Fhello',
+      path: `/hit.gif${SAID}`,
+      keys: 0,
       counts: 'slotted_counters',
     }),
     route(NOTHING, 'a route of the same Worker that does nothing', {
@@ -37,7 +49,7 @@ export const hotKey: Topic = {
     route(BODY, 'the same, after reading the body', { worker: 'bare', path: '/body', counts: null }),
   ],
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
-  comparisons: [HIT, PIXEL].flatMap((of): Comparison[] => [
+  comparisons: [HIT, QUERY, PIXEL].flatMap((of): Comparison[] => [
     { says: `answered/s: ${of} against doing nothing in the same Worker`, figure: 'perSecond', of, to: NOTHING },
     { says: `answered/s: ${of} against doing nothing in a bare Hono app`, figure: 'perSecond', of, to: BARE },
     { says: `database statements per 1,000 requests: ${of}`, figure: 'statementsPer1000', of },

@@ -1,5 +1,5 @@
 -- What wrk sends in one run, and what it tells about it.
--- Arguments: method, number of distinct keys, "random" or "turn", seed, seconds until it settles (ramp).
+-- Arguments: method, number of distinct keys in bodies (0: no body), "random" or "turn", seed, seconds that do not count (ramp), connections.
 local ffi = require('ffi')
 
 ffi.cdef [[
@@ -26,31 +26,26 @@ end
 
 function init(args)
   local method, keys, order, seed = args[1], tonumber(args[2]), args[3], tonumber(args[4])
-  ramp = tonumber(args[5])
+  ramp, connections = tonumber(args[5]), tonumber(args[6])
   wrk.method = method
   requests = {}
-  if method == 'POST' then
-    wrk.headers['Content-Type'] = 'application/json'
-    if keys == 1 then
-      requests[1] = wrk.format(nil, nil, nil, body('/blog/hello'))
-    else
-      for i = 1, keys do requests[i] = wrk.format(nil, nil, nil, body('/page/' .. i)) end
-    end
-  else
+  if keys == 0 then
     requests[1] = wrk.format()
+  else
+    wrk.headers['Content-Type'] = 'application/json'
+    for i = 1, keys do requests[i] = wrk.format(nil, nil, nil, body(keys == 1 and '/blog/hello' or '/page/' .. i)) end
   end
   inTurn = order == 'turn'
   turn = 0
   math.randomseed(seed)
-  settledAt = nil
-  -- A connection's next request follows the answer to its last one. So once all have begun, this counts answers.
-  settled = 0
+  rampEnd = nil
+  sentInRamp = 0
 end
 
 function request()
   local time = now()
-  settledAt = settledAt or time + ramp
-  if time >= settledAt then settled = settled + 1 end
+  rampEnd = rampEnd or time + ramp
+  if time < rampEnd then sentInRamp = sentInRamp + 1 end
   if inTurn then
     turn = turn % #requests + 1
     return requests[turn]
@@ -60,12 +55,14 @@ end
 
 function done(summary, latency)
   local errors = summary.errors
-  local seconds = summary.duration / 1e6
+  local ramp = thread:get('ramp')
+  -- A connection's next request follows the answer to its last one: all but the first of each stand for an answer.
+  local answeredInRamp = math.max(0, thread:get('sentInRamp') - thread:get('connections'))
+  local perSecond = (summary.requests - answeredInRamp) / (summary.duration / 1e6 - ramp)
   io.write(string.format(
     '\nRESULT {"answered":%d,"perSecond":%.3f,"p50Ms":%.3f,"p99Ms":%.3f,' ..
     '"errors":{"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d}}\n',
-    summary.requests, thread:get('settled') / (seconds - thread:get('ramp')),
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    summary.requests, perSecond, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
     errors.connect, errors.read, errors.write, errors.status, errors.timeout
   ))
 end

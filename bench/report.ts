@@ -27,7 +27,7 @@ absolute figures say little; what counts is how variants compare that were measu
 
 Every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured; the first second of load
 is left out of answers per second, until everything is connected and queues have their length. The variants take turns in every
-round, in rotating order. A ratio is taken within each round; shown is the median of all rounds. After each run the sum
+round, in rotating order, every other round backwards. A ratio is taken within each round; shown is the median of all rounds. After each run the sum
 in the database is compared with what was answered: at least as much, and at most what was under way when the load was cut off
 more. A single error or a count that does not match fails the whole benchmark.
 `

@@ -81,9 +81,8 @@ export async function withService<T>(
       databaseUrl,
       apiToken: 'bench',
       ...(inspectorPort !== undefined && { inspectorPort }),
-    }).catch(async (error: Error) => {
-      // The log goes away with everything else.
-      throw new Error(`${error.message}, which ends with:\n${await tail(join(directory, 'workerd.log'))}`)
+    }).catch(async () => {
+      throw new Error(`workerd did not come up; its log ends with:\n${await tail(directory)}`)
     })
     return await work(serviceOf(rig, directory, database, endpoint, workerd))
   } finally {
@@ -126,12 +125,12 @@ function serviceOf(
         last = now
       }
     },
-    logTail: () => tail(workerd.logFile),
+    logTail: () => tail(directory),
   }
 }
 
-/** The last lines of a log. */
-async function tail(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  return text.trimEnd().split('\n').slice(-5).join('\n')
+/** The last lines of workerd's log, which goes away with its directory. */
+async function tail(directory: string): Promise<string> {
+  const text = await readFile(join(directory, 'workerd.log'), 'utf8').catch(() => '')
+  return text.replaceAll(`${directory}/`, '').trimEnd().split('\n').slice(-5).join('\n')
 }

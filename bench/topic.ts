@@ -25,6 +25,9 @@ export interface Run {
   violations: string[]
 }
 
+/** What measuring a variant once gives. */
+export type Outcome = Pick<Run, 'figures' | 'violations'>
+
 /** What is measured side by side with others. */
 export interface Variant {
   name: string
@@ -34,7 +37,7 @@ export interface Variant {
    * @param round from 1
    * @param seconds how long to measure, without warming up
    */
-  measure(rig: Rig, round: number, seconds: number): Promise<Pick<Run, 'figures' | 'violations'>>
+  measure(rig: Rig, round: number, seconds: number): Promise<Outcome>
 }
 
 /** A figure of one variant, or how it compares with another one's of the same round; and what it should be. */

@@ -11,7 +11,7 @@ export interface Load {
   method: 'GET' | 'POST'
   url: string
   connections: number
-  /** Distinct keys in the bodies of POST requests. */
+  /** Distinct keys in the bodies; 0 sends no body. */
   keys: number
   /** Keys in turn, or uniformly at random. */
   order: 'turn' | 'random'
@@ -82,6 +82,7 @@ export async function runWrk(load: Load, directory: string, signal: AbortSignal)
       order,
       String(seed),
       String(rampSeconds),
+      String(connections),
     ],
     records: directory,
     marker: url,

@@ -6,6 +6,7 @@ import type { Isolate } from './isolate.ts'
 import type { LateNetwork } from './late-network.ts'
 import type { Pruner } from './pruner.ts'
 import type { Random } from './random.ts'
+import type { Receipts } from './receipts.ts'
 
 /** Where everything happens at once. */
 export interface World {
@@ -69,6 +70,20 @@ export async function askForRollUps({ isolates, random, over }: World): Promise<
     const url = `${random.pick(isolates).url}/v1/rollup`
     await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } }).catch(() => {})
     await moment(random, 200)
+  }
+}
+
+/** Readings by whatever isolate, none of which may miss what was acknowledged before it, or be below an earlier one. */
+export async function readAllTheTime({ isolates, random, over }: World, receipts: Receipts): Promise<void> {
+  const key = '/hot/hit/1'
+  for (let last = 0; !over(); await moment(random, 100)) {
+    const acknowledged = receipts.acknowledged(key)
+    const { url } = random.pick(isolates)
+    const answer = await fetch(`${url}/v1/counters/page_view/${encodeURIComponent(key)}`).catch(() => null)
+    if (answer?.status !== 200) continue
+    const { count } = (await answer.json()) as { count: number }
+    if (count < acknowledged || count < last) throw new Error(`read ${count} after ${last} and ${acknowledged}`)
+    last = count
   }
 }
 

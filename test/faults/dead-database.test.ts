@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { rollUpAll, rollUpBeside } from './database.ts'
+import { rollUpBeside } from './database.ts'
 import { Isolate } from './isolate.ts'
 import { load } from './load.ts'
 import { OwnServer } from './own-server.ts'
 import { Random } from './random.ts'
-import { checkRolledUp, Receipts } from './receipts.ts'
+import { Receipts } from './receipts.ts'
+import { reckon } from './reckoning.ts'
 
 describe('when the database server is killed with -9 under load, and started again', () => {
   it('everything acknowledged is there once, and what it was doing once or not at all', async () => {
@@ -34,12 +35,8 @@ describe('when the database server is killed with -9 under load, and started aga
       rolling(),
       load({ isolates, receipts, random, clients: 48, enough: () => over, keyed: 0.3 }),
     ])
-    await Promise.all(isolates.map((isolate) => isolate.idle()))
     expect(receipts.number.unknown + receipts.number.refused).toBeGreaterThan(0)
-    await receipts.check(db)
-    await rollUpAll(db)
-    await receipts.check(db)
-    await checkRolledUp(db)
+    await reckon({ db, isolates, receipts })
     console.log(receipts.number)
   })
 })

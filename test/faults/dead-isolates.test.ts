@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { freshDatabase, rollUpAll } from './database.ts'
+import { freshDatabase } from './database.ts'
 import { Isolate } from './isolate.ts'
 import { load } from './load.ts'
 import { Random } from './random.ts'
-import { checkRolledUp, Receipts } from './receipts.ts'
+import { Receipts } from './receipts.ts'
+import { reckon } from './reckoning.ts'
 
 describe('when isolates are killed with -9 under load', () => {
   it('everything acknowledged is there once, and what they were doing once or not at all', async () => {
@@ -26,12 +27,8 @@ describe('when isolates are killed with -9 under load', () => {
       }),
       load({ isolates, receipts, random, clients: 48, enough: () => over && receipts.size >= 4_000, keyed: 0.3 }),
     ])
-    await Promise.all(isolates.map((isolate) => isolate.idle()))
     expect(receipts.number.unknown).toBeGreaterThan(0)
-    await receipts.check(db)
-    await rollUpAll(db)
-    await receipts.check(db)
-    await checkRolledUp(db)
+    await reckon({ db, isolates, receipts })
     console.log(receipts.number)
   })
 })

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import * as chaos from './chaos.ts'
 import { killConnections } from './connections.ts'
-import { type FaultyDatabase, freshDatabase, rollUpAll } from './database.ts'
+import { type FaultyDatabase, freshDatabase } from './database.ts'
 import { Isolate } from './isolate.ts'
 import { LateNetwork } from './late-network.ts'
 import { load } from './load.ts'
 import { OwnServer } from './own-server.ts'
 import { Pruner } from './pruner.ts'
 import { Random } from './random.ts'
-import { checkRolledUp, Receipts } from './receipts.ts'
+import { Receipts } from './receipts.ts'
+import { reckon } from './reckoning.ts'
 
 const SETTINGS = { ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
 
@@ -45,15 +46,11 @@ async function everything(
     chaos.rollUpAllTheTime(world),
     chaos.askForRollUps(world),
     chaos.killIsolates(world),
+    chaos.readAllTheTime(world, receipts),
     chaos.pruneAllTheTime(world, pruner),
     more(world),
   ])
-  await Promise.all(isolates.map((isolate) => isolate.idle()))
-  await network.settle()
-  await receipts.check(db)
-  await rollUpAll(db)
-  await receipts.check(db)
-  await checkRolledUp(db)
+  await reckon({ db, isolates, network, receipts })
   console.log({ ...receipts.number, increments: receipts.increments, pruned: pruner.deleted })
   expect(pruner.deleted).toBeGreaterThan(0)
 }

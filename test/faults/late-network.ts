@@ -7,6 +7,8 @@ import type { Random } from './random.ts'
 const BATCH = /IF\(batch/
 /** Milliseconds that a statement may be late: enough for others to be sent, answered and followed by more. */
 const MOST_LATE_MS = 800
+/** Milliseconds after which no Worker waits for an answer any more. */
+const FORGOTTEN_MS = 5_000
 
 /**
  * A network between Workers and an endpoint in which some statements arrive late: their sender's connection is cut at once,
@@ -86,6 +88,7 @@ export class LateNetwork {
       method: request.method!,
       headers: { Authorization: request.headers.authorization!, 'Content-Type': 'application/json' },
       body,
+      signal: AbortSignal.timeout(FORGOTTEN_MS),
     })
     const type = answer.headers.get('Content-Type') ?? 'text/plain'
     return { status: answer.status, type, text: await answer.text() }

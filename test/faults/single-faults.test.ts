@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../local/planetscale/behaviour.ts'
 import { hitOf, send } from './client.ts'
 import { killConnections } from './connections.ts'
-import { type FaultyDatabase, freshDatabase, nowAndThen, rollUpAll } from './database.ts'
+import { type FaultyDatabase, freshDatabase, nowAndThen } from './database.ts'
 import { Isolate } from './isolate.ts'
 import { LateNetwork } from './late-network.ts'
 import { load } from './load.ts'
 import type { Part } from './part.ts'
 import { Random } from './random.ts'
-import { checkRolledUp, namesMissing, Receipts } from './receipts.ts'
+import { namesMissing, Receipts } from './receipts.ts'
+import { reckon } from './reckoning.ts'
 
 const CLIENTS = 48
 const REQUESTS = 1_500
@@ -37,12 +38,8 @@ async function countThrough(trouble: Trouble): Promise<void> {
   })
   await Promise.all([troubled, load({ isolates, receipts, random, clients: CLIENTS, enough, keyed: 0.2 })])
   await Promise.all(isolates.map((isolate) => isolate.idle()))
-  await network.settle()
-  await receipts.check(db)
   await allNamed(db, isolates, receipts)
-  await rollUpAll(db)
-  await receipts.check(db)
-  await checkRolledUp(db)
+  await reckon({ db, isolates, network, receipts })
   console.log(receipts.number)
 }
 

@@ -54,7 +54,7 @@ export class LockBarrier implements Executor {
   }
 
   async #fail(): Promise<void> {
-    const waiting = (await this.#waiting()).join('; ')
+    const waiting = [...new Set(await this.#waiting())].join('; ')
     const error = new Error(`${this.#held} of ${this.#expected} statements got their locks; awaited: ${waiting}`)
     this.#all.reject(new DatabaseFailure({ kind: 'contention', retry: false, applied: 'no' }, error))
   }

@@ -51,6 +51,11 @@ export class Storm {
     this.ledger = new Ledger(counters)
   }
 
+  /** What is to be known of one that failed. */
+  get description(): string {
+    return JSON.stringify({ options: this.#options, ...this.done, readings: this.ledger.checked })
+  }
+
   /** Runs until everything was written; whatever fails, nothing is left running. */
   async run(): Promise<void> {
     const { isolates, rollUps, prunings, readers } = this.#options
@@ -64,7 +69,9 @@ export class Storm {
       ...times(readers, () => this.#untilWritten(() => this.ledger.checkReading(this.#db))),
     ]
     await Promise.allSettled(all)
-    await Promise.all(all)
+    await Promise.all(all).catch((error: unknown) => {
+      throw new Error(this.description, { cause: error })
+    })
   }
 
   /** Every isolate has connections, slots and remembered names of its own. */

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import type { Behaviour, Fault } from '../../local/planetscale/behaviour.ts'
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 
 const PASSWORD = 'test'
@@ -6,7 +7,7 @@ const PASSWORD = 'test'
 const FIRST_PORT = 20_000
 const PORTS = 10_000
 
-/** The way to a database that can be gone, in two ways, and come back at the same address. */
+/** The way to a database that can go, be gone in two ways, and come back at the same address. */
 export class UnreliableEndpoint {
   readonly port: number
   readonly #mysqlUrl: string
@@ -31,6 +32,18 @@ export class UnreliableEndpoint {
 
   urlOf(database: string): string {
     return `http://${encodeURIComponent(database)}:${PASSWORD}@127.0.0.1:${this.port}`
+  }
+
+  /** Going: increments of one database are taken, and the connection is cut before anybody is told. */
+  async loseAnswers(database: string): Promise<void> {
+    const faults: Fault[] = [{ action: 'cut-answer', match: 'INSERT INTO slotted_counters', times: 1_000_000 }]
+    const { username, password, origin } = new URL(this.urlOf(database))
+    const response = await fetch(`${origin}/local/behaviour`, {
+      method: 'PUT',
+      headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+      body: JSON.stringify({ faults } satisfies Partial<Behaviour>),
+    })
+    if (!response.ok) throw new Error(await response.text())
   }
 
   /** Gone: connections are cut, and no new ones are accepted. */

@@ -79,6 +79,12 @@ describe('a circuit breaker', () => {
     }
   })
 
+  it('does not wait longer because of what was on its way when it opened, and fails too', () => {
+    const breaker = opened()
+    for (let stragglers = 0; stragglers < 10; stragglers++) breaker.failed(NOW, FAST)
+    expect(waitFor(breaker, NOW)).toBeLessThanOrEqual(POLICY.openMs)
+  })
+
   it('closes with one success, and begins anew with the short wait', () => {
     const breaker = opened()
     for (let at = NOW, trial = 0; trial < 5; trial++) {

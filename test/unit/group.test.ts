@@ -81,7 +81,8 @@ describe('a group', () => {
     const group = filled([
       { increments: [add(1, 1)], key: undefined },
       { increments: [add(1, 10)], key: 99n },
-      { increments: [add(1, 10)], key: 99n },
+      // What comes first under a key stays, whatever comes with it again.
+      { increments: [add(1, 20)], key: 99n },
       { increments: [add(1, 100)], key: 3n },
     ])
     expect(seal(group).map(({ slot, count, batch }) => [slot, count, batch === slot])).toEqual([

@@ -48,6 +48,10 @@ describe('a visit', () => {
     expect(await visit(other)).not.toBe(await visit())
   })
 
+  it('is another one for a window of another length that began the same day, and is as many windows since 1970', async () => {
+    expect(await visit({ windowSeconds: 31_000_000 })).not.toBe(await visit({ windowSeconds: 31_000_001 }))
+  })
+
   it('is told by the record id, not by the name', async () => {
     expect(await visit({ counter: { ...COUNTER, name: null } })).toBe(await visit())
   })

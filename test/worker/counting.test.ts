@@ -109,6 +109,12 @@ describe('GET /hit.gif', () => {
     expect(await read('issue', '4711')).toMatchObject({ count: 1 })
   })
 
+  it('does not count who asks for no image', async () => {
+    const response = await worker.fetch('/hit.gif?type=page_view&key=/head', { method: 'HEAD' })
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'ignored; reason=head'])
+    expect(await read('page_view', '/head')).toMatchObject({ count: 0 })
+  })
+
   it.each([
     ['nothing', '', 'ignored; reason=invalid_request'],
     ['no key', '?type=page_view', 'ignored; reason=invalid_request'],
