@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join, relative } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/workerd.ts'
-import type { Load } from '../harness/observed-worker.ts'
+import type { WorkerLoad } from '../harness/worker-load.ts'
 import { TOKEN } from './client.ts'
 
 /** Milliseconds in which an isolate must have done everything it was asked to. */
@@ -44,9 +44,9 @@ export class Isolate {
     this.#workerd = await launch(this.#databaseUrl, this.#settings)
   }
 
-  async load(): Promise<Load> {
+  async load(): Promise<WorkerLoad> {
     const response = await fetch(`${this.url}/test/load`)
-    return (await response.json()) as Load
+    return (await response.json()) as WorkerLoad
   }
 
   /**
@@ -54,7 +54,7 @@ export class Isolate {
    *
    * @throws {Error} if that takes too long
    */
-  async until(isSo: (load: Load) => boolean): Promise<void> {
+  async until(isSo: (load: WorkerLoad) => boolean): Promise<void> {
     for (const giveUpAt = Date.now() + IDLE_MS; ; ) {
       const load = await this.load()
       if (isSo(load)) return

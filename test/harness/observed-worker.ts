@@ -1,15 +1,7 @@
 import type { Env } from '../../src/env.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
-
-/** What an observed Worker says of itself. */
-export interface Load {
-  /** Requests it has begun since it was started. */
-  begun: number
-  /** Requests that wait for a flush, and flushes in flight. */
-  waiting: number
-  flushes: number
-}
+import type { WorkerLoad } from './worker-load.ts'
 
 let begun = 0
 
@@ -22,7 +14,7 @@ export default {
   ...worker,
   fetch(request, env, context) {
     if (request.url.endsWith('/test/load')) {
-      return Response.json({ begun, ...isolateOf(env).counting.load } satisfies Load)
+      return Response.json({ begun, ...isolateOf(env).counting.load } satisfies WorkerLoad)
     }
     begun++
     const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext
