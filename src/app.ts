@@ -6,8 +6,7 @@ import { ConfigurationError } from './config.ts'
 import { DatabaseFailure } from './database/errors.ts'
 import { databaseProblem } from './database-problem.ts'
 import { isolateOf } from './isolate.ts'
-import { log } from './log.ts'
-import { Problem } from './problem.ts'
+import { logFailure, Problem } from './problem.ts'
 import { counters } from './routes/counters.ts'
 import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
@@ -60,9 +59,7 @@ app.onError((error, c) => {
     c.header('X-Request-Id', c.get('requestId'))
   }
   const problem = problemOf(error)
-  if (problem.status >= 500) {
-    log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: reason(error) })
-  }
+  if (problem.status >= 500) logFailure(c, problem, error)
   return problem.toResponse(c)
 })
 
@@ -77,9 +74,4 @@ function problemOf(error: Error): Problem {
   }
   if (error instanceof DatabaseFailure) return databaseProblem(error)
   return new Problem('internal_error', { detail: 'This was logged under the request id.' })
-}
-
-/** What the log says: of an answer that was put into words for a client, the error behind it. */
-function reason(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message
 }

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './app-env.ts'
 import type { FieldError } from './field-errors.ts'
+import { log } from './log.ts'
 
 /** Every problem a client can meet: its stable code, its status, and what it means in general. */
 const PROBLEMS = {
@@ -70,4 +71,14 @@ export class Problem extends Error {
       ...headers,
     })
   }
+}
+
+/**
+ * Logs an answer that is our own fault or our database's: with the error behind it, which the client is not told.
+ *
+ * @param error what the problem was made of, if that is not its cause
+ */
+export function logFailure(c: Context<AppEnv>, problem: Problem, error: Error = problem): void {
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  log('error', problem.code, { requestId: c.get('requestId'), path: c.req.path, error: reason })
 }

@@ -48,6 +48,9 @@ export class Branch {
     this.#pool = mysql.createPool({
       uri: url.href,
       connectionLimit: POOL_SIZE,
+      // Given back soon: the server's connections are for all its databases.
+      maxIdle: 1,
+      idleTimeout: 3_000,
       charset: 'utf8mb4',
       multipleStatements: false,
       // Every value as the bytes the server sent: the text protocol is what Vitess passes on too.

@@ -5,9 +5,13 @@ import { applyBatch } from './batch.ts'
 import { type QueuedBatch, readMessage } from './batch-queue.ts'
 import { storeNames } from './names.ts'
 
-/** Seconds before a message is delivered again: doubled for each attempt, from the first to the second. */
+/**
+ * Seconds before a message is delivered again: after the first attempt, how much longer after each further one, and at most.
+ * After an outage of a minute all is counted within half a minute; 100 attempts, as many as a queue makes, last for a day.
+ */
 const FIRST_DELAY_SECONDS = 5
-const MAX_DELAY_SECONDS = 15 * 60
+const DELAY_FACTOR = 1.5
+const MAX_DELAY_SECONDS = 20 * 60
 /**
  * Hours by which a message is given up before the rows that would recognise it may be pruned: the database's clock and the
  * Worker's may differ, and rows carry whole hours.
@@ -138,6 +142,6 @@ async function apply(db: Executor, { named, batch }: QueuedBatch): Promise<void>
 
 /** Exponential backoff, half of it jittered. */
 function delaySeconds(attempts: number): number {
-  const full = Math.min(FIRST_DELAY_SECONDS * 2 ** (attempts - 1), MAX_DELAY_SECONDS)
+  const full = Math.min(FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1), MAX_DELAY_SECONDS)
   return Math.ceil(full * (0.5 + Math.random() / 2))
 }

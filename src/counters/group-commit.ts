@@ -16,6 +16,8 @@ const MAX_AGE_WITH_QUEUE_MS = 1_000
 const MAX_LANES = 6
 /** Milliseconds between two flushes while many requests wait: larger batches cost less than the wait. */
 const PACE_MS = 6
+/** The same while flushes end in the queue, which is paid for by the message. */
+const QUEUE_PACE_MS = 100
 /** Requests in a flush from which on many are said to wait. */
 const MANY = 16
 /**
@@ -75,6 +77,7 @@ export class GroupCommit {
   #flushMs = 4
   #lastFlushAt = 0
   #lastSize = 0
+  #lastQueued = false
 
   constructor(context: FlushContext) {
     this.#context = context
@@ -134,7 +137,7 @@ export class GroupCommit {
       for (const { beganAt } of this.#lanes) oldest = Math.min(oldest, beganAt)
       startAt = Math.max(startAt, oldest + this.#flushMs)
     }
-    if (this.#lastSize >= MANY) startAt = Math.max(startAt, this.#lastFlushAt + PACE_MS)
+    startAt = Math.max(startAt, this.#lastFlushAt + this.#pace())
     return startAt + this.#flushMs
   }
 
@@ -142,6 +145,12 @@ export class GroupCommit {
   #patience(group: Group, now: number): number {
     const left = group.expectedAt - now
     return Math.min(left > 0 ? Math.ceil(left) + 1 : Math.max(1, -left / 4), 500)
+  }
+
+  /** Milliseconds from one flush to the next. */
+  #pace(): number {
+    if (this.#lastQueued) return QUEUE_PACE_MS
+    return this.#lastSize >= MANY ? PACE_MS : 0
   }
 
   /** As many flushes in flight as it takes for one to begin with every `PACE_MS`. */
@@ -208,9 +217,10 @@ export class GroupCommit {
   /** Flushes the next group. */
   async #flushNext(lane: Lane): Promise<void> {
     let now = Date.now()
-    const early = this.#lastSize >= MANY ? this.#lastFlushAt + PACE_MS - now : 0
-    if (early > 0 && early <= PACE_MS) {
-      lane.aliveUntil = now + PACE_MS + SILENCE_MS
+    const pace = this.#pace()
+    const early = this.#lastFlushAt + pace - now
+    if (early > 0 && early <= pace) {
+      lane.aliveUntil = now + pace + SILENCE_MS
       await pause(early)
       now = Date.now()
     }
@@ -247,7 +257,7 @@ export class GroupCommit {
       this.#settle(group, result)
       return
     }
-    const halves = group.split()
+    const halves = group.split(now)
     this.#waitingRows += halves[0].size + halves[1].size - group.size
     this.#ready.unshift(...halves)
   }
@@ -255,6 +265,7 @@ export class GroupCommit {
   #settle(group: Group, outcome: Outcome): void {
     if (group.outcome !== null) return
     group.outcome = outcome
+    this.#lastQueued = outcome.status === 'queued'
     this.#waiting -= group.tickets.length
     this.#waitingRows -= group.size
     if (outcome.status === 'counted') for (const { wake } of group.tickets) wake?.()

@@ -114,10 +114,10 @@ export class Group {
    * Halves it by requests, for when the database refused the whole because of one of them. Only if it is certain that
    * nothing of it was applied: the halves are batches of their own.
    */
-  split(): [Group, Group] {
+  split(now: number): [Group, Group] {
     const middle = Math.ceil(this.tickets.length / 2)
     const half = (tickets: Ticket[]): Group => {
-      const group = new Group(this.openedAt, this.expectedAt)
+      const group = new Group(now, this.expectedAt)
       for (const ticket of tickets) {
         ticket.group = group
         group.#take(ticket)

@@ -27,6 +27,8 @@ export class CircuitBreaker {
   #failures = 0
   #openMs: number
   #openUntil = 0
+  /** Whether the one that was let through has not come back yet. */
+  #trial = false
 
   constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
     this.#policy = policy
@@ -48,18 +50,24 @@ export class CircuitBreaker {
     const wait = this.#openUntil - now
     if (wait > 0 && wait <= this.#policy.maxOpenMs) return false
     this.#openUntil = now + this.#policy.maxOpenMs
+    this.#trial = true
     return true
   }
 
   succeeded(): void {
     this.#failures = 0
+    this.#trial = false
     this.#openMs = this.#policy.openMs
   }
 
   /** @param tookMs how long it took to fail, in milliseconds */
   failed(now: number, tookMs: number): void {
+    const wasOpen = this.open
     this.#failures += tookMs >= this.#policy.slowMs ? 3 : 1
     if (!this.open) return
+    // Sent before it opened: that it failed as well says nothing new.
+    if (wasOpen && !this.#trial) return
+    this.#trial = false
     // Between half and the whole time, so that isolates do not all come back in the same instant.
     this.#openUntil = now + this.#openMs * (0.5 + Math.random() / 2)
     this.#openMs = Math.min(this.#openMs * 2, this.#policy.maxOpenMs)

@@ -8,7 +8,7 @@ import { countFor } from '../counting.ts'
 import { hitOf } from '../hit-header.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import { readShortJson } from '../json-body.ts'
-import { Problem } from '../problem.ts'
+import { logFailure, Problem } from '../problem.ts'
 import { once, readQuery } from '../query.ts'
 import { invalidRequest, namedCounter } from '../request.ts'
 import { PIXEL } from '../views/pixel.ts'
@@ -66,6 +66,7 @@ hit.get('/hit.gif', async (c) => {
   const counted = pixel('counted')
   const said = await countPixel(c).catch((error: unknown) => {
     if (!(error instanceof Problem)) throw error
+    if (error.status >= 500) logFailure(c, error)
     return hitOf(error)
   })
   return said === 'counted' ? counted : pixel(said)

@@ -176,7 +176,7 @@ describe('what can never be counted', () => {
     expect(fates(messages)).toEqual(Array(6).fill('acknowledged'))
     expect([await countOf('/good'), await countOf('/range')]).toEqual([7n, 0n])
     const common = { kind: 'slotted-counter/dead-letter', version: 1, at: NOW.toISOString() }
-    expect(deadLetters.letters).toEqual([
+    const letters = [
       {
         ...common,
         reason: 'malformed',
@@ -201,7 +201,9 @@ describe('what can never be counted', () => {
         attempts: 1,
         message: 'not ours',
       },
-    ])
+    ]
+    expect(deadLetters.letters).toHaveLength(letters.length)
+    expect(deadLetters.letters).toEqual(expect.arrayContaining(letters))
   })
 
   it('is refused whole, if one of its counters would leave 64 bits', async () => {
@@ -277,12 +279,12 @@ describe('while the database is down', () => {
     expect(await countOf(`/once/${why}`)).toBe(11n)
   })
 
-  it('the time between deliveries doubles, at random by half, from 5 seconds to 15 minutes', async () => {
+  it('the time between deliveries grows by half, at random by half, from 5 seconds to 20 minutes', async () => {
     for (let attempts = 1; attempts <= 100; attempts++) {
       const message = await one('/never')
       message.attempts = attempts
       await run([message], { db: counted(unreachable()) })
-      const longest = Math.min(5 * 2 ** (attempts - 1), 900)
+      const longest = Math.ceil(Math.min(5 * 1.5 ** (attempts - 1), 1_200))
       const { delaySeconds } = message.fate as { delaySeconds: number }
       expect(delaySeconds).toBeGreaterThanOrEqual(longest / 2)
       expect(delaySeconds).toBeLessThanOrEqual(longest)

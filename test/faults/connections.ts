@@ -37,7 +37,7 @@ export async function killConnections(db: FaultyDatabase, random: Random, enough
           () => {}, // It has ended by itself meanwhile.
         )
       }
-      await new Promise((resolve) => setTimeout(resolve, random.between(2, 20)))
+      await new Promise((resolve) => setTimeout(resolve, random.between(5, 40)))
     }
     return killed
   } finally {

@@ -65,8 +65,13 @@ export class Isolate {
 
   /** Waits until nothing waits and nothing is on its way. */
   idle(): Promise<void> {
-    return this.until(({ waiting, flushes }) => waiting === 0 && flushes === 0)
+    return this.until(isIdle)
   }
+}
+
+/** Whether nothing waits and nothing is on its way. */
+export function isIdle({ waiting, flushes }: WorkerLoad): boolean {
+  return waiting === 0 && flushes === 0
 }
 
 async function launch(databaseUrl: string, settings: Record<string, unknown>): Promise<Workerd> {

@@ -29,11 +29,15 @@ interface Bounds {
 export class Receipts {
   readonly #receipts: Receipt[] = []
   readonly #acknowledged = new Map<string, number>()
+  /** Requests, by fate. */
   readonly number: Record<Fate, number> = { counted: 0, refused: 0, unknown: 0 }
+  /** Increments, of which a request may have several. */
+  increments = 0
 
   book(parts: readonly Part[], fate: Fate): void {
     this.#receipts.push({ parts, fate })
     this.number[fate]++
+    this.increments += parts.length
     if (fate !== 'counted') return
     for (const { key, by } of parts) this.#acknowledged.set(key, this.acknowledged(key) + by)
   }
@@ -42,11 +46,6 @@ export class Receipts {
   get size(): number {
     const { counted, refused, unknown } = this.number
     return counted + refused + unknown
-  }
-
-  /** Increments booked, of which a request may have several. */
-  get increments(): number {
-    return this.#receipts.reduce((sum, { parts }) => sum + parts.length, 0)
   }
 
   /** The sum of what was acknowledged of a key so far. */

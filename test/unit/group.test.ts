@@ -159,7 +159,7 @@ describe('halves of a group', () => {
   /** Splits until every group has one request. */
   function shatter(group: Group): Group[] {
     if (group.tickets.length === 1) return [group]
-    return group.split().flatMap(shatter)
+    return group.split(0).flatMap(shatter)
   }
 
   it('hold every request once, tell it so, and keep the time that the oldest has waited since', () => {
@@ -169,7 +169,7 @@ describe('halves of a group', () => {
         const group = filled(requests)
         const tickets = [...group.tickets]
         seal(group)
-        const halves = group.split()
+        const halves = group.split(0)
         expect(halves.flatMap((half) => half.tickets)).toEqual(tickets)
         for (const half of halves) {
           expect(half.tickets.length).toBeGreaterThan(0)
@@ -208,7 +208,7 @@ describe('halves of a group', () => {
       { increments: [shared, add(1, 2)], key: undefined },
     ])
     seal(group)
-    const [left, right] = group.split()
+    const [left, right] = group.split(0)
     expect([sums(seal(left)), sums(seal(right)), shared.by]).toEqual([
       new Map([['1/1', 5n]]),
       new Map([['1/1', 7n]]),

@@ -225,7 +225,7 @@ describe('of requests that are written together', () => {
     const answers: Response[] = []
     const statements = await db.recording(async () => {
       // Slow enough for all of them to wait for the same flush, but the first, which does not wait.
-      await db.behave({ record: true, latencyMs: 30 })
+      await db.behave({ record: true, latencyMs: 10 })
       answers.push(...(await Promise.all(requests.map((one) => one()))))
     })
     const writes = statements.filter(({ sql }) => sql.includes('slotted_counters'))
