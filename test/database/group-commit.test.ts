@@ -70,14 +70,15 @@ describe('group commit', () => {
     expect([await countOf('/a'), await slotsOf('/a')]).toEqual([6n, 2n])
   })
 
-  it('sends what arrives while a flush is in flight in one statement', async () => {
+  it('sends what arrives while flushes are in flight in few statements', async () => {
     await hit('/a')
     const statements = await db.recording(async () => {
-      expect(await Promise.all(Array.from({ length: 50 }, () => hit('/a')))).toEqual(Array(50).fill('counted'))
+      expect(await Promise.all(Array.from({ length: 200 }, () => hit('/a')))).toEqual(Array(200).fill('counted'))
     })
-    expect(statements).toHaveLength(2)
-    expect(await countOf('/a')).toBe(51n)
-    expect(await slotsOf('/a')).toBe(1n)
+    // One or two if the database is quick; when it is slow, no more than are sent before the first comes back, and one.
+    expect(statements.length).toBeLessThanOrEqual(7)
+    expect(await countOf('/a')).toBe(201n)
+    expect(await slotsOf('/a')).toBeLessThanOrEqual(6n)
   })
 
   it('uses as many slots as there are flushes in flight, and the same ones again', async () => {
