@@ -9,7 +9,7 @@ const MAX_ROWS = 1_000
 const MAX_WAITING = 8_192
 const MAX_WAITING_ROWS = 20_000
 /** Milliseconds after which increments that no flush has taken are no longer kept waiting. */
-const MAX_AGE_MS = 4_000
+const MAX_AGE_MS = 6_000
 /** The same where there is a queue to put them into. */
 const MAX_AGE_WITH_QUEUE_MS = 1_000
 /** Flushes in flight at once, each with a slot of its own in every counter. */
