@@ -1,17 +1,26 @@
-// The local PlanetScale endpoint in a process of its own, so that what it costs is not the bench's. Ends with its parent.
-import { subscribe } from 'node:diagnostics_channel'
-import type { IncomingMessage } from 'node:http'
+// The local PlanetScale endpoint in a process of its own, so that what it costs is not the bench's. Ends with its parent, and
+// tells it how many statements there were and are.
+import { Branch } from '../local/planetscale/branch.ts'
 import { PlanetScaleEndpoint } from '../local/planetscale/endpoint.ts'
 
 const [password] = process.argv.slice(2)
 const endpoint = new PlanetScaleEndpoint({ mysqlUrl: process.env.MYSQL_URL!, password: password! })
 
 let statements = 0
-subscribe('http.server.request.start', (message) => {
-  if ((message as { request: IncomingMessage }).request.url?.endsWith('/Execute')) statements++
-})
+let running = 0
+const { run } = Branch.prototype
+// Counted here, and not by their requests: a statement goes on when its request was cut off.
+Branch.prototype.run = async function (...args) {
+  statements++
+  running++
+  try {
+    return await run.apply(this, args)
+  } finally {
+    running--
+  }
+}
 
-process.on('message', () => process.send!({ statements }))
+process.on('message', () => process.send!({ statements, running }))
 process.on('disconnect', () => process.exit())
 await endpoint.listen()
 process.send!({ port: endpoint.port })

@@ -35,11 +35,11 @@ export class EndpointProcess {
     return `http://${database}:${PASSWORD}@127.0.0.1:${this.#port}`
   }
 
-  /** Statements that it was sent so far. */
-  async statements(): Promise<number> {
-    const answer = heard<{ statements: number }>(this.#child)
+  /** Statements that it was sent so far, and those of them that are running or wait for a connection. */
+  async statements(): Promise<{ statements: number; running: number }> {
+    const answer = heard<{ statements: number; running: number }>(this.#child)
     this.#child.send({})
-    return (await answer).statements
+    return answer
   }
 
   /** Makes it slow for one database. */

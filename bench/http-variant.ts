@@ -48,11 +48,7 @@ async function measure(
   seconds: number,
 ): Promise<Outcome> {
   const load = { method, url: `${service.url}${path}`, connections, keys, seed: round }
-  const settle = async (): Promise<number | undefined> => {
-    if (counts === null) return undefined
-    await service.settle(counts)
-    return service.sum(counts)
-  }
+  const settle = async () => (counts === null ? undefined : service.settle(counts))
   // All keys in turn, so that every one is known when it counts; twice as long, because there are more of them.
   const warmUpSeconds = keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS
   const warmUpConnections = Math.min(connections, MAX_WARM_UP_CONNECTIONS)

@@ -49,10 +49,12 @@ export interface Service {
   directory: string
   /** Statements that the Worker sent so far. */
   statements(): Promise<number>
-  /** The sum of a table's counts. */
-  sum(table: CountTable): Promise<number>
-  /** Waits until nothing is written any more: of requests that were cut off, statements may be under way or in a queue. */
-  settle(table: CountTable): Promise<void>
+  /**
+   * Waits until nothing is written any more, for statements of requests that were cut off may be under way or in a queue.
+   *
+   * @returns the sum of a table's counts
+   */
+  settle(table: CountTable): Promise<number>
   /** The last lines of workerd's and the Worker's log. */
   logTail(): Promise<string>
 }
@@ -103,27 +105,25 @@ function serviceOf(
     const [row] = await rig.query(`SELECT COALESCE(SUM(count), 0) AS sum FROM \`${database}\`.${table}`)
     return Number(row!.sum)
   }
-  const running = async (): Promise<boolean> => {
-    const processes = await rig.query('SHOW PROCESSLIST')
-    return processes.some(({ db, Command }) => db === database && Command !== 'Sleep')
-  }
   return {
     url: workerd.url,
     pid: workerd.pid,
     directory,
-    statements: () => endpoint.statements(),
-    sum,
+    statements: async () => (await endpoint.statements()).statements,
     async settle(table) {
       const began = Date.now()
-      let last = await sum(table)
+      let last = -1
       for (let quietSince = began; Date.now() - quietSince < QUIET_MS; ) {
         rig.signal.throwIfAborted()
         if (Date.now() - began > SETTLE_MS) throw new Error(`Writing did not end within ${SETTLE_MS} ms.`)
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+        // It answers between statements: whatever it had been sent before, it has begun.
+        const { running } = await endpoint.statements()
         const now = await sum(table)
-        if (now !== last || (await running())) quietSince = Date.now()
+        if (now !== last || running > 0) quietSince = Date.now()
         last = now
       }
+      return last
     },
     logTail: () => tail(directory),
   }
