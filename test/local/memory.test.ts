@@ -1,0 +1,139 @@
+import { join, relative } from 'node:path'
+import mysql, { type RowDataPacket } from 'mysql2/promise'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { Inspector } from '../../bench/inspector.ts'
+import { freePort } from '../../local/free-port.ts'
+import { buildWorker, startWorkerd } from '../../local/workerd.ts'
+import { stateDirectory } from './npm-script.ts'
+import { sendPipelined } from './pipelined-client.ts'
+
+const MILLION = 1_000_000
+/**
+ * How many of a million hits of one key are requests of their own; the rest comes by the thousand. `MEMORY_HITS=1000000`
+ * sends every one by itself, which takes minutes.
+ */
+const HITS = Number(process.env.MEMORY_HITS ?? 200_000)
+const TOKEN = 'a-token-for-tests'
+const TIMEOUT_MS = 60_000 + MILLION / 2
+const MEGABYTE = 1_000_000
+
+/** The built Worker in one isolate, on a database of its own, with an eye on its memory. */
+class WatchedIsolate {
+  readonly url: string
+  readonly port: number
+  readonly #database: string
+  readonly #inspector: Inspector
+
+  private constructor(url: string, port: number, database: string, inspector: Inspector) {
+    this.url = url
+    this.port = port
+    this.#database = database
+    this.#inspector = inspector
+  }
+
+  static async start(worker: string): Promise<WatchedIsolate> {
+    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+    const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
+    const inspectorPort = await freePort()
+    const directory = await stateDirectory()
+    const script = relative(directory, worker)
+    const workerd = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN, inspectorPort })
+    onTestFinished(() => workerd.stop())
+    const inspector = await Inspector.open(inspectorPort)
+    onTestFinished(() => inspector.close())
+    return new WatchedIsolate(workerd.url, workerd.port, name, inspector)
+  }
+
+  /** Counts keys by their numbers, a thousand in each request. */
+  async count(from: number, to: number, keyAt: (i: number) => string): Promise<void> {
+    let next = from
+    const lane = async () => {
+      while (next < to) {
+        const first = next
+        next = Math.min(next + 1_000, to)
+        const increments = Array.from({ length: next - first }, (_, i) => ({
+          type: 'page_view',
+          key: keyAt(first + i),
+        }))
+        const response = await fetch(`${this.url}/v1/increments`, {
+          method: 'POST',
+          headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ increments }),
+        })
+        expect([response.status, await response.text()]).toEqual([200, `{"accepted":${increments.length}}`])
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, lane))
+  }
+
+  /** Bytes in the isolate's heap that are in use, after garbage was collected. */
+  async heap(): Promise<number> {
+    let collected = false
+    const collecting = this.#inspector.call('HeapProfiler.collectGarbage').finally(() => {
+      collected = true
+    })
+    // It is done when the isolate has something to do next.
+    while (!collected) await (await fetch(`${this.url}/hit`, { method: 'OPTIONS' })).arrayBuffer()
+    await collecting
+    const usage = await this.#inspector.call('Runtime.getHeapUsage')
+    return (usage as { usedSize: number }).usedSize
+  }
+
+  /** One number from its database. */
+  async number(sql: string): Promise<number> {
+    const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${this.#database}` })
+    try {
+      const [[row]] = await connection.query<RowDataPacket[]>(sql)
+      return Number(Object.values(row!)[0])
+    } finally {
+      await connection.end()
+    }
+  }
+}
+
+// Only when asked for: a million requests take minutes on a machine that does anything else.
+describe.runIf(process.env.MEMORY_TEST)('an isolate’s memory stays within bounds', () => {
+  let worker: string
+
+  beforeAll(async () => {
+    // The run removes it.
+    worker = await buildWorker(join(inject('scratch'), 'memory-worker'))
+  })
+
+  it('over a million distinct keys', { timeout: TIMEOUT_MS }, async () => {
+    const isolate = await WatchedIsolate.start(worker)
+    const keyAt = (i: number) => `/blog/2026/11/a-title-of-the-usual-length-for-a-post-${i}`
+    const fresh = await isolate.heap()
+    await isolate.count(0, MILLION / 10, keyAt)
+    const early = await isolate.heap()
+    await isolate.count(MILLION / 10, MILLION, keyAt)
+    const late = await isolate.heap()
+    console.log(`bytes of heap: ${fresh} fresh, ${early} after a tenth, ${late} at the end`)
+    expect(late).toBeLessThan(early + 5 * MEGABYTE)
+    expect(late).toBeLessThan(30 * MEGABYTE)
+    expect(await isolate.number('SELECT SUM(count) FROM slotted_counters')).toBe(MILLION)
+    expect(await isolate.number('SELECT COUNT(*) FROM slotted_counters WHERE count = 1')).toBe(MILLION)
+    expect(await isolate.number('SELECT COUNT(*) FROM counter_names')).toBe(MILLION)
+  })
+
+  it('over a million hits of one key', { timeout: TIMEOUT_MS }, async () => {
+    const isolate = await WatchedIsolate.start(worker)
+    const request = 'POST /hit?type=page_view&key=%2Fhot HTTP/1.1\r\nHost: counter.test\r\nContent-Length: 0\r\n\r\n'
+    const part = async (share: number) => {
+      const hits = Math.round(HITS * share)
+      const answer = await sendPipelined({ port: isolate.port, request, times: hits, connections: 128, depth: 8 })
+      expect(answer).toContain('X-Hit: counted')
+      await isolate.count(0, MILLION * share - hits, () => '/hot')
+    }
+    const fresh = await isolate.heap()
+    await part(0.1)
+    const early = await isolate.heap()
+    await part(0.9)
+    const late = await isolate.heap()
+    console.log(`bytes of heap: ${fresh} fresh, ${early} after a tenth, ${late} at the end`)
+    // Less than ten bytes for a hit.
+    expect(late).toBeLessThan(early + 1.5 * MEGABYTE)
+    expect(late).toBeLessThan(20 * MEGABYTE)
+    expect(await isolate.number('SELECT SUM(count) FROM slotted_counters')).toBe(MILLION)
+  })
+})
