@@ -11,8 +11,6 @@ const TICK_MICROS = 10_000
 const WARM_UP_SECONDS = 1
 /** What is cut off at the end of the warm-up is waited for, which takes long where hits queue behind one row. */
 const MAX_WARM_UP_CONNECTIONS = 64
-/** While everything connects and queues grow to their length. */
-const RAMP_SECONDS = 1
 
 /** A route under load. */
 export interface HttpVariant {
@@ -25,6 +23,8 @@ export interface HttpVariant {
   /** Distinct keys in the bodies; 0 sends no body. Default: 1. */
   keys?: number
   behaviour?: Partial<Behaviour>
+  /** Seconds until queues have grown to their length, which are left out of answers per second. Default: 0. */
+  rampSeconds?: number
   /** Where it counts, if it does: then every answered request must be found there. */
   counts: CountTable | null
 }
@@ -43,7 +43,7 @@ export function httpVariant(variant: HttpVariant): Variant {
 async function measure(
   rig: Rig,
   service: Service,
-  { method = 'POST', path, connections, keys = 1, counts }: HttpVariant,
+  { method = 'POST', path, connections, keys = 1, rampSeconds = 0, counts }: HttpVariant,
   round: number,
   seconds: number,
 ): Promise<Outcome> {
@@ -59,11 +59,7 @@ async function measure(
   )
   const countedBefore = await settle()
   const [statementsBefore, cpuBefore] = [await service.statements(), await cpuMicros(service.pid)]
-  const result = await runWrk(
-    { ...load, order: 'random', rampSeconds: RAMP_SECONDS, seconds },
-    service.directory,
-    rig.signal,
-  )
+  const result = await runWrk({ ...load, order: 'random', rampSeconds, seconds }, service.directory, rig.signal)
   const cpu = await cpuMicros(service.pid)
   const counted = await settle()
   const statements = await service.statements()

@@ -3,6 +3,7 @@ import type { Comparison, Topic } from './topic.ts'
 
 const BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
 const CONNECTIONS = [256, 1_024]
+const RAMP_SECONDS = 1
 
 const group = (connections: number) => `group commit, ${connections} connections`
 const oneRow = (connections: number) => `one row, ${connections} connections`
@@ -17,9 +18,9 @@ export const latency: Topic = {
     `${BEHAVIOUR.commitMs} ms with their locks held, as replicated storage takes. \`POST /hit\` against two Workers that ` +
     'send one statement per request through the same driver: one row per counter, and the slotted counter pattern as it was ' +
     'published (auto-increment id, unique key over type, id and slot, `RAND() * 100` slots). The endpoint has 100 connections to the database. ' +
-    'Deadlocks are tried again, which shows in the statements.',
+    'Deadlocks are tried again, which shows in the statements. The first second of each run, until queues have their length, is left out.',
   variants: CONNECTIONS.flatMap((connections) => {
-    const common = { connections, behaviour: BEHAVIOUR }
+    const common = { connections, behaviour: BEHAVIOUR, rampSeconds: RAMP_SECONDS }
     return [
       httpVariant({
         ...common,

@@ -25,11 +25,10 @@ reaches a real database server with durable settings through the local PlanetSca
 own. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
 absolute figures say little; what counts is how variants compare that were measured side by side.
 
-Every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured; the first second of load
-is left out of answers per second, until everything is connected and queues have their length. The variants take turns in every
-round, in rotating order, every other round backwards. A ratio is taken within each round; shown is the median of all rounds. After each run the sum
-in the database is compared with what was answered: at least as much, and at most what was under way when the load was cut off
-more. A single error or a count that does not match fails the whole benchmark.
+Every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured. The variants take turns
+in every round, in rotating order, every other round backwards. A ratio is taken within each round; shown is the median of all
+rounds. After each run the sum in the database is compared with what was answered: at least as much, and no more than that and
+what was under way when the load was cut off. A single error or a count that does not match fails the whole benchmark.
 `
 
 /** Renders the report of everything that was measured. */
