@@ -55,12 +55,14 @@ export const latency: Topic = {
       figure: 'perSecond',
       of: group(connections),
       to: oneRow(connections),
+      target: { atLeast: 40 },
     },
     {
       says: `answered/s at ${connections} connections: group commit against the published pattern`,
       figure: 'perSecond',
       of: group(connections),
       to: published(connections),
+      target: { atLeast: 4 },
     },
   ]),
 }
