@@ -6,6 +6,7 @@ const CONNECTIONS = [256, 1_024]
 const RAMP_SECONDS = 1
 
 const group = (connections: number) => `group commit, ${connections} connections`
+const bodiless = (connections: number) => `group commit without a body, ${connections} connections`
 const oneRow = (connections: number) => `one row, ${connections} connections`
 const published = (connections: number) => `published pattern, ${connections} connections`
 
@@ -32,6 +33,15 @@ export const latency: Topic = {
       }),
       httpVariant({
         ...common,
+        name: bodiless(connections),
+        about: 'POST /hit?…',
+        worker: 'product',
+        path: '/hit?type=page_view&key=%2Fblog%2Fhello',
+        keys: 0,
+        counts: 'slotted_counters',
+      }),
+      httpVariant({
+        ...common,
         name: oneRow(connections),
         about: 'one row per counter, one statement per request',
         worker: 'bare',
@@ -50,6 +60,13 @@ export const latency: Topic = {
   }),
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000'],
   comparisons: CONNECTIONS.flatMap((connections): Comparison[] => [
+    {
+      says: `answered/s at ${connections} connections: group commit without a body against one row`,
+      figure: 'perSecond',
+      of: bodiless(connections),
+      to: oneRow(connections),
+      target: { atLeast: 40 },
+    },
     {
       says: `answered/s at ${connections} connections: group commit against one row`,
       figure: 'perSecond',

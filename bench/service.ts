@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
 import { migrate } from '../local/migrations.ts'
 import type { Behaviour } from '../local/planetscale/behaviour.ts'
-import { startWorkerd, type Workerd } from '../local/workerd.ts'
+import { logTail, startWorkerd, type Workerd } from '../local/workerd.ts'
 import { EndpointProcess } from './endpoint.ts'
 import type { Rig, WorkerName } from './rig.ts'
 
@@ -77,14 +75,11 @@ export async function withService<T>(
     await endpoint.behave(database, behaviour)
     const databaseUrl = endpoint.urlOf(database)
     workerd = await startWorkerd({
-      // Cap'n Proto takes a path that begins with a slash for one below its import path.
-      script: relative(directory, rig.scriptOf(worker)),
+      script: rig.scriptOf(worker),
       directory,
       databaseUrl,
       apiToken: 'bench',
       ...(inspectorPort !== undefined && { inspectorPort }),
-    }).catch(async () => {
-      throw new Error(`workerd did not come up; its log ends with:\n${await tail(directory)}`)
     })
     return await work(serviceOf(rig, directory, database, endpoint, workerd))
   } finally {
@@ -125,12 +120,6 @@ function serviceOf(
       }
       return last
     },
-    logTail: () => tail(directory),
+    logTail: () => logTail(directory),
   }
-}
-
-/** The last lines of workerd's log, which goes away with its directory. */
-async function tail(directory: string): Promise<string> {
-  const text = await readFile(join(directory, 'workerd.log'), 'utf8').catch(() => '')
-  return text.replaceAll(`${directory}/`, '').trimEnd().split('\n').slice(-5).join('\n')
 }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 import { unstable_readConfig } from 'wrangler'
@@ -78,6 +78,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     ...Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, json = ${text(JSON.stringify(value))})`),
   ]
   const file = join(directory, 'workerd.capnp')
+  // A path that begins with a slash would be one below the import path.
+  const module = relative(resolve(directory), resolve(script))
   await writeFile(
     file,
     `using Workerd = import "/workerd/workerd.capnp";
@@ -86,14 +88,14 @@ const config :Workerd.Config = (
   sockets = [ (name = "http", address = "127.0.0.1:${port}", http = (), service = "main") ]
 );
 const worker :Workerd.Worker = (
-  modules = [ (name = "worker.js", esModule = embed ${text(script)}) ],
+  modules = [ (name = "worker.js", esModule = embed ${text(module)}) ],
   compatibilityDate = ${text(configured.compatibility_date!)},
   bindings = [ ${bindings.join(',\n    ')} ]
 );
 `,
   )
   const require = createRequire(createRequire(import.meta.url).resolve('wrangler'))
-  const logFile = join(directory, 'workerd.log')
+  const logFile = logFileIn(directory)
   const log = await open(logFile, 'a')
   const server = await ServerProcess.start({
     name: 'workerd',
@@ -119,7 +121,7 @@ const worker :Workerd.Worker = (
     if (up !== null) break
     if (code !== undefined || Date.now() - began > START_MS) {
       await server.stop()
-      throw new Error(`workerd did not come up; see ${logFile}`)
+      throw new Error(`workerd did not come up; its log ends with:\n${await logTail(directory)}`)
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -135,6 +137,16 @@ const worker :Workerd.Worker = (
     },
     stop: () => server.stop(),
   }
+}
+
+/** The last lines of workerd's and the Worker's log, without the paths of its folder. */
+export async function logTail(directory: string): Promise<string> {
+  const text = await readFile(logFileIn(directory), 'utf8').catch(() => '')
+  return text.replaceAll(`${directory}/`, '').trimEnd().split('\n').slice(-5).join('\n')
+}
+
+function logFileIn(directory: string): string {
+  return join(directory, 'workerd.log')
 }
 
 /** A text in Cap'n Proto's notation, whose escapes are JSON's. */

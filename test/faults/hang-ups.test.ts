@@ -69,11 +69,10 @@ describe('when clients hang up', () => {
     await check()
   })
 
-  it('with RST at once or a moment later, every hit that the Worker was handed is counted once', async () => {
+  it('with RST at once or a moment later, every hit that the Worker was handed is counted once, the first included', async () => {
     const part = page('/pixel')
     const pixel: Message = { method: 'GET', path: '/hit.gif?type=page_view&key=/pixel' }
     const { begun: before } = await isolate.load()
-    receipts.book([part], await send(isolate.url, pixel))
     const begun = async () => (await isolate.load()).begun - before
     // Of those that have left before it gets to them, workerd tells the Worker nothing.
     for (const giveUpAt = Date.now() + 30_000; (await begun()) < MANY && Date.now() < giveUpAt; ) {
@@ -83,8 +82,8 @@ describe('when clients hang up', () => {
       await Promise.all(sent)
     }
     await expect.poll(async () => (await sumOf(db)) - (await begun()), { timeout: 20_000 }).toBe(0)
-    for (let left = (await begun()) - 1; left > 0; left--) receipts.book([part], 'counted')
-    expect(receipts.size).toBeGreaterThan(MANY)
+    for (let left = await begun(); left > 0; left--) receipts.book([part], 'counted')
+    expect(receipts.size).toBeGreaterThanOrEqual(MANY)
     await check()
   })
 

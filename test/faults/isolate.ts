@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/workerd.ts'
 import type { WorkerLoad } from '../harness/worker-load.ts'
@@ -76,7 +76,5 @@ export function isIdle({ waiting, flushes }: WorkerLoad): boolean {
 
 async function launch(databaseUrl: string, settings: Record<string, unknown>): Promise<Workerd> {
   const directory = join(inject('scratch'), `isolate-${randomUUID()}`)
-  // Cap'n Proto takes a path that begins with a slash for one below its import path.
-  const script = relative(directory, inject('builtWorker'))
-  return startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN, settings })
+  return startWorkerd({ script: inject('builtWorker'), directory, databaseUrl, apiToken: TOKEN, settings })
 }

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { Inspector } from '../../bench/inspector.ts'
@@ -36,8 +36,7 @@ class WatchedIsolate {
     const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
     const inspectorPort = await freePort()
     const directory = await stateDirectory()
-    const script = relative(directory, worker)
-    const workerd = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN, inspectorPort })
+    const workerd = await startWorkerd({ script: worker, directory, databaseUrl, apiToken: TOKEN, inspectorPort })
     onTestFinished(() => workerd.stop())
     const inspector = await Inspector.open(inspectorPort)
     onTestFinished(() => inspector.close())
