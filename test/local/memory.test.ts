@@ -90,8 +90,7 @@ class WatchedIsolate {
   }
 }
 
-// Only when asked for: a million requests take minutes on a machine that does anything else.
-describe.runIf(process.env.MEMORY_TEST)('an isolate’s memory stays within bounds', () => {
+describe('an isolate’s memory stays within bounds', () => {
   let worker: string
 
   beforeAll(async () => {
