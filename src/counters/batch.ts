@@ -19,22 +19,28 @@ export interface BatchRow {
 /** Rows that are written by one statement: each slot once, in primary key order, so that no two lock in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-/**
- * Adds up increments: one row per counter, because a second row of the same batch for the same slot would be taken for a
- * repeat. A counter to which nothing is added gets no row.
- *
- * @param id a random number, or the hash of an idempotency key; never 0
- * @param slotOf chooses the slot for a counter
- */
-export function makeBatch(id: bigint, increments: readonly Increment[], slotOf: (counter: Counter) => bigint): Batch {
+/** Adds up increments: one for each counter. */
+export function addUp(increments: readonly Increment[]): readonly Increment[] {
+  if (increments.length === 1) return increments
   const sums = new Map<string, Increment>()
   for (const { counter, by } of increments) {
     const sum = sums.get(counterId(counter))
     if (sum) sum.by += by
     else sums.set(counterId(counter), { counter, by })
   }
+  return [...sums.values()]
+}
+
+/**
+ * Makes the rows for increments: one per counter, because a second row of the same batch for the same slot would be taken for a
+ * repeat. A counter to which nothing is added gets no row.
+ *
+ * @param id a random number, or the hash of an idempotency key; never 0
+ * @param slotOf chooses the slot for a counter
+ */
+export function makeBatch(id: bigint, increments: readonly Increment[], slotOf: (counter: Counter) => bigint): Batch {
   const rows: BatchRow[] = []
-  for (const { counter, by } of sums.values()) {
+  for (const { counter, by } of addUp(increments)) {
     const { recordType, recordId } = counter
     if (by !== 0n) rows.push({ recordType, recordId, slot: slotOf(counter), count: by, batch: id })
   }

@@ -4,7 +4,6 @@ import { retrying } from '../database/retry.ts'
 import { log } from '../log.ts'
 import { applyBatch, type Batch } from './batch.ts'
 import type { BatchQueue } from './batch-queue.ts'
-import type { Counter } from './counter.ts'
 import type { Group, Outcome } from './group.ts'
 import { type StoredNames, storeNames } from './names.ts'
 import type { SlotPool } from './slots.ts'
@@ -38,22 +37,33 @@ export type Flush = Outcome | { status: 'split' }
 export async function flush(context: FlushContext, group: Group, beat: (aliveUntil: number) => void): Promise<Flush> {
   const { slots, deadlineMs } = context
   const batch = group.seal(() => slots.lease(), context.classicSlots)
-  const db = retrying({
+  const db: Executor = {
     execute(sql, args) {
       beat(Date.now() + deadlineMs)
       return context.db.execute(sql, args)
     },
-  })
-  const naming = nameCounters(context, db, group)
-  const failure = await applyBatch(db, batch).then(
-    ({ settled }) => {
-      if (settled && !group.contested) slots.release(group.slot)
-      return null
-    },
-    (error: unknown) => fate(classify(error), batch, group),
-  )
-  await naming
-  if (failure === null) return { status: 'counted' }
+  }
+  // Whether a part of it may have been applied by an attempt that failed: on a sharded keyspace one shard may have committed
+  // its rows before another one met a deadlock or a timeout.
+  let partly = false
+  const attempts: Executor = {
+    execute: (sql, args) =>
+      db.execute(sql, args).catch((error: unknown) => {
+        partly ||= batch.length > 1 && classify(error).retry
+        throw error
+      }),
+  }
+  // The batch first: if only one statement is let through to see whether the database is back, it is to be this one.
+  const applying = applyBatch(retrying(attempts), batch)
+  const [applied] = await Promise.allSettled([applying, nameCounters(context, db, group)])
+  // Only now, and without a pause until the group has its outcome: while the names are on their way another leader may take
+  // the group over, and send its batch to this slot again.
+  if (applied.status === 'fulfilled') {
+    if (applied.value.settled && !group.contested) slots.release(group.slot)
+    return { status: 'counted' }
+  }
+  const reason = classify(applied.reason)
+  const failure = partly || group.contested ? reason.withApplied('unknown') : reason
   // The database refused something in it, which is one request's fault, and nobody else's.
   const refused = failure.kind === 'range' || failure.kind === 'rejected'
   if (refused && failure.applied === 'no' && group.tickets.length > 1) {
@@ -71,9 +81,12 @@ export async function flush(context: FlushContext, group: Group, beat: (aliveUnt
 /**
  * Gives up on the database for a group that has waited too long to be sent: puts it into the queue, or, without one,
  * refuses it.
+ *
+ * @param beat as for `flush`
  */
-export async function spill(context: FlushContext, group: Group): Promise<Outcome> {
+export async function spill(context: FlushContext, group: Group, beat: (aliveUntil: number) => void): Promise<Outcome> {
   if (context.queue === null) return { status: 'overloaded' }
+  beat(Date.now() + QUEUE_DEADLINE_MS)
   const batch = group.seal(() => context.slots.lease(), context.classicSlots)
   return enqueue(context.queue, group, batch, null)
 }
@@ -85,7 +98,7 @@ async function enqueue(
   batch: Batch,
   failure: DatabaseFailure | null,
 ): Promise<Outcome> {
-  const since = new Date(group.openedAt)
+  const since = new Date(group.waitsSince)
   try {
     await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate: failure?.applied ?? 'no' }))
   } catch (error) {
@@ -102,22 +115,16 @@ async function enqueue(
   return { status: 'queued' }
 }
 
-/** Of several rows, or of several attempts, some may have been applied when the whole failed. */
-function fate(failure: DatabaseFailure, batch: Batch, group: Group): DatabaseFailure {
-  // On a sharded keyspace one shard may have committed its rows before another one met a deadlock or a timeout.
-  return (batch.length > 1 && failure.retry) || group.contested ? failure.withApplied('unknown') : failure
-}
-
-/** Stores the names that may be missing. Failing to is no reason not to count: they are stored with the next flush. */
+/** Stores the names that may be missing. Failing to is no reason not to count: a later flush tries again. */
 async function nameCounters({ names }: FlushContext, db: Executor, group: Group): Promise<void> {
-  const missing: Counter[] = names.missing(group.counters())
-  if (missing.length === 0) return
+  const due = names.due(group.counters(), Date.now())
+  if (due.length === 0) return
   try {
-    await storeNames(db, missing)
-    for (const counter of missing) names.add(counter)
+    await storeNames(db, due)
+    for (const counter of due) names.add(counter)
   } catch (error) {
-    names.owe(missing)
-    log('warn', 'names_not_stored', { names: missing.length, error: String(error) })
+    names.owe(due, Date.now())
+    log('warn', 'names_not_stored', { names: due.length, error: String(error) })
   }
 }
 

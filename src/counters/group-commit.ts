@@ -1,5 +1,6 @@
 import { DatabaseFailure } from '../database/errors.ts'
-import type { Increment } from './batch.ts'
+import { log } from '../log.ts'
+import { addUp, type Increment } from './batch.ts'
 import { type Flush, type FlushContext, flush, spill } from './flush.ts'
 import { Group, type Outcome, type Ticket } from './group.ts'
 
@@ -26,6 +27,10 @@ const MANY = 16
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
+/** The longest silence that anybody announces, in milliseconds: beyond it, it was the clock that was set back. */
+const MAX_SILENCE_MS = 15_000
+/** Milliseconds after which a batch is not sent again: long before the rows that recognise it may be pruned. */
+const MAX_RESEND_MS = 10 * 60_000
 /** Milliseconds without a sign of life after which a leader is taken for dead, beyond the deadline of what it sent. */
 const SILENCE_MS = 500
 
@@ -100,13 +105,21 @@ export class GroupCommit {
     { key, waitUntil, answerReady = false }: CountOptions,
   ): Promise<'counted' | 'queued'> {
     const now = Date.now()
+    this.#replaceSilent(now)
     if (this.#waiting >= MAX_WAITING || this.#waitingRows >= MAX_WAITING_ROWS) throw new Overloaded()
-    const ticket = this.#join(increments, key, now)
+    const ticket = this.#join(addUp(increments), key, now)
+    // One turn at a time: a request may send only so much.
+    let leads = false
     // From here on it may end at any await without a word, when its client hangs up: nothing may depend on what follows.
-    for (let lane = this.#freeLane(now); ; lane = this.#freeLane(Date.now())) {
+    for (;;) {
+      const lane = leads ? null : this.#freeLane(Date.now())
       if (lane !== null) {
+        leads = true
         const turn = this.#lead(lane)
-        waitUntil(turn.over)
+        const over = turn.over.then(() => {
+          leads = false
+        })
+        waitUntil(over)
         await turn.first
       } else {
         await waitForNews(ticket, this.#patience(ticket.group, Date.now()), answerReady)
@@ -121,6 +134,8 @@ export class GroupCommit {
       this.#ready.push(this.#open)
       this.#open = null
     }
+    // What was left over while nobody led has waited for no fault of the database's.
+    if (this.#open !== null && this.#lanes.size === 0) this.#open.waitsSince = now
     this.#open ??= new Group(now, this.#expectation(now))
     this.#waiting++
     const before = this.#open.size
@@ -158,11 +173,10 @@ export class GroupCommit {
     return Math.min(Math.max(1, Math.ceil(this.#flushMs / PACE_MS)), MAX_LANES)
   }
 
-  /** A lane to lead, if something waits and there is one; those of leaders that fell silent are free. */
-  #freeLane(now: number): Lane | null {
+  /** Frees the lanes of leaders that fell silent, and puts what they were sending in front of what waits. */
+  #replaceSilent(now: number): void {
     for (const lane of this.#lanes) {
-      // Nobody announces a longer silence than a minute: then it was the clock that was set back.
-      if (lane.aliveUntil >= now && lane.aliveUntil - now < 60_000) continue
+      if (lane.aliveUntil >= now && lane.aliveUntil - now < MAX_SILENCE_MS) continue
       this.#lanes.delete(lane)
       const { group } = lane
       lane.group = null
@@ -171,8 +185,13 @@ export class GroupCommit {
         this.#ready.unshift(group)
       }
     }
+  }
+
+  /** A lane to lead, if something waits and there is one. */
+  #freeLane(now: number): Lane | null {
+    this.#replaceSilent(now)
     if (this.#open === null && this.#ready.length === 0) return null
-    if (this.#leaders() >= this.#lanesWanted() && !this.#isStale(now)) return null
+    if (this.#leaders() >= this.#lanesWanted() && !(this.#isStale(now) && this.#allBusy())) return null
     const lane: Lane = { group: null, beganAt: now, aliveUntil: now + PACE_MS + SILENCE_MS, leaving: false }
     this.#lanes.add(lane)
     return lane
@@ -185,11 +204,17 @@ export class GroupCommit {
     return leaders
   }
 
+  /** Whether no leader is about to take what waits. */
+  #allBusy(): boolean {
+    for (const { group } of this.#lanes) if (group === null) return false
+    return true
+  }
+
   /** Whether what waits has waited so long that it is not worth waiting for a lane. */
   #isStale(now: number): boolean {
     const oldest = this.#ready[0] ?? this.#open
     const maxAge = this.#context.queue === null ? MAX_AGE_MS : MAX_AGE_WITH_QUEUE_MS
-    return oldest !== null && oldest !== undefined && !oldest.sealed && now - oldest.openedAt > maxAge
+    return oldest !== null && oldest !== undefined && !oldest.sealed && now - oldest.waitsSince > maxAge
   }
 
   /**
@@ -226,23 +251,41 @@ export class GroupCommit {
     }
     // Taken, and sealed, before anything is waited for: what comes now is the next group's.
     const stale = this.#isStale(now)
-    const group = this.#ready.shift() ?? this.#open
+    const group = this.#take(now)
     if (group === null) return
-    if (group === this.#open) this.#open = null
     group.expectedAt = now + this.#flushMs
+    // Perhaps it was taken for dead in its pause; with a group in hand it must be seen if it dies.
+    this.#lanes.add(lane)
+    this.#beat(lane, now)
     lane.group = group
     lane.beganAt = now
     this.#lastFlushAt = now
     this.#lastSize = group.tickets.length
     try {
-      if (stale) this.#settle(group, await spill(this.#context, group))
-      else this.#conclude(lane, group, await flush(this.#context, group, (until) => this.#beat(lane, until)))
+      const beat = (until: number) => this.#beat(lane, until)
+      if (stale) this.#settle(group, await spill(this.#context, group, beat))
+      else this.#conclude(lane, group, await flush(this.#context, group, beat))
     } catch (error) {
       // Ours to have prevented; whoever waits must not wait forever.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
     } finally {
       lane.group = null
     }
+  }
+
+  /** The group that is next, if there is one. */
+  #take(now: number): Group | null {
+    for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
+      // The leader that it was taken from was alive after all.
+      if (group.outcome !== null) continue
+      if (!group.sealed || now - group.waitsSince <= MAX_RESEND_MS) return group
+      const failure = DatabaseFailure.unexpected('nobody was left to send it again')
+      log('error', 'batch_abandoned', { requests: group.tickets.length, rows: group.size })
+      this.#settle(group, { status: 'failed', failure })
+    }
+    const group = this.#open
+    this.#open = null
+    return group
   }
 
   #conclude(lane: Lane, group: Group, result: Flush): void {

@@ -30,8 +30,8 @@ export interface Ticket {
  * stays the same, however often it is sent. Plain data: it belongs to no request.
  */
 export class Group {
-  /** When the first request joined, in milliseconds of `Date.now()`. */
-  readonly openedAt: number
+  /** Since when it waits to be sent, in milliseconds of `Date.now()`. */
+  waitsSince: number
   /** When its outcome is likely to be known. */
   expectedAt: number
   outcome: Outcome | null = null
@@ -44,8 +44,8 @@ export class Group {
   readonly #keyed = new Map<string, BatchRow>()
   #batch: Batch | null = null
 
-  constructor(openedAt: number, expectedAt: number) {
-    this.openedAt = openedAt
+  constructor(waitsSince: number, expectedAt: number) {
+    this.waitsSince = waitsSince
     this.expectedAt = expectedAt
   }
 

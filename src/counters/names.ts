@@ -6,6 +6,8 @@ import { Generations } from './generations.ts'
 const MAX_GENERATION = 10_000
 /** Names that one statement stores beyond those it is about. */
 const MAX_OWED_AT_ONCE = 500
+/** Milliseconds after names could not be stored in which that is not tried again: counts wait for it. */
+const RETRY_MS = 2_000
 
 /**
  * The counters whose names this isolate knows to be in the database, so that a name costs one statement per isolate and
@@ -15,6 +17,7 @@ export class StoredNames {
   readonly #names = new Generations<true>(MAX_GENERATION)
   /** Those that could not be stored when they should have been. */
   readonly #owed = new Map<string, Counter>()
+  #retryAt = 0
 
   has(counter: Counter): boolean {
     return this.#names.has(counterId(counter))
@@ -26,24 +29,44 @@ export class StoredNames {
     this.#owed.delete(id)
   }
 
-  /** Remembers, within bounds, counters whose names could not be stored, for the next time that names are. */
-  owe(counters: Iterable<Counter>): void {
+  /**
+   * Remembers, within bounds, counters whose names could not be stored.
+   *
+   * @param now milliseconds of `Date.now()`; for a while from then on, names are only owed
+   */
+  owe(counters: Iterable<Counter>, now: number): void {
+    this.#retryAt = now + RETRY_MS
+    this.#postpone(counters)
+  }
+
+  #postpone(counters: Iterable<Counter>): void {
     for (const counter of counters) {
       if (this.#owed.size < MAX_GENERATION) this.#owed.set(counterId(counter), counter)
     }
   }
 
-  /** Those of some counters, each once, whose name may not be in the database yet, and some of those that are owed. */
-  missing(counters: Iterable<Counter>): Counter[] {
-    const missing = new Map<string, Counter>()
+  /**
+   * The counters whose names are to be stored now: those of some, each once, whose name may not be in the database yet, and
+   * some of those that are owed. None while names are only owed.
+   *
+   * @param now milliseconds of `Date.now()`
+   */
+  due(counters: Iterable<Counter>, now: number): Counter[] {
+    const unknown: Counter[] = []
+    for (const counter of counters) if (counter.name !== null && !this.has(counter)) unknown.push(counter)
+    const wait = this.#retryAt - now
+    // Longer than ever announced: then it was the clock that was set back.
+    if (wait > 0 && wait <= RETRY_MS) {
+      this.#postpone(unknown)
+      return []
+    }
+    const due = new Map<string, Counter>()
     for (const [id, counter] of this.#owed) {
-      if (missing.size >= MAX_OWED_AT_ONCE) break
-      missing.set(id, counter)
+      if (due.size >= MAX_OWED_AT_ONCE) break
+      due.set(id, counter)
     }
-    for (const counter of counters) {
-      if (counter.name !== null && !this.has(counter)) missing.set(counterId(counter), counter)
-    }
-    return [...missing.values()]
+    for (const counter of unknown) due.set(counterId(counter), counter)
+    return [...due.values()]
   }
 }
 

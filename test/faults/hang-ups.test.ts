@@ -102,6 +102,19 @@ describe('when clients hang up', () => {
     },
   )
 
+  it('the leader and all that waited for it, whoever comes much later is counted, and so are they', async () => {
+    await db.behave({ faults: [{ action: 'hang-request', match: BATCH }] })
+    const parts = ['/leader', '/a', '/b', '/a'].map((key) => page(key))
+    const leader = await waiting([mortal(hitOf(parts[0]!))])
+    const followers = await waiting(parts.slice(1).map((part) => mortal(hitOf(part))))
+    expect([...(await leader.hangUp()), ...(await followers.hangUp())]).toEqual(parts.map(() => 'unknown'))
+    // Longer than a request waits for the database: but it is not the database that kept them waiting.
+    await new Promise((resolve) => setTimeout(resolve, 7_000))
+    expect(await send(isolate.url, incrementOf(page('/late')))).toBe('counted')
+    for (const part of [...parts, page('/late')]) receipts.book([part], 'counted')
+    await check()
+  })
+
   it('the leader with all of its work, and its statement arrives after that of its successor and many more', async () => {
     const letGo = network.holdNext()
     const leader = await waiting([mortal(hitOf(page('/leader')))])

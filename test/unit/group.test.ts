@@ -175,7 +175,7 @@ describe('halves of a group', () => {
           expect(half.tickets.length).toBeGreaterThan(0)
           expect(half.tickets.length).toBeLessThan(tickets.length)
           for (const ticket of half.tickets) expect(ticket.group).toBe(half)
-          expect([half.openedAt, half.outcome, half.sealed, half.contested]).toEqual([7, null, false, false])
+          expect([half.waitsSince, half.outcome, half.sealed, half.contested]).toEqual([7, null, false, false])
         }
       }),
     )

@@ -42,7 +42,7 @@ describe('storing names', () => {
   it('takes one statement, sorted by primary key, for all that may be missing', async () => {
     const db = new Recorder()
     const counters = [counter(30), counter(2, 2), counter(4), counter(30), counter(1, 2)]
-    await storeNames(db, new StoredNames().missing(counters))
+    await storeNames(db, new StoredNames().due(counters, 0))
     expect(db.sent).toEqual([
       {
         sql: 'INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?)',
@@ -72,27 +72,43 @@ describe('storing names', () => {
     const db = new Recorder()
     const stored = new StoredNames()
     for (const known of [counter(1), counter(2)]) stored.add(known)
-    await storeNames(db, stored.missing([counter(2), counter(1), { ...counter(3), name: null }]))
-    await storeNames(db, stored.missing([]))
+    await storeNames(db, stored.due([counter(2), counter(1), { ...counter(3), name: null }], 0))
+    await storeNames(db, stored.due([], 0))
     expect(db.sent).toEqual([])
-    await storeNames(db, stored.missing([counter(1), counter(4)]))
+    await storeNames(db, stored.due([counter(1), counter(4)], 0))
     expect(db.sent[0]?.args).toEqual([1, 4n, '/page/4'])
   })
 
   it('owes those that could not be stored, until they are, and no more of them than it has room for', () => {
     const stored = new StoredNames()
-    stored.owe([counter(1), counter(2)])
-    expect(stored.missing([counter(2), counter(3)]).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
+    const later = 10_000
+    stored.owe([counter(1), counter(2)], 0)
+    expect(stored.due([counter(2), counter(3)], later).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
     for (const known of [counter(1), counter(2)]) stored.add(known)
-    expect(stored.missing([counter(3)]).map(counterId)).toEqual(['1/3'])
-    stored.owe(Array.from({ length: 100_000 }, (_, i) => counter(10 + i)))
+    expect(stored.due([counter(3)], later).map(counterId)).toEqual(['1/3'])
+    stored.owe(
+      Array.from({ length: 100_000 }, (_, i) => counter(10 + i)),
+      0,
+    )
     let owed = 0
-    for (let missing = stored.missing([]); missing.length > 0; missing = stored.missing([])) {
+    for (let missing = stored.due([], later); missing.length > 0; missing = stored.due([], later)) {
       // Some with each statement, not all at once.
       expect(missing.length).toBeLessThanOrEqual(500)
       owed += missing.length
       for (const known of missing) stored.add(known)
     }
     expect(owed).toBe(10_000)
+  })
+
+  it('does not hold up the next counts after it failed: for two seconds names are only owed', () => {
+    const stored = new StoredNames()
+    const failedAt = 1_000_000
+    stored.owe([counter(1)], failedAt)
+    expect(stored.due([counter(2)], failedAt)).toEqual([])
+    expect(stored.due([counter(2), counter(3)], failedAt + 1_999)).toEqual([])
+    expect(stored.due([], failedAt + 2_000).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
+    stored.owe([counter(1)], failedAt)
+    // The clock was set back.
+    expect(stored.due([], failedAt - 3_600_000).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
   })
 })
