@@ -1,4 +1,8 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+
+const FIRST = 20_000
+const LAST = 32_767
 
 /**
  * Whether a port on 127.0.0.1 can be listened on.
@@ -13,14 +17,13 @@ export function isFree(port: number): Promise<boolean> {
   })
 }
 
-/** A port on 127.0.0.1 that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
+/**
+ * A port on 127.0.0.1 that is free now, and likely to stay so until it is listened on: outside of the range from which
+ * systems take the ports of connections that are opened (32768 and up on Linux, 49152 and up by RFC 6335, section 6).
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST, LAST + 1)
+    if (await isFree(port)) return port
+  }
 }
