@@ -124,7 +124,7 @@ describe('a session', () => {
     const shards = vitessSession.shardSessions!
     const other = await emptyDatabase()
     const forged: unknown[] = [
-      { signature: `${signature.slice(0, 10)}x${signature.slice(11)}`, vitessSession },
+      { signature: `${signature.slice(0, 10)}${signature[10] === 'x' ? 'y' : 'x'}${signature.slice(11)}`, vitessSession },
       { signature: '', vitessSession },
       { vitessSession },
       { signature },
