@@ -8,6 +8,7 @@ import { databaseProblem } from './database-problem.ts'
 import { isolateOf } from './isolate.ts'
 import { logFailure, Problem } from './problem.ts'
 import { counters } from './routes/counters.ts'
+import { downloads } from './routes/downloads.ts'
 import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
 import { increments } from './routes/increments.ts'
@@ -40,6 +41,7 @@ app.use(
 )
 
 app.route('/', health)
+app.route('/', downloads)
 app.route('/', counters)
 app.route('/', increments)
 app.route('/', operations)

@@ -15,8 +15,14 @@ export interface CounterType {
   allowedOrigins: readonly string[]
   /** Slots to spread each counter over; `null` gives every writer a slot of its own. */
   slots: number | null
-  /** Seconds within which one visitor counts once; `null` counts every hit. */
+  /** Seconds within which one visitor counts once, 0 for every time; `null` leaves it to what is counted. */
   dedupeSeconds: number | null
+  /** Where the downloads of `/d` are, with a slash at its end: a URL, or a path on this host; `null` has none. */
+  redirectTo: string | null
+  /** Whether automatic clients count as well. */
+  countBots: boolean
+  /** Whether visitors are not counted whose browser asks for that (DNT, Global Privacy Control). */
+  respectDoNotTrack: boolean
 }
 
 /** Bounds of one roll-up run. */
@@ -45,11 +51,17 @@ export interface QueueProducer {
   sendBatch(messages: Iterable<{ body: unknown; contentType: 'json' }>): Promise<unknown>
 }
 
+/** What this Worker uses of a rate limit that is bound to it. */
+export interface RateLimit {
+  limit(options: { key: string }): Promise<{ success: boolean }>
+}
+
 export interface Config {
   databaseUrl: string
   apiToken: string
   batches: QueueProducer | null
   deadBatches: QueueProducer | null
+  rateLimit: RateLimit | null
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
   pruning: PruningSettings
@@ -77,6 +89,20 @@ const origin = z
     'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"',
   )
 
+const flag = z.boolean({ error: 'must be true or false' }).default(false)
+
+const REDIRECT_RULE =
+  'must be where the files are: "https://files.example.com/dist/", or a path on this host such as "/files/", with a slash at its end and no ? or #'
+
+/** A URL whose path is a folder, written as browsers write it, so that what is put behind it cannot change what it means. */
+const folder = z.string({ error: REDIRECT_RULE }).refine((value) => {
+  const host = 'http://host.invalid'
+  const isPath = value.startsWith('/')
+  if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
+  const { protocol, href } = new URL(value, host)
+  return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
+}, REDIRECT_RULE)
+
 /** A table of settings: nothing in it that is not known. */
 const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a table of settings' : undefined) })
@@ -84,11 +110,14 @@ const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
 const counterType = table({
   record_type: integer(1, 65_535),
   key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
-  public: z.boolean({ error: 'must be true or false' }).default(false),
+  public: flag,
   allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
   slots: integer(1, 100_000).optional(),
   // The longest that PRUNING.idempotency_hours can be; the two are compared below.
-  dedupe_seconds: integer(1, 24 * 365 * 3_600).optional(),
+  dedupe_seconds: integer(0, 24 * 365 * 3_600).optional(),
+  redirect_to: folder.optional(),
+  count_bots: flag,
+  respect_do_not_track: flag,
 })
 
 const typeName = z
@@ -115,6 +144,12 @@ const queue = z
   })
   .optional()
 
+const rateLimit = z
+  .custom<RateLimit>((value) => typeof (value as Partial<RateLimit> | null)?.limit === 'function', {
+    error: 'must be a rate limiting binding: [[ratelimits]] in wrangler.toml',
+  })
+  .optional()
+
 const settings = z.object({
   DATABASE_URL: z
     .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
@@ -136,6 +171,7 @@ const settings = z.object({
     .refine((types) => Object.keys(types).length > 0, 'must name at least one type'),
   BATCHES: queue,
   DEAD_BATCHES: queue,
+  VISITOR_LIMIT: rateLimit,
   ROLLUP: rollUp.prefault({}),
   PRUNING: pruning.prefault({}),
 })
@@ -193,7 +229,7 @@ export function readConfig(env: Env): Config {
     ...sharedRecordTypes(env.COUNTERS),
   ]
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
-  const { DATABASE_URL, API_TOKEN, BATCHES, DEAD_BATCHES, COUNTERS, ROLLUP, PRUNING } = parsed.data
+  const { DATABASE_URL, API_TOKEN, BATCHES, DEAD_BATCHES, VISITOR_LIMIT, COUNTERS, ROLLUP, PRUNING } = parsed.data
   const types = Object.entries(COUNTERS).map(([name, type]): [string, CounterType] => [
     name,
     {
@@ -204,6 +240,9 @@ export function readConfig(env: Env): Config {
       allowedOrigins: type.allowed_origins,
       slots: type.slots ?? null,
       dedupeSeconds: type.dedupe_seconds ?? null,
+      redirectTo: type.redirect_to ?? null,
+      countBots: type.count_bots,
+      respectDoNotTrack: type.respect_do_not_track,
     },
   ])
   const config: Config = {
@@ -211,6 +250,7 @@ export function readConfig(env: Env): Config {
     apiToken: API_TOKEN,
     batches: BATCHES ?? null,
     deadBatches: DEAD_BATCHES ?? null,
+    rateLimit: VISITOR_LIMIT ?? null,
     types: new Map(types),
     rollUp: { pageSlots: ROLLUP.page_slots, maxStatements: ROLLUP.max_statements, maxSeconds: ROLLUP.max_seconds },
     pruning: {

@@ -8,6 +8,8 @@ export interface Env {
   BATCHES?: unknown
   /** Queue for batches that can never be applied, each with the reason. */
   DEAD_BATCHES?: unknown
+  /** Rate limit for what visitors send, by their address. Without it, nothing is limited. */
+  VISITOR_LIMIT?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown

@@ -1,3 +1,4 @@
+import { Bots } from './bots.ts'
 import { type Config, readConfig } from './config.ts'
 import { batchQueue } from './counters/batch-queue.ts'
 import { GroupCommit } from './counters/group-commit.ts'
@@ -20,6 +21,7 @@ export interface Isolate {
   counting: GroupCommit
   known: KnownCounters
   visitors: Visitors
+  bots: Bots
 }
 
 // By the bindings: the platform hands every request of an isolate the same ones.
@@ -57,5 +59,6 @@ function makeIsolate(config: Config): Isolate {
     counting,
     known: new KnownCounters(),
     visitors: new Visitors(config.apiToken),
+    bots: new Bots(),
   }
 }

@@ -15,6 +15,9 @@ export interface Counter {
   name: string | null
 }
 
+/** What finding a counter takes of its type. */
+export type KeyedType = Pick<CounterType, 'recordType' | 'key'>
+
 /** Thrown for a key that its type does not take; the message says what is wrong with it, not what it was. */
 export class InvalidKey extends Error {}
 
@@ -23,7 +26,7 @@ export class InvalidKey extends Error {}
  *
  * @throws {InvalidKey}
  */
-export async function counterOf(type: CounterType, key: string): Promise<Counter> {
+export async function counterOf(type: KeyedType, key: string): Promise<Counter> {
   if (key === '') throw new InvalidKey('must not be empty')
   if (type.key === 'integer') {
     // One spelling per number: "007" and "7" would be one counter under two names.

@@ -3,8 +3,7 @@ import { Hono } from 'hono'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import type { Config } from '../config.ts'
-import type { Counter } from '../counters/counter.ts'
-import { countFor } from '../counting.ts'
+import { exclusionOf } from '../exclusion.ts'
 import { hitOf } from '../hit-header.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import { readShortJson } from '../json-body.ts'
@@ -12,6 +11,7 @@ import { logFailure, Problem } from '../problem.ts'
 import { once, readQuery } from '../query.ts'
 import { invalidRequest, namedCounter } from '../request.ts'
 import { PIXEL } from '../views/pixel.ts'
+import { countVisit } from '../visit.ts'
 import { keyField, typeField } from './fields.ts'
 
 const BODY = {
@@ -105,7 +105,7 @@ async function countPixel(c: Context<AppEnv>): Promise<string> {
 }
 
 /**
- * Counts one hit, once per visitor where the type asks for that.
+ * Counts one hit, if it stands for a visitor, and once for each where the type asks for that.
  *
  * @returns what to say in `X-Hit`
  * @throws {Problem}
@@ -119,28 +119,13 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
   const remembered = typeof key === 'string' ? isolate.known.recall(type, key) : undefined
   const counter = remembered ?? (await namedCounter(isolate.known, type, key, 'key'))
   if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
-  const counting = [{ counter, by: 1n }]
-  const advice = 'Views are not worth sending twice.'
-  const visit = type.dedupeSeconds === null ? undefined : await visitOf(c, isolate, type.dedupeSeconds, counter)
-  if (visit === undefined) return countFor(c, isolate.counting, counting, { advice, answerReady: true })
-  if (isolate.visitors.wasCounted(visit)) return 'ignored; reason=duplicate'
-  const outcome = await countFor(c, isolate.counting, counting, { key: visit, advice, answerReady: true })
-  isolate.visitors.counted(visit)
-  return outcome
-}
-
-/** The visit that a hit belongs to. */
-async function visitOf(
-  c: Context<AppEnv>,
-  { visitors }: Isolate,
-  dedupeSeconds: number,
-  counter: Counter,
-): Promise<bigint | undefined> {
-  // Set by Cloudflare, whatever the client sends. Without it visitors cannot be told apart, and every hit counts.
-  const address = c.req.header('CF-Connecting-IP')
-  if (address === undefined) return undefined
-  const agent = c.req.header('User-Agent') ?? ''
-  return visitors.visit({ address, agent }, counter, dedupeSeconds, new Date())
+  const excluded = await exclusionOf(c, isolate, type)
+  if (excluded !== null) return `ignored; reason=${excluded}`
+  return countVisit(c, isolate, counter, {
+    dedupeSeconds: type.dedupeSeconds ?? 0,
+    advice: 'Views are not worth sending twice.',
+    answerReady: true,
+  })
 }
 
 function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {

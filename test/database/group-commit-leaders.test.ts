@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterType } from '../../src/config.ts'
-import { type Counter, counterOf } from '../../src/counters/counter.ts'
+import { type Counter, counterOf, type KeyedType } from '../../src/counters/counter.ts'
 import type { FlushContext } from '../../src/counters/flush.ts'
 import { GroupCommit } from '../../src/counters/group-commit.ts'
 import { StoredNames } from '../../src/counters/names.ts'
@@ -14,15 +13,7 @@ const DEADLINE_MS = 400
 /** Longer than it takes to notice that a leader, whose statement has its deadline, is silent. */
 const SILENCE_MS = DEADLINE_MS + 700
 
-const page: CounterType = {
-  name: 'page',
-  recordType: 1,
-  key: 'string',
-  public: true,
-  allowedOrigins: [],
-  slots: null,
-  dedupeSeconds: null,
-}
+const page: KeyedType = { recordType: 1, key: 'string' }
 
 /** A database to which statements never get that some pattern matches: whoever sends one has died at that point. */
 class DeadlyDatabase implements Executor {

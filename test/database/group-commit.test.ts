@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CounterType } from '../../src/config.ts'
 import type { Increment } from '../../src/counters/batch.ts'
-import { counterOf } from '../../src/counters/counter.ts'
+import { counterOf, type KeyedType } from '../../src/counters/counter.ts'
 import type { FlushContext } from '../../src/counters/flush.ts'
 import { GroupCommit } from '../../src/counters/group-commit.ts'
 import { hash64 } from '../../src/counters/hash.ts'
@@ -11,16 +10,8 @@ import { SlotPool } from '../../src/counters/slots.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 
-const page: CounterType = {
-  name: 'page',
-  recordType: 1,
-  key: 'string',
-  public: true,
-  allowedOrigins: [],
-  slots: null,
-  dedupeSeconds: null,
-}
-const classic: CounterType = { ...page, name: 'classic', recordType: 2, slots: 4 }
+const page: KeyedType = { recordType: 1, key: 'string' }
+const classic: KeyedType = { recordType: 2, key: 'string' }
 
 describe('group commit', () => {
   let db: TestDatabase

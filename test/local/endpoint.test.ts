@@ -124,7 +124,10 @@ describe('a session', () => {
     const shards = vitessSession.shardSessions!
     const other = await emptyDatabase()
     const forged: unknown[] = [
-      { signature: `${signature.slice(0, 10)}${signature[10] === 'x' ? 'y' : 'x'}${signature.slice(11)}`, vitessSession },
+      {
+        signature: `${signature.slice(0, 10)}${signature[10] === 'x' ? 'y' : 'x'}${signature.slice(11)}`,
+        vitessSession,
+      },
       { signature: '', vitessSession },
       { vitessSession },
       { signature },

@@ -32,6 +32,7 @@ describe('the configuration', () => {
       apiToken: 'token',
       batches: null,
       deadBatches: null,
+      rateLimit: null,
       types: new Map([
         [
           'page_view',
@@ -43,6 +44,9 @@ describe('the configuration', () => {
             allowedOrigins: [],
             slots: null,
             dedupeSeconds: null,
+            redirectTo: null,
+            countBots: false,
+            respectDoNotTrack: false,
           },
         ],
       ]),
@@ -61,6 +65,9 @@ describe('the configuration', () => {
           allowed_origins: ['*'],
           slots: 100,
           dedupe_seconds: 30,
+          redirect_to: 'https://files.example.com/dist/',
+          count_bots: true,
+          respect_do_not_track: true,
         },
         a: { record_type: 2 },
       },
@@ -76,6 +83,9 @@ describe('the configuration', () => {
       allowedOrigins: ['*'],
       slots: 100,
       dedupeSeconds: 30,
+      redirectTo: 'https://files.example.com/dist/',
+      countBots: true,
+      respectDoNotTrack: true,
     })
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 12, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
@@ -153,6 +163,9 @@ describe('the configuration', () => {
         allowedOrigins: ['*'],
         slots: null,
         dedupeSeconds: null,
+        redirectTo: null,
+        countBots: false,
+        respectDoNotTrack: false,
       },
       {
         name: 'download',
@@ -162,6 +175,9 @@ describe('the configuration', () => {
         allowedOrigins: ['*'],
         slots: null,
         dedupeSeconds: null,
+        redirectTo: null,
+        countBots: false,
+        respectDoNotTrack: false,
       },
     ])
     expect(triggers.crons).toEqual([ROLL_UP_CRON, PRUNING_CRON])
@@ -369,13 +385,13 @@ describe('dedupe_seconds', () => {
     ),
   })
 
-  it.each([1, 1_800, 86_400])('may be %d, within the 24 hours for which visits are recognised', (seconds) => {
+  it.each([0, 1, 1_800, 86_400])('may be %d, within the 24 hours for which visits are recognised', (seconds) => {
     expect(typed({ record_type: 1, dedupe_seconds: seconds })).toMatchObject({ dedupeSeconds: seconds })
   })
 
-  it.each([0, -1, 1.5, 31_536_001, '1800', null, true])('does not take %j', (seconds) => {
+  it.each([-1, 1.5, 31_536_001, '1800', null, true])('does not take %j', (seconds) => {
     expect(typeProblems({ dedupe_seconds: seconds })).toEqual([
-      'COUNTERS.page_view.dedupe_seconds must be a whole number from 1 to 31536000',
+      'COUNTERS.page_view.dedupe_seconds must be a whole number from 0 to 31536000',
     ])
   })
 
@@ -392,6 +408,61 @@ describe('dedupe_seconds', () => {
     ])
     expect(problems({ ...deduped(3_600), PRUNING: { idempotency_hours: 1 } })).toEqual([])
     expect(problems({ ...deduped(31_536_000), PRUNING: { idempotency_hours: 8_760 } })).toEqual([])
+  })
+})
+
+describe('redirect_to', () => {
+  it.each(['https://files.example.com/', 'http://127.0.0.1:8788/files/', 'https://x.example/a%20b/c/', '/', '/files/'])(
+    'may be %s',
+    (base) => {
+      expect(typed({ record_type: 1, redirect_to: base })).toMatchObject({ redirectTo: base })
+    },
+  )
+
+  it.each([
+    '',
+    'files.example.com/',
+    'files/',
+    'https://files.example.com',
+    'https://files.example.com/dist',
+    'https://files.example.com/?file=',
+    'https://files.example.com/#/',
+    'https://files.example.com/a/../b/',
+    'HTTPS://files.example.com/',
+    'ftp://files.example.com/',
+    'javascript:/',
+    'data:/',
+    '//files.example.com/',
+    '/\\files.example.com/',
+    '/a/../',
+    '/a b/',
+    1,
+    null,
+    true,
+  ])('does not take %j', (base) => {
+    expect(typeProblems({ redirect_to: base })).toEqual([
+      expect.stringContaining('COUNTERS.page_view.redirect_to must be where the files are'),
+    ])
+  })
+})
+
+describe.each(['count_bots', 'respect_do_not_track'])('%s', (name) => {
+  it.each(['true', 1, null])('is true or false, not %j', (value) => {
+    expect(typeProblems({ [name]: value })).toEqual([`COUNTERS.page_view.${name} must be true or false`])
+  })
+})
+
+describe('VISITOR_LIMIT', () => {
+  it('may be a rate limit, which is kept as it is', () => {
+    const limit = { limit: async () => ({ success: true }) }
+    expect(read({ VISITOR_LIMIT: limit }).rateLimit).toBe(limit)
+    expect(read({}).rateLimit).toBeNull()
+  })
+
+  it.each([1, 'x', {}, null])('is not %j', (value) => {
+    expect(problems({ VISITOR_LIMIT: value })).toEqual([
+      'VISITOR_LIMIT must be a rate limiting binding: [[ratelimits]] in wrangler.toml',
+    ])
   })
 })
 
