@@ -152,7 +152,7 @@ Ctrl-C stops it.`
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
 
 Count a page view, as a browser does:
-  curl -i ${url}/hit -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
+  curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
 Read it, exact at every instant:
   curl ${counter}
 Count with the token, and read back:

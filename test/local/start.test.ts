@@ -17,7 +17,7 @@ const count = async (url: string) => {
 const hit = (url: string) =>
   fetch(`${url}/hit`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/145' },
     body: '{"type":"page_view","key":"/blog/hello"}',
   })
 

@@ -17,6 +17,9 @@ export interface Receipt {
   unsure: number
 }
 
+/** What Node calls itself is a bot's name. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
 /** Sends hits, images, visits and keyed increments at a steady rate, and keeps book of what it is told. */
 export class SteadyLoad {
   readonly receipts = new Map<string, Receipt>()
@@ -109,7 +112,8 @@ export class SteadyLoad {
   /** @returns what became of it: `X-Hit` */
   async #fetch(path: string, init: RequestInit = {}): Promise<string> {
     const began = Date.now()
-    const response = await fetch(`${this.#url}${path}`, { ...init, signal: AbortSignal.timeout(ANSWER_MS) })
+    const headers = { 'User-Agent': BROWSER, ...(init.headers as Record<string, string>) }
+    const response = await fetch(`${this.#url}${path}`, { ...init, headers, signal: AbortSignal.timeout(ANSWER_MS) })
     await response.arrayBuffer()
     this.slowestMs = Math.max(this.slowestMs, Date.now() - began)
     const said = response.headers.get('X-Hit') ?? ''
