@@ -1,5 +1,4 @@
-import type { CounterType } from '../config.ts'
-import { type Counter, counterOf } from './counter.ts'
+import { type Counter, counterOf, type KeyedType } from './counter.ts'
 import { Generations } from './generations.ts'
 
 /** Counters in one generation; two of them are remembered. */
@@ -15,7 +14,7 @@ export class KnownCounters {
   readonly #counters = new Generations<Counter>(MAX_GENERATION)
 
   /** The counter that a key stands for, if it is remembered. */
-  recall(type: CounterType, key: string): Counter | undefined {
+  recall(type: KeyedType, key: string): Counter | undefined {
     return this.#counters.get(`${type.recordType} ${key}`)
   }
 
@@ -24,7 +23,7 @@ export class KnownCounters {
    *
    * @throws {InvalidKey}
    */
-  async of(type: CounterType, key: string): Promise<Counter> {
+  async of(type: KeyedType, key: string): Promise<Counter> {
     const known = this.recall(type, key)
     if (known !== undefined) return known
     const counter = await counterOf(type, key)

@@ -1,20 +1,11 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CounterType } from '../../src/config.ts'
-import { counterId, counterOf, InvalidKey, MAX_KEY_BYTES } from '../../src/counters/counter.ts'
+import { counterId, counterOf, InvalidKey, type KeyedType, MAX_KEY_BYTES } from '../../src/counters/counter.ts'
 import { hash64 } from '../../src/counters/hash.ts'
 
-const type: CounterType = {
-  name: 't',
-  recordType: 7,
-  key: 'string',
-  public: true,
-  allowedOrigins: [],
-  slots: null,
-  dedupeSeconds: null,
-}
-const integers: CounterType = { ...type, recordType: 8, key: 'integer' }
+const type: KeyedType = { recordType: 7, key: 'string' }
+const integers: KeyedType = { recordType: 8, key: 'integer' }
 
 const bytes = (text: string) => Buffer.byteLength(text)
 /** Any Unicode text that is a key, long ones included. */

@@ -1,19 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CounterType } from '../../src/config.ts'
-import { counterOf, InvalidKey } from '../../src/counters/counter.ts'
+import { counterOf, InvalidKey, type KeyedType } from '../../src/counters/counter.ts'
 import { KnownCounters } from '../../src/counters/known-counters.ts'
 
-const page: CounterType = {
-  name: 'page',
-  recordType: 1,
-  key: 'string',
-  public: true,
-  allowedOrigins: [],
-  slots: null,
-  dedupeSeconds: null,
-}
-const issue: CounterType = { ...page, name: 'issue', recordType: 11, key: 'integer' }
+const page: KeyedType = { recordType: 1, key: 'string' }
+const issue: KeyedType = { recordType: 11, key: 'integer' }
 
 describe('the counters that an isolate knows', () => {
   it('are recalled once they were looked up, and are the same ones', async () => {
