@@ -4,8 +4,8 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 
 /**
  * Where a download is: the key below its type's base, and nowhere else. A key is a path of one segment or more; what
- * could lead out of the base, or to another host, is no key: empty segments (`//host`), dots (`..`), backslashes and
- * control characters, however they were encoded.
+ * could lead out of the base, or to another host, is no key: empty segments (`//host`; the last one may be, as a folder's
+ * is), dots (`..`), backslashes and control characters, however they were encoded.
  *
  * @param base a URL, or a path on this host, that ends in a slash
  * @param key decoded
@@ -14,6 +14,8 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 export function destinationOf(base: string, key: string): string | null {
   if (FORBIDDEN.test(key) || !key.isWellFormed()) return null
   const segments = key.split('/')
-  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) return null
+  const folder = segments.length > 1 && segments.at(-1) === ''
+  const names = folder ? segments.slice(0, -1) : segments
+  if (names.some((name) => name === '' || name === '.' || name === '..')) return null
   return base + segments.map(encodeURIComponent).join('/')
 }

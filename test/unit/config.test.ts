@@ -175,7 +175,7 @@ describe('the configuration', () => {
         allowedOrigins: ['*'],
         slots: null,
         dedupeSeconds: null,
-        redirectTo: null,
+        redirectTo: 'http://127.0.0.1:8788/files/',
         countBots: false,
         respectDoNotTrack: false,
       },

@@ -14,6 +14,7 @@ describe('where a download is', () => {
     ['100%', '100%25'],
     ['a:b', 'a%3Ab'],
     ['...', '...'],
+    ['folder/', 'folder/'],
     ['.hidden', '.hidden'],
   ])('for %s is %s below the base', (key, path) => {
     for (const base of BASES) expect(destinationOf(base, key)).toBe(base + path)
@@ -25,7 +26,7 @@ describe('where a download is', () => {
     '/etc/passwd',
     '//evil.example',
     'a//b',
-    'a/',
+    'a//',
     '.',
     '..',
     'a/../b',
