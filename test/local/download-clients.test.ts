@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import mysql, { type RowDataPacket } from 'mysql2/promise'
+import sirv from 'sirv'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { installPackages, isInstalled } from '../../local/packages.ts'
+import { buildWorker, startWorkerd, type Workerd } from '../../local/workerd.ts'
+import { stateDirectory } from './npm-script.ts'
+
+const run = promisify(execFile)
+
+/** The programs, and the packages that have them. */
+const CLIENTS = { curl: 'curl', wget: 'wget', aria2c: 'aria2', axel: 'axel' }
+const FILE = 'dist/v1/app.bin'
+/** Large enough that those who split split it. */
+const BYTES = 8 * 1024 * 1024
+
+let workerd: Workerd
+let database: string
+let files: string
+/** Ranges that the file's server was asked for; `undefined`: all of it. */
+let asked: (string | undefined)[] = []
+let sum: string
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+beforeAll(async () => {
+  const missing: string[] = []
+  for (const [program, name] of Object.entries(CLIENTS)) if (!(await isInstalled(program))) missing.push(name)
+  if (missing.length > 0)
+    await installPackages({ debian: missing }, 'Installing what people download with:', console.log)
+
+  files = await stateDirectory(afterAll)
+  const bytes = randomBytes(BYTES)
+  sum = sha256(bytes)
+  await run('mkdir', ['-p', join(files, 'dist/v1')])
+  await writeFile(join(files, FILE), bytes)
+  const serve = sirv(files, { dev: true })
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') asked.push(request.headers.range)
+    serve(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+  const made = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+  const { name, databaseUrl } = (await made.json()) as { name: string; databaseUrl: string }
+  database = name
+  const directory = await stateDirectory(afterAll)
+  workerd = await startWorkerd({
+    script: await buildWorker(join(directory, 'built')),
+    directory,
+    databaseUrl,
+    apiToken: 'local',
+    settings: {
+      COUNTERS: {
+        download: {
+          record_type: 2,
+          public: true,
+          redirect_to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+          // Their own runs take longer than the 30 seconds of the default where the machine is busy.
+          dedupe_seconds: 86_400,
+        },
+      },
+    },
+  })
+  return async () => {
+    await workerd.stop()
+    server.close()
+  }
+})
+
+async function downloads(): Promise<number> {
+  const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${database}` })
+  try {
+    const [[row]] = await connection.query<RowDataPacket[]>('SELECT COALESCE(SUM(count), 0) AS n FROM slotted_counters')
+    return Number(row!.n)
+  } finally {
+    await connection.end()
+  }
+}
+
+let visitors = 0
+/** A visitor's address, as Cloudflare says it. */
+const visitor = () => `CF-Connecting-IP: 203.0.113.${++visitors}`
+
+/** Downloads, and tells by how much the counter went up and what the file's server was asked for. */
+async function download(work: (url: string, target: string) => Promise<unknown>) {
+  const target = join(await stateDirectory(), 'app.bin')
+  asked = []
+  const before = await downloads()
+  await work(`${workerd.url}/d/download/${FILE}`, target)
+  expect(sha256(await readFile(target))).toBe(sum)
+  return { counted: (await downloads()) - before, asked: asked.toSorted() }
+}
+
+it('curl counts once', async () => {
+  const from = visitor()
+  expect(await download((url, to) => run('curl', ['-sSfL', '-H', from, '-o', to, url]))).toEqual({
+    counted: 1,
+    asked: [undefined],
+  })
+})
+
+it('curl that asks for the head only counts nothing', async () => {
+  const before = await downloads()
+  const { stdout } = await run('curl', ['-sSIL', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
+  expect(stdout).toContain('X-Hit: ignored; reason=head')
+  expect(await downloads()).toBe(before)
+})
+
+it.each([
+  ['curl', (url: string, to: string, from: string) => run('curl', ['-sSfL', '-C', '-', '-H', from, '-o', to, url])],
+  ['wget', (url: string, to: string, from: string) => run('wget', ['-q', '-c', `--header=${from}`, '-O', to, url])],
+])('%s that goes on with a download counts once, in both parts together', async (_, get) => {
+  const from = visitor()
+  const { counted, asked } = await download(async (url, to) => {
+    await get(url, to, from)
+    await truncate(to, BYTES / 2)
+    await get(url, to, from)
+  })
+  expect(asked).toContain(`bytes=${BYTES / 2}-`)
+  expect(counted).toBe(1)
+})
+
+it('wget counts once', async () => {
+  const from = visitor()
+  const { counted } = await download((url, to) => run('wget', ['-q', `--header=${from}`, '-O', to, url]))
+  expect(counted).toBe(1)
+})
+
+it('wget that looks first whether it is there counts nothing', async () => {
+  const before = await downloads()
+  await run('wget', ['-q', '--spider', `--header=${visitor()}`, `${workerd.url}/d/download/${FILE}`])
+  expect(await downloads()).toBe(before)
+})
+
+it('aria2 over four connections counts once', async () => {
+  const from = visitor()
+  const { counted, asked } = await download((url, to) =>
+    run('aria2c', ['-q', '-x4', '-s4', '-k1M', `--header=${from}`, '-d', join(to, '..'), '-o', 'app.bin', url]),
+  )
+  expect(asked.length).toBeGreaterThan(1)
+  expect(counted).toBe(1)
+})
+
+it('axel over four connections counts once', async () => {
+  const from = visitor()
+  const { counted, asked } = await download((url, to) => run('axel', ['-q', '-n4', '-H', from, '-o', to, url]))
+  expect(asked.length).toBeGreaterThan(1)
+  expect(counted).toBe(1)
+})
