@@ -14,7 +14,19 @@ const badge = (more: Partial<Badge> = {}): Badge => ({
   ...more,
 })
 
-const NAMES = ['brightgreen', 'green', 'yellow', 'orange', 'red', 'blue', 'purple', 'pink', 'cyan', 'lightgrey', 'black']
+const NAMES = [
+  'brightgreen',
+  'green',
+  'yellow',
+  'orange',
+  'red',
+  'blue',
+  'purple',
+  'pink',
+  'cyan',
+  'lightgrey',
+  'black',
+]
 const color = fc.oneof(fc.constantFrom(...NAMES), fc.stringMatching(/^#?([\da-fA-F]{3}|[\da-fA-F]{6})$/))
 const hostile = fc.constantFrom(
   '</text><script>alert(1)</script>',
@@ -110,12 +122,22 @@ describe('a color', () => {
     expect(paintOf(parseColor(text)!)).toMatch(/^[\da-f]{6}$/)
   })
 
-  it.each(['', '#', 'ff', 'ffff', '12345g', '##fff', 'blue ', 'constructor', '__proto__', 'url(#a)', 'rgb(1,2,3)', 'fff"'])(
-    'is not %j',
-    (text) => {
-      expect(parseColor(text)).toBeUndefined()
-    },
-  )
+  it.each([
+    '',
+    '#',
+    'ff',
+    'ffff',
+    '12345g',
+    '##fff',
+    'blue ',
+    'constructor',
+    '__proto__',
+    'url(#a)',
+    'rgb(1,2,3)',
+    'fff"',
+  ])('is not %j', (text) => {
+    expect(parseColor(text)).toBeUndefined()
+  })
 
   it('that is easy to read on stays as it is', () => {
     expect([paintOf('123456'), paintOf('ffffff'), paintOf('fc0')]).toEqual(['123456', 'ffffff', 'ffcc00'])
