@@ -85,7 +85,6 @@ describe('a badge', () => {
         const given = { ...told, color: parseColor(told.color)!, labelColor: parseColor(told.labelColor)! }
         const elements = parseSvg(drawBadge(given))
         const loud = (said: string) => (told.style === 'for-the-badge' ? said.toUpperCase() : said)
-        // A parser reads every line break and, in attributes, every space as a plain one.
         const said = told.label === '' ? loud(told.message) : `${loud(told.label)}: ${loud(told.message)}`
         expect(elements[0]!.attributes['aria-label']).toBe(said)
         expect(elements.find(({ name }) => name === 'title')!.text).toBe(said)

@@ -229,7 +229,7 @@ describe('what is wrong with a badge', () => {
 
   it('with any other method is a problem document', async () => {
     const response = await worker.fetch('/badge/page_view/a.svg', { method: 'POST' })
-    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, OPTIONS'])
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 })
 
