@@ -50,6 +50,8 @@ describe('reading a period', () => {
   })
 
   it('takes one statement, and reads the hours of the period and the slots that hold something', async () => {
+    const empty = Array.from({ length: 2_000 }, (_, slot) => `(1, 1, ${100 + slot}, 0, 1, 0, DEFAULT)`)
+    await db.execute(`INSERT INTO slotted_counters VALUES ${empty.join(', ')}`)
     for (const [period, hours] of Object.entries(PERIOD_HOURS)) {
       const statements = await db.recording(() => readPeriod(db, counter(1n), period as 'day', NOW))
       expect(statements).toHaveLength(1)
