@@ -2,28 +2,29 @@
 export type BadgeColor = string
 
 // The names that shields.io gives its colors (https://shields.io/badges), so that a badge can move from there to here, and
-// some that CSS has too. A null prototype: "constructor" is no color.
+// some that CSS has too. The shades are our own: far apart, and as they are easy to read on. A null prototype, because
+// "constructor" is no color.
 const NAMED: Record<string, string> = Object.assign(Object.create(null), {
-  brightgreen: '44bb00',
-  green: '67ac09',
-  yellowgreen: '95991a',
-  yellow: 'd8b800',
-  orange: 'ea7233',
-  red: 'dd4343',
-  blue: '007ec6',
-  purple: '9446d8',
-  pink: 'e0488a',
-  cyan: '1199aa',
+  brightgreen: '8ae65c',
+  green: '3f8f1a',
+  yellowgreen: '6f7a12',
+  yellow: 'f2d024',
+  orange: 'ffb13b',
+  red: 'c93a3a',
+  blue: '006fb0',
+  purple: '8a3fd1',
+  pink: 'c93a7c',
+  cyan: '0f7f8f',
   grey: '555555',
   gray: '555555',
-  lightgrey: '939393',
-  lightgray: '939393',
+  lightgrey: 'd0d0d0',
+  lightgray: 'd0d0d0',
   black: '1f1f1f',
-  success: '44bb00',
-  informational: '007ec6',
-  important: 'ea7233',
-  critical: 'dd4343',
-  inactive: '939393',
+  success: '8ae65c',
+  informational: '006fb0',
+  important: 'ffb13b',
+  critical: 'c93a3a',
+  inactive: 'd0d0d0',
 })
 
 /** What to tell somebody who named a color that is none. */
