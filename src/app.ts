@@ -7,6 +7,7 @@ import { DatabaseFailure } from './database/errors.ts'
 import { databaseProblem } from './database-problem.ts'
 import { isolateOf } from './isolate.ts'
 import { logFailure, Problem } from './problem.ts'
+import { badges } from './routes/badges.ts'
 import { counters } from './routes/counters.ts'
 import { downloads } from './routes/downloads.ts'
 import { health } from './routes/health.ts'
@@ -43,6 +44,7 @@ app.use(
 app.route('/', health)
 app.route('/', downloads)
 app.route('/', counters)
+app.route('/', badges)
 app.route('/', increments)
 app.route('/', operations)
 

@@ -31,20 +31,27 @@ export function pathType(c: Context<AppEnv>): CounterType {
 }
 
 /**
- * The counter whose key is the last segment of the path. Decoded here and strictly: Hono leaves a segment that is not
- * valid percent-encoding as it is, which would count it under a key that nobody meant.
+ * The counter whose key is the last segment of the path.
  *
  * @throws {Problem} 400 or 422
  */
 export async function pathCounter(c: Context<AppEnv>, type: CounterType): Promise<{ counter: Counter; key: string }> {
-  const segment = new URL(c.req.url).pathname.split('/')[4] ?? ''
-  let key: string
+  const key = decodeKey(new URL(c.req.url).pathname.split('/')[4] ?? '')
+  return { counter: await namedCounter(c.var.known, type, key, 'key'), key }
+}
+
+/**
+ * The key that a path segment, or what follows in a path, spells. Decoded here and strictly: Hono leaves a segment that is not valid
+ * percent-encoding as it is, which would count it under a key that nobody meant.
+ *
+ * @throws {Problem} 400
+ */
+export function decodeKey(segment: string): string {
   try {
-    key = decodeURIComponent(segment)
+    return decodeURIComponent(segment)
   } catch {
     throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
   }
-  return { counter: await namedCounter(c.var.known, type, key, 'key'), key }
 }
 
 /**

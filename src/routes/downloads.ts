@@ -9,7 +9,7 @@ import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { logFailure, Problem } from '../problem.ts'
 import { startsElsewhere } from '../range.ts'
-import { namedCounter, pathType } from '../request.ts'
+import { decodeKey, namedCounter, pathType } from '../request.ts'
 import { countVisit } from '../visit.ts'
 
 /** Milliseconds that a download waits to be counted; counting goes on without it. */
@@ -27,7 +27,8 @@ downloads.get('/d/:type/*', tellHit, async (c) => {
       detail: 'This type has no downloads: redirect_to in its settings says where they are.',
     })
   }
-  const key = keyInPath(c)
+  // The rest of the path, slashes and all.
+  const key = decodeKey(new URL(c.req.url).pathname.split('/').slice(3).join('/'))
   const destination = destinationOf(type.redirectTo, key)
   if (destination === null) {
     throw new Problem('not_found', {
@@ -41,16 +42,6 @@ downloads.get('/d/:type/*', tellHit, async (c) => {
     headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
   })
 })
-
-/** The key, which is the rest of the path, decoded strictly. */
-function keyInPath(c: Context<AppEnv>): string {
-  const rest = new URL(c.req.url).pathname.split('/').slice(3).join('/')
-  try {
-    return decodeURIComponent(rest)
-  } catch {
-    throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
-  }
-}
 
 /** Counts a download, if it is one. Never fails. */
 async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Counter): Promise<string> {
