@@ -1,5 +1,8 @@
 import type * as z from 'zod'
 
+/** Names that somebody may have misspelt. Anything else is not given back: it is not ours to repeat. */
+const NAME = /^[\w-]{1,40}$/
+
 /** One thing that is wrong with an input or a setting, by the name its author knows it by. */
 export interface FieldError {
   field: string
@@ -16,7 +19,11 @@ export function fieldErrors(error: z.ZodError, root: string): FieldError[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String)
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not known here' }))
+      return issue.keys.map((key) =>
+        NAME.test(key)
+          ? { field: [...path, key].join('.'), message: 'is not known here' }
+          : { field: path.join('.') || root, message: 'has a name that is not known here' },
+      )
     }
     if (issue.code === 'invalid_key') {
       return issue.issues.map(({ message }) => ({ field: path.join('.'), message }))
