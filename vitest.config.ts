@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config'
 /** Generous: the slow ones work on a real server, on machines that are shared. */
 const testTimeout = 120_000
 
-/** Real queues for tests that want them (test/harness/queue.ts), and a Worker that takes what comes out of them. */
-const QUEUES = {
+/** Real queues for tests that want them (test/harness/queue.ts), a Worker that takes what comes out of them, and a rate limit. */
+const BINDINGS = {
+  ratelimits: { LIMIT_OF_FIVE: { namespace_id: '1', simple: { limit: 5, period: 60 } } },
   queueProducers: { QUEUE_OF_BATCHES: 'batches', QUEUE_OF_DEAD_BATCHES: 'dead-batches' },
   serviceBindings: { QUEUE_SINK: 'queue-sink' },
   workers: [
@@ -39,7 +40,7 @@ export default defineConfig({
     projects: [
       inNode('unit'),
       inWorkerd('database'),
-      inWorkerd('worker', QUEUES),
+      inWorkerd('worker', BINDINGS),
       inNode('local'),
       inNode('outage'),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
