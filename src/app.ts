@@ -7,6 +7,7 @@ import { DatabaseFailure } from './database/errors.ts'
 import { databaseProblem } from './database-problem.ts'
 import { isolateOf } from './isolate.ts'
 import { logFailure, Problem } from './problem.ts'
+import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
 import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
@@ -17,6 +18,7 @@ import { operations } from './routes/operations.ts'
 export const app = new Hono<AppEnv>()
 
 app.route('/', hit)
+app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {
