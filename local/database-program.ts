@@ -1,7 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { installSteps, runSteps } from './package-manager.ts'
 
 const run = promisify(execFile)
 
@@ -77,7 +78,7 @@ function isRecentEnough({ product, version }: DatabaseProgram): boolean {
  */
 export async function installProgram(say: (line: string) => void): Promise<void> {
   const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is needed, and neither is installed.'
-  const steps = await installSteps()
+  const steps = await installSteps(DEBIAN_PACKAGES, 'mariadb')
   if (steps === null) {
     throw new Error(
       `${needed} Install one and start again:\n` +
@@ -89,33 +90,5 @@ export async function installProgram(say: (line: string) => void): Promise<void>
     )
   }
   say(`${needed} Installing MariaDB:`)
-  for (const [command, ...args] of steps) {
-    say(`  ${[command, ...args].join(' ')}`)
-    const code = await new Promise<number | null>((resolve, reject) => {
-      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-      const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'inherit'], env })
-      child.once('error', reject)
-      child.once('exit', resolve)
-    })
-    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${code}.`)
-  }
-}
-
-async function installSteps(): Promise<string[][] | null> {
-  if (await exists('apt-get')) {
-    const root = process.getuid?.() === 0 ? [] : (await exists('sudo')) ? ['sudo'] : null
-    if (root === null) return null
-    return [
-      [...root, 'apt-get', 'update', '-qq'],
-      [...root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...DEBIAN_PACKAGES],
-    ]
-  }
-  return (await exists('brew')) ? [['brew', 'install', 'mariadb']] : null
-}
-
-async function exists(command: string): Promise<boolean> {
-  return run('sh', ['-c', `command -v ${command}`]).then(
-    () => true,
-    () => false,
-  )
+  await runSteps(steps, say)
 }
