@@ -43,6 +43,7 @@ export default defineConfig({
       inWorkerd('worker', BINDINGS),
       inNode('local'),
       inNode('outage'),
+      inNode('browser', { globalSetup: './test/browser/setup.ts' }),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
     ],
     // The machine is small and the server shared: more at once would only make the slow tests slower.

@@ -8,6 +8,7 @@ import { databaseProblem } from './database-problem.ts'
 import { isolateOf } from './isolate.ts'
 import { logFailure, Problem } from './problem.ts'
 import { badges } from './routes/badges.ts'
+import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
 import { downloads } from './routes/downloads.ts'
 import { health } from './routes/health.ts'
@@ -19,6 +20,7 @@ import { operations } from './routes/operations.ts'
 export const app = new Hono<AppEnv>()
 
 app.route('/', hit)
+app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {

@@ -1,0 +1,64 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import sirv from 'sirv'
+
+const FOLDER = resolve(import.meta.dirname, '../demo')
+
+/** A running demo site. */
+export interface DemoSite {
+  url: string
+  port: number
+  stop(): Promise<void>
+}
+
+/**
+ * Serves the pages of `demo/` on 127.0.0.1, as somebody else's site that is counted.
+ *
+ * @param counter the origin of the Worker that counts
+ * @param port 0 takes one that is free
+ * @throws {Error} with the code `EADDRINUSE` if the port is taken
+ */
+export async function startDemoSite({ counter, port }: { counter: string; port: number }): Promise<DemoSite> {
+  const pages = await renderPages(counter)
+  const files = sirv(FOLDER, { dev: true })
+  const server = createServer((request, response) => {
+    const pathname = request.url!.replace(/[?#].*$/s, '')
+    // The application's addresses are all one page.
+    const page = pages.get(pathname.startsWith('/app/') ? '/app' : pathname)
+    if (page !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' })
+      response.end(request.method === 'HEAD' ? undefined : page)
+    } else {
+      files(request, response, () => {
+        response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not found\n')
+      })
+    }
+  })
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed)
+    server.listen(port, '127.0.0.1', done)
+  })
+  const taken = (server.address() as AddressInfo).port
+  return {
+    url: `http://127.0.0.1:${taken}`,
+    port: taken,
+    stop() {
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      server.closeAllConnections()
+      return closed
+    },
+  }
+}
+
+/** The pages by path: `index.html` is `/`, `article.html` is `/article`. */
+async function renderPages(counter: string): Promise<Map<string, string>> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.html'))
+  const pages = names.map(async (name) => {
+    const text = await readFile(join(FOLDER, name), 'utf8')
+    const path = name === 'index.html' ? '/' : `/${name.slice(0, -'.html'.length)}`
+    return [path, text.replaceAll('{{counter}}', counter)] as const
+  })
+  return new Map(await Promise.all(pages))
+}

@@ -1,0 +1,39 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** One page of a site: its HTML, and headers that its server sends along. */
+export interface Page {
+  html: string
+  headers?: Record<string, string>
+}
+
+/** A site of the tests' own. */
+export interface Site {
+  port: number
+  url: string
+  stop(): Promise<void>
+}
+
+/** Serves pages by path, on 127.0.0.1; what is none of them is not found. */
+export function startSite(pages: Record<string, Page>): Promise<Site> {
+  return startServer((request, response) => {
+    const page = pages[request.url!.replace(/[?#].*$/s, '')]
+    if (page === undefined) return void response.writeHead(404).end()
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }).end(page.html)
+  })
+}
+
+export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Site> {
+  const server = createServer(answer)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      server.closeAllConnections()
+      return closed
+    },
+  }
+}

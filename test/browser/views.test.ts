@@ -1,0 +1,144 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
+import { type Counter, consoleOf, launchChromium, startCounter } from './visitor.ts'
+
+let browser: Browser
+let counter: Counter
+let demo: DemoSite
+let context: BrowserContext
+let page: Page
+let said: string[]
+beforeAll(async () => {
+  counter = await startCounter()
+  demo = await startDemoSite({ counter: counter.url, port: 0 })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await demo?.stop()
+  await counter?.stop()
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+  said = consoleOf(context)
+  page = await context.newPage()
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+})
+
+const visit = (path: string) => page.goto(demo.url + path)
+
+describe('a view is counted', () => {
+  it('when a page is loaded, once, and again when it is reloaded', async () => {
+    await visit('/')
+    await counter.has({ 'page_view /': 1 })
+    await page.reload()
+    await counter.has({ 'page_view /': 2 })
+  })
+
+  it('under the canonical address, and the query is not part of it', async () => {
+    await visit('/article?from=mail')
+    await visit('/downloads?utm=1')
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /downloads': 1 })
+  })
+
+  it('not again for another place in the page', async () => {
+    await visit('/article')
+    await page.click('a[href="#second"]')
+    await page.goBack()
+    await page.goForward()
+    await counter.has({ 'page_view /blog/counting': 1 })
+  })
+
+  it('also when the page is closed as soon as it is there', async () => {
+    for (let i = 0; i < 5; i++) {
+      const passing = await context.newPage()
+      await passing.goto(`${demo.url}/downloads`, { waitUntil: 'domcontentloaded' })
+      await passing.close()
+    }
+    await counter.has({ 'page_view /downloads': 5 })
+  })
+
+  it('when the visitor is gone to the next page before it was answered', async () => {
+    await page.goto(`${demo.url}/downloads`, { waitUntil: 'commit' })
+    await page.waitForFunction(() => 'slottedCounter' in window)
+    await visit('/article')
+    await counter.has({ 'page_view /downloads': 1, 'page_view /blog/counting': 1 })
+  })
+})
+
+describe('a single-page application', () => {
+  it('counts every section that is shown, and back and forward', async () => {
+    await visit('/app/')
+    await page.click('text=Map')
+    await page.waitForURL('**/map')
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1 })
+    await page.click('a[href="/app/list"]')
+    await page.click('a[href="/app/list?page=2"]')
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1, 'page_view /app/list': 2 })
+    await page.goBack()
+    await page.goBack()
+    await page.goForward()
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 2, 'page_view /app/list': 4 })
+    expect(said).toEqual([])
+  })
+
+  it('counts a replaced address if its path is another, and a state that was pushed on the same address not at all', async () => {
+    await visit('/app/')
+    await counter.has({ 'page_view /app/': 1 })
+    await page.evaluate(() => history.replaceState(null, '', '/app/?filter=a'))
+    await page.evaluate(() => history.pushState({ open: true }, ''))
+    await counter.has({ 'page_view /app/': 1 })
+    await page.evaluate(() => history.replaceState(null, '', '/app/map'))
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1 })
+  })
+
+  it('that hurries on counts each page under its own path', async () => {
+    await visit('/app/')
+    await page.evaluate(() => {
+      for (const name of ['a', 'b', 'c']) history.pushState(null, '', `/app/${name}`)
+    })
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/a': 1, 'page_view /app/b': 1, 'page_view /app/c': 1 })
+  })
+
+  it('that is left at once has counted its last page', async () => {
+    await visit('/app/')
+    await page.evaluate(() => {
+      history.pushState(null, '', '/app/last')
+      location.href = '/downloads'
+    })
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/last': 1, 'page_view /downloads': 1 })
+  })
+
+  it('counts under a canonical link that changed with the page, and not under one that stayed', async () => {
+    await visit('/article')
+    await page.evaluate(() => history.pushState(null, '', '/elsewhere'))
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /elsewhere': 1 })
+    await page.evaluate(() => {
+      history.pushState(null, '', '/third?x=1')
+      setTimeout(() => {
+        document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = 'https://times.example/blog/third'
+      }, 20)
+    })
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /elsewhere': 1, 'page_view /blog/third': 1 })
+  })
+})
+
+describe('back and forward', () => {
+  it('between pages count, also when the page comes back as it was left', async () => {
+    await visit('/')
+    await page.evaluate(() => Object.assign(window, { left: true }))
+    await visit('/downloads')
+    await counter.has({ 'page_view /': 1, 'page_view /downloads': 1 })
+    // It is not loaded, so there is no such event to wait for.
+    await page.goBack({ waitUntil: 'commit' })
+    // The page itself, not a new one: without this the test would not be one of the back/forward cache.
+    expect(await page.evaluate(() => 'left' in window)).toBe(true)
+    await counter.has({ 'page_view /': 2, 'page_view /downloads': 1 })
+    await page.goForward({ waitUntil: 'commit' })
+    await counter.has({ 'page_view /': 2, 'page_view /downloads': 2 })
+  })
+})

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type LaunchOptions } from 'playwright-core'
+import { expect, inject } from 'vitest'
+import { startWorkerd, type Workerd } from '../../local/workerd.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { toBigInt } from '../../src/database/numbers.ts'
+
+/** Milliseconds in which a hit must have reached the database. */
+const COUNTED_MS = 15_000
+/** Milliseconds after which nothing is on its way any more. */
+const QUIET_MS = 600
+
+/** A Worker as it ships, on a database of its own. */
+export interface Counter {
+  /** Its origin. */
+  url: string
+  /** All counts, by `type key`, from the rows themselves. */
+  counts(): Promise<Record<string, number>>
+  /** Waits until that is counted, and then whether something else comes. */
+  has(expected: Record<string, number>): Promise<void>
+  /** Forgets everything. */
+  clear(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startCounter(settings: Record<string, unknown> = {}): Promise<Counter> {
+  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+  if (!response.ok) throw new Error(await response.text())
+  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
+  const workerd: Workerd = await startWorkerd({
+    script: inject('shippedWorker'),
+    directory: join(inject('scratch'), `counter-${randomUUID()}`),
+    databaseUrl,
+    apiToken: 'a-token-for-browsers',
+    settings,
+  })
+  const counts = () => readCounts(db)
+  return {
+    url: workerd.url,
+    counts,
+    async has(expected) {
+      await expect.poll(counts, { timeout: COUNTED_MS, interval: 50 }).toEqual(expected)
+      await new Promise((done) => setTimeout(done, QUIET_MS))
+      expect(await counts()).toEqual(expected)
+    },
+    async clear() {
+      await new Promise((done) => setTimeout(done, QUIET_MS))
+      for (const table of ['slotted_counters', 'counter_totals']) await db.execute(`DELETE FROM ${table}`)
+    },
+    stop: () => workerd.stop(),
+  }
+}
+
+/** Without a window it calls itself HeadlessChrome, which is a bot's name. */
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
+
+/** Chromium, as people have it. */
+export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+  return chromium.launch({
+    executablePath: inject('chromium'),
+    // Its sandbox does not work for root.
+    args: ['--no-sandbox', `--user-agent=${AGENT}`],
+    // So that going back brings the page back as it was left.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    ...options,
+  })
+}
+
+/** What pages said on the console, for tests that want it quiet. */
+export function consoleOf(context: BrowserContext): string[] {
+  const lines: string[] = []
+  context.on('console', (message) => lines.push(`${message.type()}: ${message.text()}`))
+  context.on('weberror', (error) => lines.push(String(error.error())))
+  return lines
+}
+
+async function readCounts(db: Database): Promise<Record<string, number>> {
+  const { rows } = await db.execute(
+    `SELECT record_type, record_id, SUM(count) AS count FROM (
+       SELECT record_type, record_id, count FROM slotted_counters
+       UNION ALL SELECT record_type, record_id, count FROM counter_totals
+     ) AS parts GROUP BY record_type, record_id`,
+  )
+  const names = await db.execute(
+    'SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counter_names',
+  )
+  const nameOf = new Map(names.rows.map((row) => [`${row.record_type} ${row.record_id}`, row.name]))
+  const types = ['?', 'page_view', 'download']
+  return Object.fromEntries(
+    rows.map(({ record_type, record_id, count }) => [
+      `${types[Number(record_type)]} ${nameOf.get(`${record_type} ${record_id}`) ?? record_id}`,
+      Number(toBigInt(count)),
+    ]),
+  )
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { buildBeacon, readReleases, releaseBeacon } from '../../local/beacon-build.ts'
+
+/** What was released, as it must stay: sites name these texts by their hash, and caches keep them for a year. */
+const FROZEN = {
+  '1.0.0': 'fd216db10a7b2f93e590b911b88dbc56f79a54f05a6cd043fa61ce57ae9e3dd1',
+}
+
+const MAX_GZIPPED_BYTES = 1_000
+
+describe('the beacon', () => {
+  it('is released as its source stands', async () => {
+    expect((await readReleases()).at(-1)?.text).toBe(await buildBeacon())
+  })
+
+  it('stays as it was released', async () => {
+    const releases = await readReleases()
+    const hashes = releases.map(({ version, text }) => [version, createHash('sha256').update(text).digest('hex')])
+    expect(Object.fromEntries(hashes)).toEqual(FROZEN)
+    for (const { integrity, text } of releases) {
+      expect(integrity).toBe(`sha384-${createHash('sha384').update(text).digest('base64')}`)
+    }
+  })
+
+  it(`is at most ${MAX_GZIPPED_BYTES} bytes gzipped`, async () => {
+    expect(gzipSync(await buildBeacon(), { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES)
+  })
+
+  it('cannot be released twice under one version, nor under what is none', async () => {
+    await expect(releaseBeacon('1.0.0')).rejects.toThrow('has been released')
+    await expect(releaseBeacon('latest')).rejects.toThrow('three numbers')
+  })
+
+  it('uses no cookies and no storage', async () => {
+    expect(await buildBeacon()).not.toMatch(/cookie|Storage|indexedDB|caches/)
+  })
+})
