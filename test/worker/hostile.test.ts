@@ -124,6 +124,9 @@ const path = fc.oneof(
     .map(([type, key, suffix, query]) => `/badge/${type}/${key}${suffix}?${query}`),
   fc.tuple(type, inUrl, query).map(([type, key, query]) => `/v1/counters/${type}/${key}?${query}`),
   fc.tuple(type, query).map(([type, query]) => `/v1/counters/${type}?${query}`),
+  fc
+    .tuple(fc.constantFrom('/beacon.js', '/beacon/1.0.0.js', '/beacon/9.9.9.js', '/healthz', '/'), query)
+    .map(([path, query]) => `${path}?${query}`),
   inUrl.map((rest) => `/${rest}`),
 )
 const json = fc.oneof(
