@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { ServerProcess } from '../../local/server-process.ts'
-import { startServer } from './site.ts'
+import { startProxy, startServer } from './site.ts'
 import { openWindow } from './tabs.ts'
 import { type Counter, launchChromium, startCounter } from './visitor.ts'
 
@@ -78,6 +78,13 @@ it('a tab in the background counts when it is shown, once, and pages that it lef
 it('a page that is prerendered counts when the visitor goes there, and not before', async () => {
   const rules = '{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}'
   const said: string[] = []
+  const purposes: unknown[] = []
+  const proxy = await startProxy(counter.url, async ({ url = '', headers }) => {
+    if (url.startsWith('/hit?')) purposes.push(headers['sec-purpose'])
+    return undefined
+  })
+  onTestFinished(() => proxy.stop())
+  const tag = `<!doctype html><script defer src="${proxy.url}/beacon.js" data-local></script>`
   let going: ServerResponse | undefined
   const site = await startServer((request, response) => {
     response.setHeader('Content-Type', 'text/html')
@@ -104,5 +111,7 @@ it('a page that is prerendered counts when the visitor goes there, and not befor
   going!.end()
   await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true', '/said?activated'])
   await counter.has({ 'page_view /first': 1, 'page_view /next': 1 })
+  // A request that still says it is for a prerendered page is not counted as a view.
+  expect(purposes).toEqual([undefined, undefined])
   await counter.clear()
 })
