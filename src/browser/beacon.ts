@@ -7,6 +7,7 @@
 type CountByHand = (key?: string, type?: string) => Promise<void>
 
 declare const self: Window & { slottedCounter?: CountByHand }
+declare const document: Document & { prerendering?: boolean }
 
 /** Milliseconds after which a request that failed may have been counted: a round trip and a commit take longer. */
 const REFUSED_MS = 20
@@ -36,7 +37,7 @@ if (!self.slottedCounter) {
 
   const count: CountByHand = async (key = current, type = ownType) => {
     // Files have no host name.
-    if ('local' in dataset || !/^(localhost|127[\d.]+|\[::1]|)$/.test(location.hostname)) {
+    if ('local' in dataset || !/^(localhost|127[\d.]+|.::1.|)$/.test(location.hostname)) {
       const hit = { type, key }
       const began = Date.now()
       try {
@@ -76,14 +77,15 @@ if (!self.slottedCounter) {
         .catch(() => {})
   }
 
-  /** Counts the page, once it is there and seen. Nobody sees what is prerendered: it is hidden, too. */
+  /** Counts the page, once it is there and seen. */
   const look = () => {
     // "interactive" or "complete", not "loading": the canonical link may stand behind the tag.
-    if (document.readyState < 'l' && due && !document.hidden) {
+    // What was prerendered is seen a moment before it is activated, but until then requests say that they are for nobody.
+    if (document.readyState < 'l' && due && !document.hidden && !document.prerendering) {
       due = 0
       const found = document.querySelector<HTMLLinkElement>('[rel=canonical]')?.href
       // A link that did not change with the page is that of another one. It is not parsed by URL, which throws.
-      current = ownKey || (found !== canonical && /\/\/[^/]+([^?#]*)/.exec(found!)?.[1]) || path
+      current = ownKey || (found !== canonical && /\w(\/[^?#]*)/.exec(found!)?.[1]) || path
       canonical = found
       ownKey = ''
       count()
@@ -117,14 +119,16 @@ if (!self.slottedCounter) {
     }
   }
 
+  // The order is that which compresses best.
   const listeners = {
-    DOMContentLoaded: look,
-    visibilitychange: look,
-    pagehide: look,
     click: clicked,
     auxclick: clicked,
-    popstate: () => navigated(),
+    prerenderingchange: look,
+    pagehide: look,
+    visibilitychange: look,
     pageshow: (event: PageTransitionEvent) => event.persisted && count(),
+    DOMContentLoaded: look,
+    popstate: () => navigated(),
     securitypolicyviolation: (event: SecurityPolicyViolationEvent) => {
       // "enforce", not "report".
       refused ||= event.disposition < 'f' && event.blockedURI.startsWith(`${origin}/hit`)

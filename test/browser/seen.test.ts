@@ -1,77 +1,117 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
-import { startSite } from './site.ts'
+import { mkdtemp } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { ServerProcess } from '../../local/server-process.ts'
+import { startProxy, startServer } from './site.ts'
+import { openWindow } from './tabs.ts'
 import { type Counter, launchChromium, startCounter } from './visitor.ts'
 
 let browser: Browser
 let counter: Counter
-let demo: DemoSite
+let tag: string
 beforeAll(async () => {
   counter = await startCounter()
-  demo = await startDemoSite({ counter: counter.url, port: 0 })
+  tag = `<!doctype html><script defer src="${counter.url}/beacon.js" data-local></script>`
   browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
-  await demo?.stop()
   await counter?.stop()
 })
 
-/** A tab that is shown and hidden as tabs are: without Playwright's emulation, under which all of them are in front. */
-async function tab(context: BrowserContext): Promise<Page> {
-  const page = await context.newPage()
-  const session = await context.newCDPSession(page)
-  await session.send('Emulation.setFocusEmulationEnabled', { enabled: false })
-  return page
+/** Chromium without Playwright, under which it does not prerender. */
+async function chromiumAlone(url: string): Promise<void> {
+  const directory = await mkdtemp(join(inject('scratch'), 'chromium-'))
+  const process = await ServerProcess.start({
+    name: 'chromium',
+    command: inject('chromium'),
+    args: ['--headless', '--no-sandbox', '--no-first-run', `--user-data-dir=${directory}`, url],
+    records: directory,
+    marker: directory,
+    output: 'pipe',
+    graceMs: 5_000,
+  })
+  process.leash.stdout?.resume()
+  process.leash.stderr?.resume()
+  onTestFinished(() => process.stop())
 }
 
-const isHidden = (page: Page) => page.evaluate(() => document.hidden)
+async function aWindow() {
+  const window = await openWindow(browser)
+  onTestFinished(async () => {
+    await window.close()
+  })
+  return window
+}
 
-it('a tab in the background counts when it is shown, and what was loaded there before does not', async () => {
-  const context = await browser.newContext()
-  onTestFinished(() => context.close())
-  const background = await tab(context)
-  const front = await tab(context)
-  await front.bringToFront()
-  await background.goto(`${demo.url}/article`)
-  await background.goto(`${demo.url}/app/`)
-  expect(await isHidden(background)).toBe(true)
-  await background.evaluate(() => history.pushState(null, '', '/app/map'))
-  await counter.has({})
-  await background.bringToFront()
-  expect(await isHidden(background)).toBe(false)
-  await counter.has({ 'page_view /app/map': 1 })
-  await front.bringToFront()
-  await background.bringToFront()
-  await counter.has({ 'page_view /app/map': 1 })
+it('a tab in the background counts when it is shown, once, and pages that it left unseen do not', async () => {
+  const tells = `<script>
+    const tell = () => { document.title = location.pathname + ' ' + document.visibilityState }
+    addEventListener('visibilitychange', tell)
+    tell()`
+  const site = await startServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    // From /passing to /other by itself, and within that to /section.
+    if (request.url === '/passing') response.end(`${tag}${tells}; onload = () => { location.href = '/other' }</script>`)
+    else if (request.url === '/other') {
+      const navigates = `onload = () => { history.pushState(null, '', '/section'); tell() }`
+      response.end(`${tag}${tells}; ${navigates}</script>`)
+    } else response.end(`${tag}${tells}</script>`)
+  })
+  onTestFinished(() => site.stop())
+  const window = await aWindow()
+  const front = await window.open(`${site.url}/front`)
+  const background = await window.open(`${site.url}/passing`, { background: true })
+  await expect.poll(() => background.title(), { timeout: 10_000 }).toBe('/section hidden')
+  await counter.has({ 'page_view /front': 1 })
+  await background.show()
+  await expect.poll(() => background.title()).toBe('/section visible')
+  await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
+  await front.show()
+  await background.show()
+  await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
   await counter.clear()
 })
 
-it('a page that is prerendered counts when the visitor goes there', async () => {
-  const tag = `<script defer src="${counter.url}/beacon.js" data-local></script>`
+it('a page that is prerendered counts when the visitor goes there, and not before', async () => {
   const rules = '{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}'
-  let loaded = 0
-  const site = await startSite({
-    '/first': {
-      html: `<!doctype html>${tag}<script type="speculationrules">${rules}</script><a href="/next">next</a>`,
-    },
-    '/next': {
-      get html() {
-        loaded++
-        return `<!doctype html>${tag}<script>window.prerendered = document.prerendering</script>`
-      },
-    },
+  const said: string[] = []
+  const purposes: unknown[] = []
+  const proxy = await startProxy(counter.url, async ({ url = '', headers }) => {
+    if (url.startsWith('/hit?')) purposes.push(headers['sec-purpose'])
+    return undefined
+  })
+  onTestFinished(() => proxy.stop())
+  const tag = `<!doctype html><script defer src="${proxy.url}/beacon.js" data-local></script>`
+  let going: ServerResponse | undefined
+  const site = await startServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    if (request.url === '/first') {
+      // It goes to the next page as soon as the test answers.
+      const go = `<script>fetch('/go').then(() => { location.href = '/next' })</script>`
+      response.end(`${tag}<script type="speculationrules">${rules}</script>${go}`)
+    } else if (request.url === '/next') {
+      const tells = `<script>
+        fetch('/said?prerendering=' + document.prerendering)
+        document.addEventListener('prerenderingchange', () => fetch('/said?activated'))
+      </script>`
+      response.end(tag + tells)
+    } else if (request.url === '/go') going = response
+    else {
+      if (request.url!.startsWith('/said')) said.push(request.url!)
+      response.end()
+    }
   })
   onTestFinished(() => site.stop())
-  const context = await browser.newContext()
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
-  await page.goto(`${site.url}/first`)
-  await expect.poll(() => loaded, { timeout: 10_000 }).toBe(1)
+  await chromiumAlone(`${site.url}/first`)
+  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true'])
   await counter.has({ 'page_view /first': 1 })
-  await page.click('a', { noWaitAfter: true })
+  going!.end()
+  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true', '/said?activated'])
   await counter.has({ 'page_view /first': 1, 'page_view /next': 1 })
-  expect(loaded).toBe(1)
+  // A request that still says it is for a prerendered page is not counted as a view.
+  expect(purposes).toEqual([undefined, undefined])
   await counter.clear()
 })

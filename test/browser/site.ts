@@ -37,3 +37,28 @@ export async function startServer(answer: (request: IncomingMessage, response: S
     },
   }
 }
+
+/**
+ * A server in front of the Worker.
+ *
+ * @param answered told of every request when the Worker has answered it; `drop` makes the visitor get no answer
+ */
+export function startProxy(
+  target: string,
+  answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
+): Promise<Site> {
+  return startServer(async (request, response) => {
+    const { method = 'GET', url = '/', headers } = request
+    const { origin = '', referer = '' } = headers
+    const answer = await fetch(target + url, {
+      method,
+      headers: { ...(origin && { origin }), ...(referer && { referer }) },
+    })
+    const body = new Uint8Array(await answer.arrayBuffer())
+    if ((await answered(request)) === 'drop') return void request.socket.destroy()
+    const kept = [...answer.headers].filter(
+      ([name]) => !/^(content-encoding|content-length|transfer-encoding)$/.test(name),
+    )
+    response.writeHead(answer.status, kept.flat()).end(body)
+  })
+}
