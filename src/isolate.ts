@@ -1,4 +1,3 @@
-import { Bots } from './bots.ts'
 import { type Config, readConfig } from './config.ts'
 import { batchQueue } from './counters/batch-queue.ts'
 import { GroupCommit } from './counters/group-commit.ts'
@@ -10,6 +9,7 @@ import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
 import type { Env } from './env.ts'
+import { Bots } from './visits/bots.ts'
 
 /** Milliseconds one attempt at a statement of a request may take; a statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000

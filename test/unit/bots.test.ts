@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Bots } from '../../src/bots.ts'
+import { Bots } from '../../src/visits/bots.ts'
 
 const BROWSERS = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startsElsewhere } from '../../src/range.ts'
+import { startsElsewhere } from '../../src/visits/range.ts'
 
 describe('a byte range', () => {
   it.each([

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
-import type { AppEnv } from './app-env.ts'
-import type { CounterType } from './config.ts'
-import type { Isolate } from './isolate.ts'
-import { log } from './log.ts'
+import type { AppEnv } from '../app-env.ts'
+import type { CounterType } from '../config.ts'
+import type { Isolate } from '../isolate.ts'
+import { log } from '../log.ts'
 import { networkOf } from './network.ts'
 
 /**

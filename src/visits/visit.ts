@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
-import type { AppEnv } from './app-env.ts'
-import type { Counter } from './counters/counter.ts'
-import { countFor } from './counting.ts'
-import type { Isolate } from './isolate.ts'
+import type { AppEnv } from '../app-env.ts'
+import type { Counter } from '../counters/counter.ts'
+import { countFor } from '../counting.ts'
+import type { Isolate } from '../isolate.ts'
 
 /** How a visit is counted. */
 export interface VisitOptions {

@@ -1,5 +1,5 @@
 import { isbot } from 'isbot'
-import { Generations } from './counters/generations.ts'
+import { Generations } from '../counters/generations.ts'
 
 /** Agents in one generation; two of them are remembered. */
 const MAX_GENERATION = 500
