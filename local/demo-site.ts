@@ -22,19 +22,18 @@ export interface DemoSite {
  */
 export async function startDemoSite({ counter, port }: { counter: string; port: number }): Promise<DemoSite> {
   const pages = await renderPages(counter)
-  const files = sirv(FOLDER, { dev: true })
+  // No pages: those on the disk do not name the counter yet.
+  const files = sirv(FOLDER, { dev: true, extensions: [] })
   const server = createServer((request, response) => {
     const pathname = request.url!.replace(/[?#].*$/s, '')
     // The application's addresses are all one page.
     const page = pages.get(pathname.startsWith('/app/') ? '/app' : pathname)
+    const notFound = () => void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not found\n')
     if (page !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' })
       response.end(request.method === 'HEAD' ? undefined : page)
-    } else {
-      files(request, response, () => {
-        response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not found\n')
-      })
-    }
+    } else if (pathname.endsWith('.html')) notFound()
+    else files(request, response, notFound)
   })
   await new Promise<void>((done, failed) => {
     server.once('error', failed)

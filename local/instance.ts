@@ -77,7 +77,7 @@ async function leftBehind(first: string): Promise<Link[]> {
       throw new Error(
         `It is running already, as process ${pid}, at ${url}.\n` +
           `Stop it with Ctrl-C where it runs, or with: kill ${pid}\n` +
-          'To run a second one beside it, give it a port and a state directory of its own: PORT=8788 STATE_DIR=.local-2',
+          'To run a second one beside it, give it a port and a state directory of its own: PORT=8797 STATE_DIR=.local-2',
       )
     }
   }

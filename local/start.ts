@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
 import { type StopCron, startCron } from './cron.ts'
-import { isFree } from './free-port.ts'
+import { type DemoSite, startDemoSite } from './demo-site.ts'
+import { freePort, isFree } from './free-port.ts'
 import { InstanceLock } from './instance.ts'
 import { type LocalDatabase, startLocalDatabase } from './local-database.ts'
 import { endLeftover, type ServerProcess } from './server-process.ts'
@@ -12,18 +13,21 @@ import { PROJECT, startWorker } from './worker-process.ts'
 
 /** Milliseconds that stopping waits for a roll-up; a second Ctrl-C ends the wait. */
 const CRON_PATIENCE_MS = 5_000
+/** Where the demo site is, unless that port is taken or another one is asked for. */
+const DEMO_PORT = 8788
 /** Milliseconds within which a second signal is taken for the same one. */
 const ONE_KEYSTROKE_MS = 1_000
 
 program
   .name('npm start --')
-  .description('Runs database, PlanetScale endpoint, Worker and cron on this machine until Ctrl-C.')
+  .description('Runs database, PlanetScale endpoint, Worker, cron and a demo site on this machine until Ctrl-C.')
   .option('--database-only', 'run the database and the endpoint, for `npx wrangler dev`')
   .addHelpText(
     'after',
     `
 Environment:
   PORT       port of the Worker on 127.0.0.1 (default 8787)
+  DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or another one if that is taken)
   STATE_DIR  folder for the database and everything else that is kept (default .local)
   API_TOKEN  the Worker's API token (default "local")
   MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`,
@@ -32,17 +36,26 @@ Environment:
 
 const { databaseOnly = false } = program.opts<{ databaseOnly?: boolean }>()
 const port = Number(process.env.PORT || 8787)
+const demoPort = process.env.DEMO_PORT ? Number(process.env.DEMO_PORT) : undefined
 const stateDirectory = resolve(PROJECT, process.env.STATE_DIR || '.local')
 const apiToken = process.env.API_TOKEN || 'local'
 const url = `http://127.0.0.1:${port}`
 const say = (line: string) => console.log(`[local] ${line}`)
 
-if (!Number.isInteger(port) || port < 1 || port > 65_535) program.error('PORT must be a number from 1 to 65535.')
+for (const [name, value] of [
+  ['PORT', port],
+  ['DEMO_PORT', demoPort ?? DEMO_PORT],
+] as const) {
+  if (!Number.isInteger(value) || value < 1 || value > 65_535)
+    program.error(`${name} must be a number from 1 to 65535.`)
+}
+if (demoPort === port) program.error('DEMO_PORT must be another port than PORT.')
 
 let lock: InstanceLock | undefined
 let database: LocalDatabase | undefined
 let worker: ServerProcess | undefined
 let stopCron: StopCron | undefined
+let demo: DemoSite | undefined
 let hurry = () => {}
 const impatience = new Promise<void>((resolve) => {
   hurry = resolve
@@ -54,6 +67,7 @@ let askedAt = 0
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     process.exitCode = exitCode
+    await demo?.stop()
     await stopCron?.(Promise.race([impatience, setTimeout(CRON_PATIENCE_MS)]))
     await worker?.stop()
     await database?.stop()
@@ -105,7 +119,10 @@ async function start(): Promise<void> {
   lock = await InstanceLock.take(stateDirectory, databaseOnly ? 'the local endpoint' : url)
   if (await endLeftover(stateDirectory, 'worker')) say('Stopped a Worker that an earlier start had left running.')
   if (!databaseOnly && !(await isFree(port))) {
-    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 1} npm start`)
+    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} npm start`)
+  }
+  if (!databaseOnly && demoPort !== undefined && !(await isFree(demoPort))) {
+    throw new Error(`Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`)
   }
   say('Starting the database …')
   database = await startLocalDatabase({ stateDirectory, mysqlUrl: process.env.MYSQL_URL, say })
@@ -122,8 +139,19 @@ async function start(): Promise<void> {
     if (!stopping) say(`The Worker ended by itself, with exit code ${code}.`)
     return stop(1)
   })
+  demo = await startDemo()
   const { triggers } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
   stopCron = startCron(url, triggers.crons ?? [], say)
+}
+
+/** The demo site, on the port that was asked for; else on its usual one, or a free one if a second start has that. */
+async function startDemo(): Promise<DemoSite> {
+  const wanted = demoPort ?? ((await isFree(DEMO_PORT)) ? DEMO_PORT : await freePort())
+  try {
+    return await startDemoSite({ counter: url, port: wanted })
+  } catch (error) {
+    throw new Error(`The demo site cannot use port ${wanted}. Choose another one: DEMO_PORT=…`, { cause: error })
+  }
 }
 
 /** The replay command for this instance: what differs from the defaults goes with it. */
@@ -150,6 +178,7 @@ Ctrl-C stops it.`
   }
   return `${running}
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
+  demo site  ${demo!.url}, whose pages it counts
 
 Count a page view, as a browser does:
   curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'

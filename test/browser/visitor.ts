@@ -6,6 +6,8 @@ import { startWorkerd, type Workerd } from '../../local/workerd.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 
+const TOKEN = 'a-token-for-browsers'
+
 /** Milliseconds in which a hit must have reached the database. */
 const COUNTED_MS = 15_000
 /** Milliseconds after which nothing is on its way any more. */
@@ -19,6 +21,8 @@ export interface Counter {
   counts(): Promise<Record<string, number>>
   /** Waits until that is counted, and then whether something else comes. */
   has(expected: Record<string, number>): Promise<void>
+  /** Counts something many times. */
+  add(type: string, key: string, by: number): Promise<void>
   /** Forgets everything. */
   clear(): Promise<void>
   stop(): Promise<void>
@@ -33,7 +37,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     script: inject('shippedWorker'),
     directory: join(inject('scratch'), `counter-${randomUUID()}`),
     databaseUrl,
-    apiToken: 'a-token-for-browsers',
+    apiToken: TOKEN,
     settings,
   })
   const counts = () => readCounts(db)
@@ -44,6 +48,14 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
       await expect.poll(counts, { timeout: COUNTED_MS, interval: 50 }).toEqual(expected)
       await new Promise((done) => setTimeout(done, QUIET_MS))
       expect(await counts()).toEqual(expected)
+    },
+    async add(type, key, by) {
+      const response = await fetch(`${workerd.url}/v1/counters/${type}/${encodeURIComponent(key)}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ by }),
+      })
+      if (!response.ok) throw new Error(await response.text())
     },
     async clear() {
       await new Promise((done) => setTimeout(done, QUIET_MS))

@@ -39,6 +39,10 @@ describe('npm start', () => {
     }
     expect(await count(url)).toMatchObject({ count: 11 })
 
+    const demo = /demo site {2}(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output)![1]!
+    expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/beacon.js" data-local></script>`)
+    expect((await fetch(`${url}/beacon.js`)).headers.get('Content-Type')).toContain('text/javascript')
+
     // The cron of production, on the full minute.
     await hit(url)
     const began = Date.now()
@@ -55,6 +59,12 @@ describe('npm start', () => {
     const sameport = new NpmScript(['start'], { ...PRIVATE, STATE_DIR: await stateDirectory(), PORT: port })
     expect(await sameport.ended).toBe(1)
     expect(sameport.output).toMatch(/Port \d+ is in use/)
+    const taken = new URL(demo).port
+    const others = { ...PRIVATE, STATE_DIR: await stateDirectory(), PORT: String(await freePort()) }
+    const sameDemoPort = new NpmScript(['start'], { ...others, DEMO_PORT: taken })
+    expect(await sameDemoPort.ended).toBe(1)
+    expect(sameDemoPort.output).toContain(`Port ${taken} is in use by another program.`)
+    expect(sameDemoPort.output).toContain('DEMO_PORT=')
     expect(await count(url)).toMatchObject({ count: 12 })
 
     const processes = await service.processes()
