@@ -10,7 +10,7 @@ let counter: Counter
 beforeAll(async () => {
   counter = await startCounter()
   // A site with a name is another site than the counter's, and is counted without data-local.
-  browser = await launchChromium({ args: ['--no-sandbox', `--host-resolver-rules=MAP ${SITE} 127.0.0.1`] })
+  browser = await launchChromium({ args: [`--host-resolver-rules=MAP ${SITE} 127.0.0.1`] })
 })
 afterAll(async () => {
   await browser?.close()

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { ServerProcess } from '../../local/server-process.ts'
 import { startProxy, startServer } from './site.ts'
 import { openWindow } from './tabs.ts'
-import { type Counter, launchChromium, startCounter } from './visitor.ts'
+import { CHROMIUM_ARGUMENTS, type Counter, launchChromium, startCounter } from './visitor.ts'
 
 let browser: Browser
 let counter: Counter
@@ -27,7 +27,7 @@ async function chromiumAlone(url: string): Promise<void> {
   const process = await ServerProcess.start({
     name: 'chromium',
     command: inject('chromium'),
-    args: ['--headless', '--no-sandbox', '--no-first-run', `--user-data-dir=${directory}`, url],
+    args: ['--headless', ...CHROMIUM_ARGUMENTS, '--no-first-run', `--user-data-dir=${directory}`, url],
     records: directory,
     marker: directory,
     output: 'pipe',

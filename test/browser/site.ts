@@ -49,16 +49,16 @@ export function startProxy(
 ): Promise<Site> {
   return startServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request
-    const { origin = '', referer = '' } = headers
-    const answer = await fetch(target + url, {
-      method,
-      headers: { ...(origin && { origin }), ...(referer && { referer }) },
+    const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value] as [string, string]] : []
     })
+    const answer = await fetch(target + url, { method, headers: kept })
     const body = new Uint8Array(await answer.arrayBuffer())
     if ((await answered(request)) === 'drop') return void request.socket.destroy()
-    const kept = [...answer.headers].filter(
+    const passed = [...answer.headers].filter(
       ([name]) => !/^(content-encoding|content-length|transfer-encoding)$/.test(name),
     )
-    response.writeHead(answer.status, kept.flat()).end(body)
+    response.writeHead(answer.status, passed.flat()).end(body)
   })
 }

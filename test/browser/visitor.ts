@@ -68,12 +68,14 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
 /** Without a window it calls itself HeadlessChrome, which is a bot's name. */
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
+/** What Chromium is started with: its sandbox does not work for root. */
+export const CHROMIUM_ARGUMENTS = ['--no-sandbox', `--user-agent=${AGENT}`]
+
 /** Chromium, as people have it. */
-export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+export function launchChromium({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: inject('chromium'),
-    // Its sandbox does not work for root.
-    args: ['--no-sandbox', `--user-agent=${AGENT}`],
+    args: [...CHROMIUM_ARGUMENTS, ...args],
     // So that going back brings the page back as it was left.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     ...options,
