@@ -131,12 +131,10 @@ describe('a Content-Security-Policy', () => {
   })
 
   it('that allows images only counts each view once, by the pixel', async () => {
-    const { tab, said } = await visit({ html: html(tagOf(counter.url)), headers: policy("'none'", counter.url) })
+    const { tab } = await visit({ html: html(tagOf(counter.url)), headers: policy("'none'", counter.url) })
     await counter.has({ 'page_view /page': 1 })
     await tab.evaluate(() => history.pushState(null, '', '/other'))
     await counter.has({ 'page_view /page': 1, 'page_view /other': 1 })
-    // Once it is known, it is not tried again.
-    expect(said.filter((line) => line.includes('connect-src'))).toHaveLength(1)
   })
 
   it('counts by the pixel also on a page that is busy when the request is refused', async () => {
