@@ -41,15 +41,21 @@ export async function startServer(answer: (request: IncomingMessage, response: S
 /**
  * A server in front of the Worker.
  *
+ * @param delayMs how long hits are on their way, in which the visitor may take them back by hanging up
  * @param answered told of every request when the Worker has answered it; `drop` makes the visitor get no answer
  */
 export function startProxy(
   target: string,
   answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
+  { delayMs = 0 } = {},
 ): Promise<Site> {
   return startServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request
     const { origin = '', referer = '' } = headers
+    if (delayMs > 0 && url.startsWith('/hit')) {
+      await new Promise((done) => setTimeout(done, delayMs))
+      if (request.socket.destroyed) return
+    }
     const answer = await fetch(target + url, {
       method,
       headers: { ...(origin && { origin }), ...(referer && { referer }) },
