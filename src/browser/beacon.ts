@@ -29,7 +29,7 @@ if (!self.slottedCounter) {
   let canonical: string | undefined
   /** Whether the page is still to be counted. */
   let due: number
-  /** Whether the page's policy, or the visitor's blocker, lets nothing through but images. */
+  /** Whether the page's policy refuses hits, which is told before they fail. */
   let refused: boolean
 
   const url = (name: string, parameters: Record<string, string> | string[][]) =>
@@ -47,16 +47,14 @@ if (!self.slottedCounter) {
         //
         // Beacons are for browsers whose fetch ends with the page. They are no help where fetch is refused: the same policies
         // and blockers refuse them, and sendBeacon says that all is well.
-        if (!refused)
-          await ('keepalive' in Request.prototype
-            ? fetch(url('hit', hit), { method: 'POST', keepalive: true })
-            : navigator.sendBeacon(url('hit', hit)))
+        await ('keepalive' in Request.prototype
+          ? fetch(url('hit', hit), { method: 'POST', keepalive: true })
+          : navigator.sendBeacon(url('hit', hit)))
       } catch {
-        // A policy says that it refused (below); a blocker is known by how soon it did. What failed later may have been
+        // A policy tells that it refuses (below); a blocker is known by how soon it does. What failed later may have been
         // counted and is never sent again: a view too few is better than one that nobody made.
-        refused ||= Date.now() - began < REFUSED_MS
+        if (refused || Date.now() - began < REFUSED_MS) new Image().src = url('hit.gif', hit)
       }
-      if (refused) new Image().src = url('hit.gif', hit)
     }
     // The numbers, with one request for each type.
     const byType: Record<string, HTMLElement[]> = {}
@@ -124,10 +122,10 @@ if (!self.slottedCounter) {
     click: clicked,
     auxclick: clicked,
     prerenderingchange: look,
-    pagehide: look,
     visibilitychange: look,
-    pageshow: (event: PageTransitionEvent) => event.persisted && count(),
+    pagehide: look,
     DOMContentLoaded: look,
+    pageshow: (event: PageTransitionEvent) => event.persisted && count(),
     popstate: () => navigated(),
     securitypolicyviolation: (event: SecurityPolicyViolationEvent) => {
       // "enforce", not "report".

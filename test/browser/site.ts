@@ -41,14 +41,20 @@ export async function startServer(answer: (request: IncomingMessage, response: S
 /**
  * A server in front of the Worker.
  *
+ * @param delayMs how long hits are on their way, in which the visitor may take them back by hanging up
  * @param answered told of every request when the Worker has answered it; `drop` makes the visitor get no answer
  */
 export function startProxy(
   target: string,
   answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
+  { delayMs = 0 } = {},
 ): Promise<Site> {
   return startServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request
+    if (delayMs > 0 && url.startsWith('/hit')) {
+      await new Promise((done) => setTimeout(done, delayMs))
+      if (request.socket.destroyed) return
+    }
     const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
       const value = headers[name]
       return typeof value === 'string' ? [[name, value] as [string, string]] : []

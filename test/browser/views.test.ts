@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
+import { startProxy } from './site.ts'
 import { type Counter, consoleOf, launchChromium, startCounter } from './visitor.ts'
 
 let browser: Browser
@@ -62,10 +63,19 @@ describe('a view is counted', () => {
     await counter.has({ 'page_view /downloads': 5 })
   })
 
-  it('when the visitor is gone to the next page before it was answered', async () => {
-    await page.goto(`${demo.url}/downloads`, { waitUntil: 'commit' })
-    await page.waitForFunction(() => 'slottedCounter' in window)
-    await visit('/article')
+  it('when the visitor is gone before it has arrived', async () => {
+    // A slow way to the counter: what the browser takes back meanwhile never gets there.
+    const slow = await startProxy(counter.url, async () => undefined, { delayMs: 400 })
+    const far = await startDemoSite({ counter: slow.url, port: 0 })
+    onTestFinished(async () => {
+      await far.stop()
+      await slow.stop()
+    })
+    await page.goto(`${far.url}/downloads`)
+    await page.goto('about:blank')
+    const closed = await context.newPage()
+    await closed.goto(`${far.url}/article`)
+    await closed.close()
     await counter.has({ 'page_view /downloads': 1, 'page_view /blog/counting': 1 })
   })
 })
@@ -105,6 +115,11 @@ describe('a single-page application', () => {
   })
 
   it('that is left at once has counted its last page', async () => {
+    // Its timer is too late, however slow the way to the next page is.
+    await page.addInitScript(() => {
+      const real = window.setTimeout
+      window.setTimeout = ((work: () => void, ms: number) => real(work, 100 * ms)) as typeof setTimeout
+    })
     await visit('/app/')
     await page.evaluate(() => {
       history.pushState(null, '', '/app/last')
