@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import type { AppEnv } from '../app-env.ts'
 import type { CounterType } from '../config.ts'
 import type { Counter } from '../counters/counter.ts'
@@ -14,6 +13,7 @@ import { databaseProblem } from '../database-problem.ts'
 import { logFailure, Problem } from '../problem.ts'
 import { readQuery } from '../query.ts'
 import { decodeKey, namedCounter, pathType } from '../request.ts'
+import { revalidated } from '../revalidation.ts'
 import { type Badge, drawBadge } from '../views/badge.ts'
 import { showCount } from '../views/badge-count.ts'
 import { jsonQuery, svgQuery } from './badge-query.ts'
@@ -42,14 +42,6 @@ const shared = cors({
   allowMethods: ['GET', 'HEAD'],
   exposeHeaders: ['ETag', 'X-Request-Id'],
   maxAge: 86_400,
-})
-const revalidated = etag({
-  retainedHeaders: [
-    ...RETAINED_304_HEADERS,
-    'access-control-allow-origin',
-    'access-control-expose-headers',
-    'x-request-id',
-  ],
 })
 
 badges.on(['GET', 'OPTIONS'], '/badge/:type/*', shared)

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { checkToken, requireToken } from '../authorization.ts'
@@ -14,6 +13,7 @@ import { limitBody, readJson } from '../json-body.ts'
 import { log } from '../log.ts'
 import { once, readQuery } from '../query.ts'
 import { namedCounter, pathCounter, pathType } from '../request.ts'
+import { revalidated } from '../revalidation.ts'
 import { byField } from './fields.ts'
 import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
 
@@ -68,14 +68,6 @@ const shared = cors({
   allowMethods: ['GET', 'HEAD'],
   exposeHeaders: ['ETag', 'X-Request-Id'],
   maxAge: 86_400,
-})
-const revalidated = etag({
-  retainedHeaders: [
-    ...RETAINED_304_HEADERS,
-    'access-control-allow-origin',
-    'access-control-expose-headers',
-    'x-request-id',
-  ],
 })
 
 counters.on(['GET', 'OPTIONS'], '/v1/counters/:type/:key', shared)
