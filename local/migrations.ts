@@ -92,6 +92,8 @@ function umzug(target: Target, folder: string, say: (line: string) => void) {
             try {
               await target.execute(statement)
             } catch (error) {
+              // ADD KEY cannot say IF NOT EXISTS on MySQL; an index of that name is one that an earlier attempt made.
+              if (hasNumber(error, 1061)) continue
               throw new MigrationStopped(stopMessage(name, index, statements.length, statement, error))
             }
           }
@@ -169,6 +171,11 @@ function stopMessage(name: string, index: number, count: number, statement: stri
 }
 
 function isMissingTable(error: unknown): boolean {
+  return hasNumber(error, 1146)
+}
+
+/** Whether a server refused something with this number; over the HTTP API it stands in the message only. */
+function hasNumber(error: unknown, number: number): boolean {
   const { errno, message = '' } = error as { errno?: number; message?: string }
-  return errno === 1146 || message.includes('(errno 1146)')
+  return errno === number || message.includes(`(errno ${number})`)
 }

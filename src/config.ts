@@ -124,10 +124,10 @@ const typeName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
 
-// A roll-up page takes up to 8 statements and the frame around the pages 4 (src/counters/rollup.ts).
+// A roll-up page takes up to 10 statements and the frame around the pages 4 (src/counters/rollup.ts).
 const rollUp = table({
   page_slots: integer(1, 20_000).default(2_000),
-  max_statements: integer(12, 10_000).default(40),
+  max_statements: integer(14, 10_000).default(45),
   max_seconds: integer(1, 840).default(50),
 })
 

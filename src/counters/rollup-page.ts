@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { addToHistory } from './history.ts'
 import type { Cursor } from './rollup-state.ts'
 
 /** A slot as the roll-up saw it. */
@@ -88,7 +89,7 @@ class Overtaken extends Error {}
  * exactly what was seen is added to the total and subtracted from the slots, whatever they hold by now. The versions let
  * one of several runs that saw the same do it.
  *
- * @param at the time of the run; the hour it lies in is the period of the history
+ * @param at the time of the run; the history of the hour, day, week and month it lies in is added to
  * @returns `false` if another run moved any of these counters first; nothing was changed then
  * @throws {DatabaseFailure} with an unknown outcome too; either way the page may simply be read again
  */
@@ -144,22 +145,4 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
     if (error instanceof Overtaken) return false
     throw error
   }
-}
-
-/** Adds what a roll-up moved to the hour it ran in. */
-async function addToHistory(
-  transaction: Executor,
-  moves: readonly { recordType: number; recordId: bigint; amount: bigint }[],
-  at: Date,
-): Promise<void> {
-  const moved = moves.filter(({ amount }) => amount !== 0n)
-  if (moved.length === 0) return
-  const hour = new Date(at)
-  hour.setUTCMinutes(0, 0, 0)
-  await transaction.execute(
-    `INSERT INTO counter_history (record_type, record_id, period_start, count)
-     VALUES ${moved.map(() => '(?, ?, ?, ?)').join(', ')}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-    moved.flatMap(({ recordType, recordId, amount }) => [recordType, recordId, hour, amount]),
-  )
 }

@@ -9,8 +9,11 @@ import { random64 } from './random.ts'
 import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
 import { acquireLease, releaseLease } from './rollup-state.ts'
 
-/** Most statements one page takes: read, missing totals, BEGIN, totals, history, slots, COMMIT, and ROLLBACK if that fails. */
-const PAGE_STATEMENTS = 8
+/**
+ * Most statements one page takes: read, missing totals, BEGIN, totals, three for the history, slots, COMMIT, and ROLLBACK if
+ * that fails.
+ */
+const PAGE_STATEMENTS = 10
 /** Statements after the last page: giving the lease back, and a look at what is left. Taking the lease was 2 more. */
 const LAST_STATEMENTS = 2
 /** Failed transactions after which a run gives up: the database is in trouble and the next run is a minute away. */

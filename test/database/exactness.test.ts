@@ -107,9 +107,11 @@ class World {
     await rollUp(this.db, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: new Date(), lease: false })
     await this.ledger.checkExactly(this.db)
     expect(await this.db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
-    expect(await this.db.number('SELECT COALESCE(SUM(count), 0) FROM counter_history')).toBe(
-      await this.db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals'),
-    )
+    const sum = (of: string) => this.db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
+    const totals = await sum('counter_totals')
+    expect(await sum('counter_history')).toBe(totals)
+    for (const period of [1, 2, 3]) expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals)
+    for (const period of [0, 1, 2, 3]) expect(await sum(`type_history WHERE period = ${period}`)).toBe(totals)
   }
 
   async #increment({ parts, resends, later }: Extract<Action, { kind: 'increment' }>): Promise<void> {

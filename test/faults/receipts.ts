@@ -98,10 +98,10 @@ export class Receipts {
   }
 }
 
-/** Checks that nothing is pending, and that the totals are what the history says. */
+/** Checks that nothing is pending, and that the totals are what the history says, by hours, days, weeks and months. */
 export async function checkRolledUp(db: Executor): Promise<void> {
-  for (const [id, { pending, history, count }] of await readAll(db)) {
-    expect({ id, pending, history }).toEqual({ id, pending: 0n, history: count })
+  for (const [id, { pending, histories, count }] of await readAll(db)) {
+    expect({ id, pending, histories }).toEqual({ id, pending: 0n, histories: Array(4).fill(count) })
   }
 }
 
@@ -118,18 +118,31 @@ function nameOf({ type, key }: Part): string {
   return `${type} ${key}`
 }
 
+interface Everything {
+  count: bigint
+  pending: bigint
+  /** Sums of the hours, days, weeks and months, each with the adjustments. */
+  histories: bigint[]
+}
+
 /** All counters, by id, from one snapshot: past the product's own reader, which must not be what is trusted here. */
-async function readAll(db: Executor): Promise<Map<string, { count: bigint; pending: bigint; history: bigint }>> {
+async function readAll(db: Executor): Promise<Map<string, Everything>> {
   const { rows } = await db.execute(
-    `SELECT record_type, record_id, SUM(total) AS total, SUM(pending) AS pending, SUM(history) AS history FROM (
-       SELECT record_type, record_id, count AS total, 0 AS pending, 0 AS history FROM counter_totals
-       UNION ALL SELECT record_type, record_id, 0, count, 0 FROM slotted_counters
-       UNION ALL SELECT record_type, record_id, 0, 0, count FROM counter_history) AS parts
+    `SELECT record_type, record_id, SUM(total) AS total, SUM(pending) AS pending,
+       SUM(hours) AS hours, SUM(days) AS days, SUM(weeks) AS weeks, SUM(months) AS months FROM (
+       SELECT record_type, record_id, count AS total, 0 AS pending, 0 AS hours, 0 AS days, 0 AS weeks, 0 AS months
+         FROM counter_totals
+       UNION ALL SELECT record_type, record_id, 0, count, 0, 0, 0, 0 FROM slotted_counters
+       UNION ALL SELECT record_type, record_id, 0, 0, count, 0, 0, 0 FROM counter_history
+       UNION ALL SELECT record_type, record_id, 0, 0, 0, IF(period = 1, count, 0), IF(period = 2, count, 0), IF(period = 3, count, 0)
+         FROM counter_periods
+       UNION ALL SELECT record_type, record_id, 0, 0, count, count, count, count FROM counter_adjustments) AS parts
      GROUP BY record_type, record_id`,
   )
-  const readings = rows.map((row): [string, { count: bigint; pending: bigint; history: bigint }] => {
+  const readings = rows.map((row): [string, Everything] => {
     const pending = toBigInt(row.pending)
-    const reading = { count: toBigInt(row.total) + pending, pending, history: toBigInt(row.history) }
+    const histories = [row.hours, row.days, row.weeks, row.months].map(toBigInt)
+    const reading = { count: toBigInt(row.total) + pending, pending, histories }
     return [counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) }), reading]
   })
   return new Map(readings)

@@ -31,12 +31,15 @@ describe('migrations', () => {
     const names = (await readdir(MIGRATIONS)).sort()
     expect(await migrate({ databaseUrl, say })).toEqual(names)
     expect(await tables()).toEqual([
+      'counter_adjustments',
       'counter_history',
       'counter_names',
+      'counter_periods',
       'counter_totals',
       'rollup_state',
       'schema_migrations',
       'slotted_counters',
+      'type_history',
     ])
     expect(await migrate({ databaseUrl, say })).toEqual([])
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: names, pending: [] })

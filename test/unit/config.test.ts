@@ -50,7 +50,7 @@ describe('the configuration', () => {
           },
         ],
       ]),
-      rollUp: { pageSlots: 2_000, maxStatements: 40, maxSeconds: 50 },
+      rollUp: { pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },
       pruning: { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 45 },
     })
   })
@@ -71,7 +71,7 @@ describe('the configuration', () => {
         },
         a: { record_type: 2 },
       },
-      ROLLUP: { page_slots: 1, max_statements: 12, max_seconds: 840 },
+      ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'a'])
@@ -87,7 +87,7 @@ describe('the configuration', () => {
       countBots: true,
       respectDoNotTrack: true,
     })
-    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 12, maxSeconds: 840 })
+    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
   })
 
@@ -348,7 +348,7 @@ describe('COUNTERS', () => {
 
 describe.each([
   ['ROLLUP', 'page_slots', 1, 20_000],
-  ['ROLLUP', 'max_statements', 12, 10_000],
+  ['ROLLUP', 'max_statements', 14, 10_000],
   ['ROLLUP', 'max_seconds', 1, 840],
   ['PRUNING', 'idempotency_hours', 1, 8_760],
   ['PRUNING', 'page_slots', 1, 10_000],
