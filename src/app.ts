@@ -12,9 +12,11 @@ import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
 import { downloads } from './routes/downloads.ts'
 import { health } from './routes/health.ts'
+import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { top } from './routes/top.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -46,6 +48,8 @@ app.use(
 app.route('/', health)
 app.route('/', downloads)
 app.route('/', counters)
+app.route('/', history)
+app.route('/', top)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', operations)
