@@ -16,6 +16,7 @@ import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { search } from './routes/search.ts'
 import { top } from './routes/top.ts'
 
 /** The Worker's HTTP side. */
@@ -50,6 +51,7 @@ app.route('/', downloads)
 app.route('/', counters)
 app.route('/', history)
 app.route('/', top)
+app.route('/', search)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', operations)
