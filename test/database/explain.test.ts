@@ -8,7 +8,9 @@ import { TestWorker } from '../harness/worker.ts'
 const STATEMENTS = [
   'BEGIN',
   'COMMIT',
+  'DELETE h FROM counter_history AS h FORCE INDEX (PRIMARY) WHERE (record_type, record_id, period_start) IN',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN',
+  'DELETE FROM type_history WHERE (record_type, period, period_start) IN',
   'INSERT IGNORE INTO counter_names',
   'INSERT IGNORE INTO counter_totals',
   'INSERT INTO counter_history',
@@ -26,6 +28,10 @@ const STATEMENTS = [
   "SELECT 'month' AS part … FROM type_history",
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters',
   'SELECT SUM(rolled) AS rolled',
+  'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … ORDER BY',
+  'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … h.record_id >',
+  'SELECT h.record_type, h.period_start, d.count IS NOT NULL … ORDER BY',
+  'SELECT h.record_type, h.period_start, d.count IS NOT NULL … h.period_start >',
   'SELECT holder, leased_until',
   'SELECT n.name, t.count … FROM counter_periods',
   'SELECT n.name, t.count … FROM counter_totals',
@@ -77,11 +83,17 @@ describe('every statement the Worker sends', () => {
     await db.execute(
       `INSERT INTO counter_periods SELECT record_type, record_id, 1, '2026-01-01', 5 FROM counter_history`,
     )
+    const hours = Array.from({ length: 5_000 }, (_, i) => `(1, 0, '2027-01-01' + INTERVAL ${i} HOUR, 1)`)
+    const oldHours = Array.from({ length: 240 }, (_, i) => `(1, 0, '2026-01-01' + INTERVAL ${i} HOUR, 1)`)
+    const oldDays = Array.from({ length: 10 }, (_, i) => `(1, 1, '2026-01-01' + INTERVAL ${i} DAY, 1)`)
+    await db.execute(`INSERT INTO type_history VALUES ${[...hours, ...oldHours, ...oldDays].join(',')}`)
     await db.execute(`INSERT INTO counter_totals SELECT 9, record_id, count, version, NULL FROM counter_totals`)
     await db.execute(
       `INSERT INTO counter_periods SELECT 9, record_id, period, period_start, count FROM counter_periods`,
     )
-    await db.execute('ANALYZE TABLE slotted_counters, counter_totals, counter_names, counter_history, counter_periods')
+    await db.execute(
+      'ANALYZE TABLE slotted_counters, counter_totals, counter_names, counter_history, counter_periods, type_history',
+    )
 
     // The first use of a table reads the server's own dictionary, which is not what is measured here.
     for (const table of [
@@ -105,6 +117,7 @@ describe('every statement the Worker sends', () => {
       },
       ROLLUP: { page_slots: 20 },
       PRUNING: { page_slots: 100 },
+      HISTORY: { page_hours: 100 },
     })
     const keys = Array.from({ length: 50 }, (_, i) => `/page/${i}`)
     statements = await db.recording(async () => {
@@ -158,6 +171,8 @@ describe('every statement the Worker sends', () => {
       for (const { table, type, key } of rows) {
         // <derived2> and <union1,2> are temporary tables, as long as what the rows below them returned.
         if (table === null || String(table).startsWith('<')) continue
+        // In another index, deleting would lock gaps that others insert into.
+        if (sql.startsWith('DELETE')) expect([sql.slice(0, 60), key]).toEqual([sql.slice(0, 60), 'PRIMARY'])
         expect({ sql: sql.slice(0, 300), table, byIndex: BY_INDEX.has(String(type)) && key !== null }).toMatchObject({
           byIndex: true,
         })
