@@ -18,6 +18,7 @@ type Action =
   | { kind: 'increment'; parts: { counter: number; by: number }[]; resends: number; later: boolean }
   | { kind: 'rollUp'; runs: number; pageSlots: number }
   | { kind: 'cutRollUp'; cut: Cut; pageSlots: number }
+  | { kind: 'set'; counter: number; to: number; sends: number; cut: Cut | null }
   | { kind: 'read' }
   | { kind: 'prune' }
 
@@ -49,6 +50,16 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       kind: fc.constant('cutRollUp' as const),
       cut: fc.record({ after: fc.nat(14), delivered: fc.boolean(), rollback: fc.constant(true) }),
       pageSlots: fc.integer({ min: 1, max: 20 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('set' as const),
+      counter: fc.nat(COUNTERS - 1),
+      to: fc.integer({ min: -99, max: 99 }),
+      sends: fc.constantFrom(1, 1, 2),
+      cut: fc.option(fc.record({ after: fc.nat(8), delivered: fc.boolean(), rollback: fc.constant(true) })),
     }),
   },
   { weight: 4, arbitrary: fc.constant<Action>({ kind: 'read' }) },
