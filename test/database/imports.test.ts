@@ -41,7 +41,7 @@ beforeEach(async () => {
 const bring = (rows: readonly ImportRow[] = ROWS, id = random64(), on: Database = db) =>
   importCounts(on, rows, { id, at: AT })
 /** As a client that sends it again until it is told that it was done. */
-const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database = db): Promise<void> => {
+const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database = db): Promise<unknown> => {
   for (;;) {
     try {
       return await bring(rows, id, on)
@@ -93,10 +93,10 @@ describe('an import', () => {
 
   it('again under the same id adds nothing, whatever was counted and imported in between', async () => {
     const id = random64()
-    await bring(ROWS, id)
-    await bring(ROWS, random64())
-    await bring(ROWS, id)
-    await bring(ROWS.slice(0, 1), id)
+    expect(await bring(ROWS, id)).toBe('imported')
+    expect(await bring(ROWS, random64())).toBe('imported')
+    expect(await bring(ROWS, id)).toBe('repeated')
+    expect(await bring(ROWS.slice(0, 1), id)).toBe('repeated')
     expect(await counts()).toEqual(SUMS.map((sum) => 2n * sum))
     await expectAccounted()
   })
@@ -151,7 +151,7 @@ describe('an import', () => {
 
   it('whose COMMIT is lost finds out that it was done', async () => {
     await db.behave({ faults: [{ action: 'cut-answer', match: 'COMMIT' }] })
-    await bring()
+    expect(await bring()).toBe('imported')
     expect(await counts()).toEqual(SUMS)
   })
 

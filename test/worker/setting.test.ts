@@ -101,7 +101,6 @@ describe('PUT and DELETE /v1/counters/:type/:key', () => {
   })
 
   it('say 422 when the sum would not fit, and 503 with the truth when the database does not say', async () => {
-    await set('far', Number.MAX_SAFE_INTEGER)
     const slots = `INSERT INTO slotted_counters VALUES (2, 77, 1, ?, 1, 0, DEFAULT)`
     await db.execute(slots, [-(2n ** 63n) + 5n])
     const refused = await worker.api('PUT', '/v1/counters/issue/77', { count: 2 ** 40 })
@@ -121,6 +120,8 @@ describe('PUT and DELETE /v1/counters/:type/:key', () => {
       503,
       expect.objectContaining({ code: 'outcome_unknown', detail: expect.stringContaining('Idempotency-Key') }),
     ])
-    expect(await count('unsure')).toBe(5)
+    // Another isolate's, because this one's breaker is open by now.
+    const other = new TestWorker(db.url)
+    expect(await (await other.fetch('/v1/counters/page_view/unsure')).json()).toMatchObject({ count: 5 })
   })
 })
