@@ -11,13 +11,16 @@ import { badges } from './routes/badges.ts'
 import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
 import { downloads } from './routes/downloads.ts'
+import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
 import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
+import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
 import { search } from './routes/search.ts'
 import { top } from './routes/top.ts'
+import { settings } from './routes/set.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -52,8 +55,11 @@ app.route('/', counters)
 app.route('/', history)
 app.route('/', top)
 app.route('/', search)
+app.route('/', settings)
 app.route('/', badges)
 app.route('/', increments)
+app.route('/', imports)
+app.route('/', exports)
 app.route('/', operations)
 
 app.notFound((c) =>
