@@ -38,7 +38,7 @@ operations.get('/v1/status', requireToken, async (c) => {
 })
 
 operations.post('/v1/rollup', requireToken, async (c) => {
-  const run = rollUpNow(c.var.config)
+  const run = rollUpNow(c.var.config).finally(() => c.var.reads.rolled.forget())
   // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run
