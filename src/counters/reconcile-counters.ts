@@ -74,7 +74,8 @@ async function findCounters(
            GROUP BY record_id ORDER BY record_id LIMIT ?)`,
       )
       .join(' UNION ALL '),
-    tables.flatMap(() => [recordType, recordId, most, limit]),
+    // One row of a counter is enough to find its total.
+    tables.flatMap((table) => [recordType, recordId, table === 'counter_totals' ? limit : most, limit]),
   )
   const parts = tables.map(() => ({ ids: [] as bigint[], found: 0 }))
   for (const row of rows) {
@@ -106,8 +107,8 @@ async function compare(
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
       FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range} AND kind = 2 GROUP BY record_id) AS i ON imported_id = record_id`
   const { rows } = await db.execute(
-    `SELECT record_id, what, start, SUM(stored) AS stored, SUM(expected) AS expected FROM (
-       SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS stored, 0 AS expected
+    `SELECT record_id, what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+       SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS recorded, 0 AS expected
          FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${range}
        UNION ALL SELECT record_id, 'total', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range}
        UNION ALL SELECT record_id, 'total', NULL, 0, count ${periods} 1
@@ -121,7 +122,7 @@ async function compare(
        UNION ALL SELECT record_id, 'hours', DATE(period_start), count, 0 FROM counter_history FORCE INDEX (PRIMARY) ${imported}
          WHERE ${range} AND period_start >= '${from}' AND (imported_on IS NULL OR DATE(period_start) > imported_on)
      ) AS parts
-     GROUP BY record_id, what, start HAVING SUM(stored) <> SUM(expected) ORDER BY record_id, what, start LIMIT ${MAX_WRONG}`,
+     GROUP BY record_id, what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY record_id, what, start LIMIT ${MAX_WRONG}`,
   )
   return rows.map((row) => toMismatch(recordType, toBigInt(row.record_id), row))
 }

@@ -47,7 +47,7 @@ export function toMismatch(recordType: number, recordId: bigint | null, row: Rec
     recordId,
     what,
     start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
-    is: toBigInt(row.stored),
+    is: toBigInt(row.recorded),
     shouldBe: toBigInt(row.expected),
   }
 }
@@ -79,11 +79,11 @@ export async function reconcileDays(
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
   const wrong = await confirmed(async () => {
     const { rows } = await db.execute(
-      `SELECT 'day' AS what, start, SUM(stored) AS stored, SUM(expected) AS expected FROM (
-         SELECT period_start AS start, count AS stored, 0 AS expected FROM type_history
+      `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
            WHERE record_type = ? AND period = 1 AND period_start BETWEEN ? AND ?
          UNION ALL SELECT period_start, 0, SUM(count) ${index} BETWEEN ? AND ? GROUP BY period_start
-       ) AS parts GROUP BY start HAVING SUM(stored) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
+       ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
       [recordType, begin, last, recordType, begin, last],
     )
     return rows.map((row) => toMismatch(recordType, null, row))
@@ -107,16 +107,16 @@ export async function reconcileHours(db: Executor, rule: HourRule, start: string
     const kept = await firstDayWithHours(db, rule)
     const range = [begin > kept ? begin : kept, last]
     const { rows } = await db.execute(
-      `SELECT record_type, 'hour' AS what, start, SUM(stored) AS stored, SUM(expected) AS expected FROM (
+      `SELECT record_type, 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          ${types
            .map(
-             () => `SELECT record_type, period_start AS start, count AS stored, 0 AS expected FROM type_history
+             () => `SELECT record_type, period_start AS start, count AS recorded, 0 AS expected FROM type_history
                     WHERE record_type = ? AND period = 0 AND period_start BETWEEN ? AND ? UNION ALL `,
            )
            .join('')}
-         SELECT record_type, period_start AS start, 0 AS stored, SUM(count) AS expected ${index} BETWEEN ? AND ?
+         SELECT record_type, period_start AS start, 0 AS recorded, SUM(count) AS expected ${index} BETWEEN ? AND ?
          GROUP BY record_type, period_start
-       ) AS parts GROUP BY record_type, start HAVING SUM(stored) <> SUM(expected)
+       ) AS parts GROUP BY record_type, start HAVING SUM(recorded) <> SUM(expected)
        ORDER BY record_type, start LIMIT ${MAX_WRONG}`,
       [...types.flatMap((recordType) => [recordType, ...range]), ...range],
     )
@@ -163,12 +163,12 @@ export async function reconcileCalendar(db: Executor, recordType: number): Promi
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
   return confirmed(async () => {
     const { rows } = await db.execute(
-      `SELECT what, start, SUM(stored) AS stored, SUM(expected) AS expected FROM (
-         SELECT 'week' AS what, period_start AS start, count AS stored, 0 AS expected ${history} 2
+      `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
          UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
          UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
          UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
-       ) AS parts GROUP BY what, start HAVING SUM(stored) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
+       ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
     )
     return rows.map((row) => toMismatch(recordType, null, row))
   })
