@@ -22,6 +22,7 @@ import { search } from './routes/search.ts'
 import { top } from './routes/top.ts'
 import { settings } from './routes/set.ts'
 import { databaseTimed, timed } from './server-timing.ts'
+import { verify } from './routes/verify.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -65,6 +66,7 @@ app.route('/', increments)
 app.route('/', imports)
 app.route('/', exports)
 app.route('/', operations)
+app.route('/', verify)
 
 app.notFound((c) =>
   new Problem('not_found', {
