@@ -19,10 +19,10 @@ import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
 import { search } from './routes/search.ts'
-import { top } from './routes/top.ts'
 import { settings } from './routes/set.ts'
-import { databaseTimed, timed } from './server-timing.ts'
+import { top } from './routes/top.ts'
 import { verify } from './routes/verify.ts'
+import { databaseTimed, timed } from './server-timing.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
