@@ -42,7 +42,9 @@ describe('the history of a counter', () => {
     for (const [by, length] of Object.entries({ hour: 24, day: 30, month: 12 })) {
       for (const tz of ['UTC', 'Asia/Kathmandu']) {
         const { points } = await json(`/v1/counters/page_view/a/history?by=${by}&tz=${tz}`)
-        expect([by, tz, points.length, points.at(-1)!.count]).toEqual([by, tz, length, 5])
+        // All of them, in case that a full hour or midnight has just passed.
+        const sum = points.reduce((all, { count }) => all + count, 0)
+        expect([by, tz, points.length, sum]).toEqual([by, tz, length, 5])
       }
     }
   })
