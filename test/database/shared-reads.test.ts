@@ -112,12 +112,12 @@ describe('shared reads', () => {
     const isolates = Array.from({ length: 3 }, () => new TestIsolate(openDatabase({ url: db.url, deadlineMs: 30_000 })))
     let begun = 0
     let acknowledged = 0
-    let reading = 12
+    let reading = 40
     const wrong: string[] = []
     let checked = 0
     let shared = 0
     const reader = async () => {
-      for (let i = 0; i < 60; i++) {
+      for (let i = 0; i < 20; i++) {
         const least = acknowledged
         const found = await read(hot, counter(BigInt(i)))
         const count = Number(found.readings[0]!.total + found.readings[0]!.pending)
