@@ -93,7 +93,8 @@ describe('DEPLOY.md', async () => {
       const words = command.split(' ')
       const subcommand = words.filter((word) => /^[a-z-]+$/.test(word) && !word.startsWith('-')).slice(0, 2)
       const { stdout } = await run(process.execPath, [WRANGLER, ...subcommand.slice(0, 2), '--help'], { env })
-      // What is no subcommand gets the help of what stands above it.
+      // What is no subcommand gets the help of what stands above it, which lists those that there are.
+      expect(stdout).not.toContain('\nCOMMANDS\n')
       const [, shown = ''] = /^wrangler ([a-z -]+?)(?= [<[]|\n|$)/m.exec(stdout) ?? []
       expect(command.startsWith(shown.trim()), `${command} against "wrangler ${shown}"`).toBe(true)
       expect(shown.trim()).not.toBe('')
