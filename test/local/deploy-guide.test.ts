@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { readConfig } from '../../src/config.ts'
+import { rollUp } from '../../src/counters/rollup.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import type { Env } from '../../src/env.ts'
 import { PROJECT } from './npm-script.ts'
 
@@ -36,7 +38,7 @@ describe('DEPLOY.md', async () => {
   it('has snippets and commands', () => {
     expect(snippets.length).toBeGreaterThan(8)
     expect(commands.length).toBeGreaterThan(25)
-    expect(guide.match(/^```/gm)).toHaveLength(2 * (snippets.length + blocks('sh').length))
+    expect(guide.match(/^```/gm)).toHaveLength(2 * (snippets.length + blocks('sh').length + 2))
   })
 
   it.each(snippets.map((snippet) => [snippet.split('\n').find((line) => line.startsWith('[')), snippet]))(
@@ -101,6 +103,19 @@ describe('DEPLOY.md', async () => {
       for (const option of words.filter((word) => word.startsWith('--'))) expect(stdout).toContain(option)
     },
   )
+
+  it('pauses the roll-up by its first statement and lets it go on by its second', async () => {
+    const [pause = '', resume = ''] = blocks('sql')
+    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+    const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+    const db = openDatabase({ url: databaseUrl, deadlineMs: 30_000 })
+    const runOnce = () => rollUp(db, { pageSlots: 10, maxStatements: 45, maxSeconds: 50, at: new Date() })
+    expect(await runOnce()).toMatchObject({ outcome: 'complete' })
+    await db.execute(pause)
+    for (let i = 0; i < 3; i++) expect(await runOnce()).toMatchObject({ outcome: 'busy', statements: 2 })
+    await db.execute(resume)
+    expect(await runOnce()).toMatchObject({ outcome: 'complete' })
+  })
 
   it('names settings that the Worker knows', async () => {
     const config = await readFile(join(PROJECT, 'src/config.ts'), 'utf8')
