@@ -110,8 +110,9 @@ async function compare(
     `SELECT record_id, what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
        SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS recorded, 0 AS expected
          FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${range}
-       UNION ALL SELECT record_id, 'total', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range}
-       UNION ALL SELECT record_id, 'total', NULL, 0, count ${periods} 1
+       UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range}
+         GROUP BY record_id
+       UNION ALL SELECT record_id, 'total', NULL, 0, SUM(count) ${periods} 1 GROUP BY record_id
        UNION ALL SELECT record_id, 'week', period_start, count, 0 ${periods} 2
        UNION ALL SELECT record_id, 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${periods} 1
        UNION ALL SELECT record_id, 'month', period_start, count, 0 ${periods} 3

@@ -216,10 +216,28 @@ describe('reconciliation while everything goes on', () => {
         runs++
       }
     })()
+    // What setting a counter does to the tables: up and down again, so that the ledger stays right.
+    let sets = 0
+    const setting = (async () => {
+      for (; raging || sets % 2 === 1; sets++) {
+        const { recordType, recordId } = storm.ledger.counters[(sets >> 1) % 5]!
+        await db.execute(`INSERT IGNORE INTO counter_totals VALUES (${recordType}, ${recordId}, 0, 0, NULL)`)
+        await db.transaction(async (transaction) => {
+          const by = sets % 2 === 0 ? 1_000 : -1_000
+          await transaction.execute(
+            `UPDATE counter_totals SET count = count + ${by}, version = version + 1 WHERE record_type = ${recordType} AND record_id = ${recordId}`,
+          )
+          await transaction.execute(
+            `INSERT INTO counter_adjustments VALUES (${recordType}, ${recordId}, ${sets}, 1, UTC_TIMESTAMP(3), ${by})`,
+          )
+        })
+      }
+    })()
     const storming = storm.run().finally(() => {
       raging = false
     })
-    await Promise.all([storming, checking])
+    await Promise.all([storming, checking, setting])
+    expect(sets).toBeGreaterThan(10)
     await storm.ledger.checkExactly(db)
     await rollUp(db, { pageSlots: 500, maxStatements: 1_000, maxSeconds: 60, at: new Date(), lease: false })
     const { checked, wrong } = await reconcileAll(db)
