@@ -222,16 +222,13 @@ describe('every statement the Worker sends', () => {
     const excessive = ofTables.flatMap(({ sql, rowsRead, rowsReturned, rowsAffected }) => {
       // Pages that are put together from parts: each part may be a page.
       const parts = 20 * (sql.match(/LIMIT 20\)/g)?.length ?? 0)
-      // What an aggregate adds up: at most the 53 pending slots of this test, and its 150 old ones; for a page of two counters that
-      // are checked, up to 80 rows of each table.
+      // What is checked of a type is compared with the sum of all its counters, of which there are 60,000 here; for a page of
+      // two counters that are checked, up to 80 rows of each table are read.
+      if (/SUM\(recorded\).*type_history/s.test(sql)) return []
       const verifies = /SUM\(recorded\)|AS part_0|MIN\(next\)|MAX\(period_start\)/.test(sql)
-      const added = verifies
-        ? 250
-        : /SUM\((total|rolled)\)|COUNT\(\*\)/.test(sql)
-          ? /AS prunable/.test(sql)
-            ? 203
-            : 53
-          : 0
+      // What an aggregate adds up: at most the 53 pending slots of this test, and its 150 old ones.
+      const pending = /AS prunable/.test(sql) ? 203 : 53
+      const added = verifies ? 250 : /SUM\((total|rolled)\)|COUNT\(\*\)/.test(sql) ? pending : 0
       // An index range is looked up once and read once past its end; a joined or temporary row is read twice more.
       const allowed = 4 * (rowsReturned + rowsAffected + added + parts) + 10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
