@@ -15,6 +15,7 @@ import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { reference } from './routes/reference.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -49,6 +50,7 @@ app.route('/', counters)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', operations)
+app.route('/', reference(app))
 
 app.notFound((c) =>
   new Problem('not_found', {

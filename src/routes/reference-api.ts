@@ -1,0 +1,21 @@
+import * as z from 'zod'
+import type { Operation } from '../openapi/operation.ts'
+
+export const readDocument = {
+  id: 'openapi',
+  tag: 'Reference',
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'This document',
+  description: 'The API as OpenAPI 3.1, for tools and generators.',
+  access: 'anyone',
+  answers: {
+    200: {
+      description: 'An OpenAPI 3.1 document.',
+      schema: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }).meta({ id: 'OpenApi' }),
+    },
+  },
+  revalidated: true,
+  problems: [],
+  examples: { document: { summary: 'The document' } },
+} as const satisfies Operation
