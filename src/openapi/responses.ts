@@ -12,7 +12,12 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     Object.entries(operation.examples).filter(([, example]) => String(example.status ?? usual) === status)
 
   for (const [status, answer] of Object.entries(operation.answers)) {
-    responses[status] = answerOf(schemas, operation, answer, examplesOf(status))
+    responses[status] = answerOf(
+      schemas,
+      operation.revalidated === true && status === usual,
+      answer,
+      examplesOf(status),
+    )
   }
   if (operation.revalidated) {
     responses[304] = {
@@ -31,7 +36,7 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  { revalidated }: Operation,
+  revalidated: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
 ): JsonSchema {

@@ -12,7 +12,17 @@ export class Schemas {
    * @param io whether the document describes what is sent (`input`) or what comes back
    */
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-    const { $schema: _, $defs = {}, ...made } = z.toJSONSchema(schema, { io }) as JsonSchema
+    const {
+      $schema: _,
+      $defs = {},
+      ...made
+    } = z.toJSONSchema(schema, {
+      io,
+      // What is sent is read strictly; answers may gain members, which a client must not take for an error.
+      override: ({ jsonSchema }) => {
+        if (io === 'output') delete jsonSchema.additionalProperties
+      },
+    }) as JsonSchema
     for (const [name, { id: _, ...component }] of Object.entries($defs as Record<string, JsonSchema>)) {
       this.components[name] = referring(component)
     }

@@ -56,12 +56,14 @@ export const svgBadge = {
       summary: 'Downloads of the last 7 days',
       params: { type: 'download', key: 'app-1.2.0.tgz' },
       query: { period: 'week', label: 'this week', style: 'flat-square' },
+      says: { 'Cache-Control': 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400' },
     },
     misspelt: {
       summary: 'A colour that there is not',
       params: { type: 'download', key: 'app-1.2.0.tgz' },
       query: { color: 'blurple' },
       status: 422,
+      says: { 'Cache-Control': 'public, max-age=60' },
     },
   },
 } as const satisfies Operation
@@ -111,7 +113,13 @@ export const jsonBadge = {
 function drawn<Texts extends Record<number, string>>(texts: Texts) {
   const answers = Object.entries(texts).map(([status, description]) => [
     status,
-    { description, contentType: 'image/svg+xml' },
+    { description, contentType: 'image/svg+xml', headers: ['Cache-Control'] },
   ])
-  return Object.fromEntries(answers) as { [Status in keyof Texts]: { description: string; contentType: string } }
+  return Object.fromEntries(answers) as {
+    [Status in keyof Texts]: {
+      description: string
+      contentType: string
+      headers: ['Cache-Control']
+    }
+  }
 }

@@ -19,7 +19,12 @@ export const latestBeacon = {
   path: '/beacon.js',
   summary: 'The script that counts page views',
   description: 'Its latest version. Include it with `defer`; it counts a view of each page that somebody sees.',
-  examples: { latest: { summary: 'The latest version' } },
+  examples: {
+    latest: {
+      summary: 'The latest version',
+      says: { 'Cache-Control': 'public, max-age=86400, stale-while-revalidate=604800' },
+    },
+  },
 } as const satisfies Operation
 
 export const beaconRelease = {
@@ -29,5 +34,11 @@ export const beaconRelease = {
   summary: 'A version of the script that never changes',
   description: 'For those who pin it with `integrity`.',
   params: { version: z.enum(VERSIONS as [string, ...string[]]).describe('Three numbers.') },
-  examples: { first: { summary: 'The first version', params: { version: '1.0.0' } } },
+  examples: {
+    first: {
+      summary: 'The first version',
+      params: { version: '1.0.0' },
+      says: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+    },
+  },
 } as const satisfies Operation

@@ -17,5 +17,5 @@ export const readDocument = {
   },
   revalidated: true,
   problems: [],
-  examples: { document: { summary: 'The document' } },
+  examples: { document: { summary: 'The document', says: { 'Cache-Control': 'public, max-age=300' } } },
 } as const satisfies Operation

@@ -10,6 +10,13 @@ import { readDocument } from './reference-api.ts'
 /** It changes with a deployment only. */
 const CACHE_CONTROL = 'public, max-age=300'
 
+const shared = cors({
+  origin: '*',
+  allowMethods: ['GET', 'HEAD'],
+  exposeHeaders: ['ETag', 'X-Request-Id'],
+  maxAge: 86_400,
+})
+
 /**
  * The API's own description, for programs.
  *
@@ -23,11 +30,11 @@ export function reference(app: { routes: readonly RouterRoute[] }) {
     return made
   }
 
-  return new Hono<AppEnv>()
-    .use('/openapi.json', cors({ origin: '*', allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag'], maxAge: 86_400 }))
-    .get(
-      '/openapi.json',
-      revalidated,
-      describe(readDocument, (c) => c.json({ ...document() }, 200, { 'Cache-Control': CACHE_CONTROL })),
-    )
+  const routes = new Hono<AppEnv>()
+  routes.on(['GET', 'OPTIONS'], '/openapi.json', shared)
+  return routes.get(
+    '/openapi.json',
+    revalidated,
+    describe(readDocument, (c) => c.json({ ...document() }, 200, { 'Cache-Control': CACHE_CONTROL })),
+  )
 }
