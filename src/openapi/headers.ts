@@ -14,6 +14,7 @@ export const HEADERS = {
   'Cache-Control': { description: 'How long the answer may be kept, and by whom.', schema: z.string() },
   'Retry-After': { description: 'Seconds after which to try again.', schema: z.string().regex(/^\d+$/) },
   'WWW-Authenticate': { description: 'Names the scheme: Bearer.', schema: z.string() },
+  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
   Location: { description: 'Where the file is.', schema: z.string() },
 } as const
 

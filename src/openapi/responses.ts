@@ -45,6 +45,7 @@ function answerOf(
     answer === undefined ? [] : [[name, { summary, value: answer }] as const],
   )
   const names: HeaderName[] = revalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  if (schema !== undefined) names.push('X-Request-Id')
   return {
     description,
     ...(names.length > 0 && { headers: headersOf(schemas, names, examples) }),

@@ -19,7 +19,7 @@ const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 
 const reading = z
   .strictObject({
-    type: typeParam,
+    type: z.string(),
     key: z.string(),
     count: count.describe('The exact count: total + pending.'),
     total: count.describe('What has been rolled up.'),
@@ -60,7 +60,7 @@ export const increment = {
       description: 'Counted: committed to the database.',
       schema: z
         .strictObject({
-          type: typeParam,
+          type: z.string(),
           key: z.string(),
           added: z.int(),
           count: count
@@ -73,7 +73,7 @@ export const increment = {
     },
     202: {
       description: 'In the queue, because the database does not answer: it will be counted.',
-      schema: z.strictObject({ type: typeParam, key: z.string(), added: z.int(), count: z.null().optional() }),
+      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.null().optional() }),
       headers: ['X-Hit'],
     },
   },

@@ -19,3 +19,20 @@ export const readDocument = {
   problems: [],
   examples: { document: { summary: 'The document', says: { 'Cache-Control': 'public, max-age=300' } } },
 } as const satisfies Operation
+
+export const readReference = {
+  id: 'docs',
+  tag: 'Reference',
+  method: 'get',
+  path: '/docs',
+  summary: 'This documentation, to read',
+  description:
+    'A page made of the same document: every operation with commands to copy. It needs no script and asks nobody else.',
+  access: 'anyone',
+  answers: {
+    200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
+  },
+  revalidated: true,
+  problems: [],
+  examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
+} as const satisfies Operation

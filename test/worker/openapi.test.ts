@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
 import type { Env } from '../../src/env.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
+import { type DocumentExample, examplesOf } from '../../src/openapi/document-examples.ts'
 import { type Operation, operationsOf } from '../../src/openapi/operation.ts'
 import { problemDocument } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/problem.ts'
 import { freshDatabase } from '../harness/database.ts'
-import { type DocumentExample, examplesOf } from '../harness/openapi-examples.ts'
 import { TestWorker, TOKEN } from '../harness/worker.ts'
 
 const document = openApiDocument(app.routes)
