@@ -83,9 +83,12 @@ type InQuery<O> = O extends { query: infer Shape } ? Part<'query', SentShape<Sha
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
 type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodType } } ? Part<'json', z.input<Schema>> : None
 
-/** What a typed client is asked for, besides the path's parameters. */
+/**
+ * What a typed client is asked for, besides the path's parameters. Of what may be said in the query or in the body neither is required:
+ * Hono's client makes one type of both.
+ */
 export type InputOf<O extends Operation> = InHeader<O> &
-  (O extends { either: true } ? InQuery<O> | InBody<O> : InQuery<O> & InBody<O>)
+  (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
 
 /** The answers that a handler may give, as far as they are JSON. */
 export type AnswerOf<O extends Operation> = {
