@@ -37,7 +37,7 @@ function send(to: TestWorker, example: DocumentExample): Promise<Response> {
       ...(contentType !== undefined && { 'Content-Type': contentType }),
       ...(status !== 401 && { Authorization: `Bearer ${TOKEN}` }),
     },
-    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body !== undefined && method !== 'GET' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
 }
 
@@ -97,6 +97,18 @@ describe('every problem that the document gives an operation', () => {
         const { pathname } = new URL(sent.path, 'http://counter.test')
         expect([code, response.status, pathname]).toEqual([code, PROBLEMS[code].status, pathname])
         expect(problemDocument.parse(await response.json()).code).toBe(code)
+      }
+    },
+  )
+
+  it.each(described.map((example) => [example.operation.operationId, example] as const))(
+    'is there, whatever is wrong with a request: %s',
+    async (_, example) => {
+      const given = [...codesOf(example), 'not_found', 'method_not_allowed']
+      for (const provoke of Object.values(PROVOKED)) {
+        const response = await send(worker, provoke(example))
+        if (response.headers.get('Content-Type') !== 'application/problem+json') continue
+        expect(given).toContain((await response.json<{ code: string }>()).code)
       }
     },
   )
