@@ -21,25 +21,7 @@ type Routes = {
       | {
           output: {
             status: 'unavailable'
-            database:
-              | 'body_too_large'
-              | 'configuration_invalid'
-              | 'count_out_of_range'
-              | 'database_not_ready'
-              | 'database_unavailable'
-              | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_key'
-              | 'malformed_query'
-              | 'method_not_allowed'
-              | 'not_found'
-              | 'outcome_unknown'
-              | 'overloaded'
-              | 'rollup_running'
-              | 'unauthorized'
-              | 'unknown_type'
-              | 'unsupported_media_type'
+            database: string
             detail: string
           }
           outputFormat: 'json'
@@ -48,24 +30,68 @@ type Routes = {
         }
   }
   '/hit': {
-    $post: {
-      output: {}
-      outputFormat: string
-      status: import('hono/utils/http-status').StatusCode
-      input: {
-        header?: {
-          'User-Agent'?: string
+    $post:
+      | {
+          output: {}
+          outputFormat: string
+          status: import('hono/utils/http-status').StatusCode
+          input: {
+            header?: {
+              'User-Agent'?: string
+            }
+            json?: {
+              type: string
+              key: string | number
+            }
+            query?: {
+              type: string
+              key: string
+            }
+          }
         }
-        json?: {
-          type: string
-          key: string | number
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header?: {
+              'User-Agent'?: string
+            }
+            json?: {
+              type: string
+              key: string | number
+            }
+            query?: {
+              type: string
+              key: string
+            }
+          }
         }
-        query?: {
-          type: string
-          key: string
-        }
-      }
-    }
   }
   '/hit.gif': {
     $get: {
@@ -84,58 +110,132 @@ type Routes = {
     }
   }
   '/v1/counters/:type': {
-    $get: {
-      output: {
-        counters: {
-          type: string
-          key: string
-          count: number
-          total: number
-          pending: number
-          rolledUpAt: string | null
-        }[]
-      }
-      outputFormat: 'json'
-      status: 200
-      input: {
-        param: {
-          type: string
+    $get:
+      | {
+          output: {
+            counters: {
+              type: string
+              key: string
+              count: number
+              total: number
+              pending: number
+              rolledUpAt: string | null
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query: {
+              key: string[]
+              consistency?: 'exact' | 'rolled'
+            }
+          }
         }
-        query: {
-          key: string[]
-          consistency?: 'exact' | 'rolled'
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query: {
+              key: string[]
+              consistency?: 'exact' | 'rolled'
+            }
+          }
         }
-      }
-    }
   }
   '/v1/counters/:type/:key': {
-    $get: {
-      output: {
-        type: string
-        key: string
-        count: number
-        total: number
-        pending: number
-        rolledUpAt: string | null
-      }
-      outputFormat: 'json'
-      status: 200
-      input: {
-        param: {
-          key: string
-          type: string
+    $get:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+            total: number
+            pending: number
+            rolledUpAt: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              consistency?: 'exact' | 'rolled'
+            }
+          }
         }
-        query?: {
-          consistency?: 'exact' | 'rolled'
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              consistency?: 'exact' | 'rolled'
+            }
+          }
         }
-      }
-    }
     $post:
       | {
           output: {
             type: string
             key: string
             added: number
+            count?: number | null | undefined
           }
           outputFormat: 'json'
           status: 200
@@ -156,18 +256,12 @@ type Routes = {
           }
         }
       | {
-          output:
-            | {
-                type: string
-                key: string
-                added: number
-              }
-            | {
-                type: string
-                key: string
-                added: number
-                count: null
-              }
+          output: {
+            type: string
+            key: string
+            added: number
+            count?: null | undefined
+          }
           outputFormat: 'json'
           status: 202
           input: {
@@ -186,67 +280,228 @@ type Routes = {
             }
           }
         }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 413 | 415 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json?: {
+              by?: number | undefined
+            }
+            query?: {
+              return?: 'count'
+            }
+          }
+        }
   }
   '/v1/increments': {
-    $post: {
-      output: {
-        accepted: number
-      }
-      outputFormat: 'json'
-      status: 200 | 202
-      input: {
-        header?: {
-          'Idempotency-Key'?: string
+    $post:
+      | {
+          output: {
+            accepted: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
         }
-        json: {
-          increments: {
+      | {
+          output: {
+            accepted: number
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
+        }
+      | {
+          output: {
             type: string
-            key: string | number
-            by?: number | undefined
-          }[]
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
         }
-      }
-    }
   }
   '/v1/rollup': {
-    $post: {
-      output: {
-        outcome: 'complete' | 'partial' | 'busy'
-        counters: number
-        slots: number
-        pages: number
-        overtaken: number
-        stuck: number
-        statements: number
-        milliseconds: number
-        left: number | null
-        moved: number
-      }
-      outputFormat: 'json'
-      status: 200
-      input: {}
-    }
+    $post:
+      | {
+          output: {
+            outcome: 'busy' | 'complete' | 'partial'
+            moved: number
+            counters: number
+            slots: number
+            pages: number
+            overtaken: number
+            stuck: number
+            statements: number
+            milliseconds: number
+            left: number | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {}
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'rollup_running'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 401 | 409 | 500 | 503
+          input: {}
+        }
   }
   '/v1/status': {
-    $get: {
-      output: {
-        pendingSlots: number
-        pendingSlotsAtLeast: boolean
-        rollUp: {
-          running: boolean
-          lastRunAt: string | null
-          caughtUpAt: string | null
-          behindSeconds: number | null
+    $get:
+      | {
+          output: {
+            pendingSlots: number
+            pendingSlotsAtLeast: boolean
+            rollUp: {
+              running: boolean
+              lastRunAt: string | null
+              caughtUpAt: string | null
+              behindSeconds: number | null
+            }
+            types: {
+              name: string
+              recordType: number
+              key: 'integer' | 'string'
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {}
         }
-        types: {
-          name: string
-          recordType: number
-          key: 'integer' | 'string'
-        }[]
-      }
-      outputFormat: 'json'
-      status: 200
-      input: {}
-    }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 401 | 500 | 503
+          input: {}
+        }
   }
 }

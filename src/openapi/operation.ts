@@ -2,8 +2,9 @@ import type { Handler, Input, TypedResponse } from 'hono'
 import type { RouterRoute } from 'hono/types'
 import type * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
-import type { ProblemCode } from '../problem.ts'
+import type { PROBLEMS, ProblemCode } from '../problem.ts'
 import type { HeaderName } from './headers.ts'
+import type { ANY_REQUEST, ProblemDocument } from './problems.ts'
 import type { Tag } from './tags.ts'
 
 /** A request that works as it stands on a fresh Worker, and what comes back. The tests send every one of them. */
@@ -97,6 +98,13 @@ export type AnswerOf<O extends Operation> = {
     : Response
 }[keyof O['answers']]
 
+type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number]
+
+/** The problems that a typed client is told of; they are thrown, and never what a handler returns. */
+export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }
+  ? never
+  : TypedResponse<ProblemDocument<CodeOf<O>>, (typeof PROBLEMS)[CodeOf<O>]['status'], 'json'>
+
 // The functions themselves are kept: nothing stands between a request and its handler, not even on the hot path.
 const described = new WeakMap<object, readonly Operation[]>()
 
@@ -108,7 +116,7 @@ const described = new WeakMap<object, readonly Operation[]>()
 export function describe<const O extends Operation, R extends AnswerOf<O>>(
   operation: O | readonly O[],
   handler: Handler<AppEnv, string, Input, R | Promise<R>>,
-): Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, R | Promise<R>> {
+): Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>> {
   described.set(handler, Array.isArray(operation) ? operation : [operation as O])
   return handler as never
 }

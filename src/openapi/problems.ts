@@ -4,11 +4,16 @@ import { PROBLEMS, type ProblemCode } from '../problem.ts'
 const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
 
 /** Problems that any request can meet. */
-export const ANY_REQUEST: readonly ProblemCode[] = ['internal_error', 'configuration_invalid']
+export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
 /** Problems of requests that read or write. */
-export const DATABASE: readonly ProblemCode[] = ['database_unavailable', 'database_not_ready']
+export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
 /** Problems of requests that count. */
-export const COUNTING: readonly ProblemCode[] = [...DATABASE, 'count_out_of_range', 'overloaded', 'outcome_unknown']
+export const COUNTING = [
+  ...DATABASE,
+  'count_out_of_range',
+  'overloaded',
+  'outcome_unknown',
+] as const satisfies ProblemCode[]
 
 /** What every error is told in (RFC 9457). */
 export const problemDocument = z
@@ -29,6 +34,9 @@ export const problemDocument = z
     requestId: z.string().describe('Stands in the log beside what is logged of this request.'),
   })
   .meta({ id: 'Problem', description: 'A problem document (RFC 9457).' })
+
+/** A problem document with one of some codes, for a typed client. */
+export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & { code: Code }
 
 /** The codes among `codes`, by the status that they are answered with. */
 export function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {

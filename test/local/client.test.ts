@@ -104,21 +104,41 @@ describe('the typed client', () => {
     expect(made).not.toMatch(/\b(any|unknown|never)\b/)
   })
 
-  it('takes what the Worker takes and knows what it answers; counts are numbers however large', async () => {
+  it('takes what the Worker takes and knows what it answers, problems too; counts are numbers however large', async () => {
     const project = await ClientProject.of(`${beginning()}
 const at = { type: 'download', key: encodeURIComponent('a/b c%ü') }
 for (let i = 0; i < 3; i++) {
-  const response = await client.v1.counters[':type'][':key'].$post({ param: at, json: { by: Number.MAX_SAFE_INTEGER } })
-  if (!response.ok) throw new Error(await response.text())
+  const response = await client.v1.counters[':type'][':key'].$post({
+    param: at,
+    query: { return: 'count' },
+    header: { 'Idempotency-Key': \`part-\${i}\` },
+    json: { by: Number.MAX_SAFE_INTEGER },
+  })
+  if (!response.ok) throw new Error((await response.json()).detail)
+  const { added, count } = await response.json()
+  const known: [number, number | null | undefined] = [added, count]
 }
 const response = await client.v1.counters[':type'][':key'].$get({ param: at, query: { consistency: 'exact' } })
+if (!response.ok) throw new Error((await response.json()).detail)
 const { count, key, rolledUpAt } = await response.json()
 const exact: number = count
 const when: string | null = rolledUpAt
-console.log(JSON.stringify([typeof exact, exact, key, when]))
+
+const refused = await client.v1.counters[':type'].$get({ param: { type: 'nothing' }, query: { key: ['a'] } })
+if (refused.ok) throw new Error('It is not there.')
+const { code, status } = await refused.json()
+const decided: 'unknown_type' | undefined = code === 'unknown_type' ? code : undefined
+console.log(JSON.stringify([typeof exact, exact, key, when, decided, status]))
 `)
     expect(await project.check()).toBe('')
-    expect(JSON.parse(await project.run({ TOKEN }))).toEqual(['number', 3 * Number.MAX_SAFE_INTEGER, 'a/b c%ü', null])
+    expect(JSON.parse(await project.run({ TOKEN }))).toEqual([
+      'number',
+      3 * Number.MAX_SAFE_INTEGER,
+      'a/b c%ü',
+      null,
+      'unknown_type',
+      404,
+    ])
     const text = await (await fetch(`${worker.url}/v1/counters/download/a%2Fb%20c%25%C3%BC`)).text()
     expect(text).toContain(`"count":${3n * BigInt(Number.MAX_SAFE_INTEGER)},`)
   })
