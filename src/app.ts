@@ -18,6 +18,7 @@ import { hit } from './routes/hit.ts'
 import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { reference } from './routes/reference.ts'
 import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
 import { top } from './routes/top.ts'
@@ -67,6 +68,7 @@ app.route('/', imports)
 app.route('/', exports)
 app.route('/', operations)
 app.route('/', verify)
+app.route('/', reference(app))
 
 app.notFound((c) =>
   new Problem('not_found', {

@@ -8,9 +8,11 @@ import { toJsonNumber } from '../database/numbers.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { openMaintenanceDatabase } from '../maintenance.ts'
+import { describe } from '../openapi/operation.ts'
 import { Problem } from '../problem.ts'
 import { statusReport } from '../status/report.ts'
 import { survey } from '../status/survey.ts'
+import { readStatus, rollUpOnce } from './operations-api.ts'
 
 /** Milliseconds that one part of the status may take. */
 const STATUS_DEADLINE_MS = 3_000
@@ -21,26 +23,32 @@ const POLL_MS = 2_000
 
 /** What the operator asks of a running Worker, with the token. */
 export const operations = new Hono<AppEnv>()
-
-operations.get('/v1/status', requireToken, async (c) => {
-  const isolate = isolateOf(c.env)
-  const { config } = isolate
-  // Past the circuit breaker: the server's views may be slow or refused in a database that is well.
-  const aside = openDatabase({ url: config.databaseUrl, deadlineMs: STATUS_DEADLINE_MS })
-  const found = await survey(c.var.db, c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
-  for (const { part, error } of found.missing) {
-    log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
-  }
-  return c.json(statusReport(found, isolate, new Date()), 200, { 'Cache-Control': 'no-store' })
-})
-
-operations.post('/v1/rollup', requireToken, async (c) => {
-  const run = rollUpNow(c.var.config).finally(() => c.var.reads.rolled.forget())
-  // A client that hangs up must not leave a transaction open, with its locks.
-  c.executionCtx.waitUntil(run.catch(() => {}))
-  const summary = await run
-  return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
-})
+  .get(
+    '/v1/status',
+    requireToken,
+    describe(readStatus, async (c) => {
+      const isolate = isolateOf(c.env)
+      const { config } = isolate
+      // Past the circuit breaker: the server's views may be slow or refused in a database that is well.
+      const aside = openDatabase({ url: config.databaseUrl, deadlineMs: STATUS_DEADLINE_MS })
+      const found = await survey(c.var.db, c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
+      for (const { part, error } of found.missing) {
+        log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
+      }
+      return c.json(statusReport(found, isolate, new Date()), 200, { 'Cache-Control': 'no-store' })
+    }),
+  )
+  .post(
+    '/v1/rollup',
+    requireToken,
+    describe(rollUpOnce, async (c) => {
+      const run = rollUpNow(c.var.config).finally(() => c.var.reads.rolled.forget())
+      // A client that hangs up must not leave a transaction open, with its locks.
+      c.executionCtx.waitUntil(run.catch(() => {}))
+      const summary = await run
+      return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
+    }),
+  )
 
 /**
  * Rolls up, after another run that is under way if need be.

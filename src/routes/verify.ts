@@ -17,9 +17,6 @@ import { withRetries } from '../database/retry.ts'
 import { openMaintenanceDatabase } from '../maintenance.ts'
 import { once, readQuery } from '../query.ts'
 
-/** Days of which hours are kept: nothing deletes them yet. */
-const HOUR_DAYS = 36_500
-
 const LIMIT_RULE = `must be a whole number from 1 to ${MAX_RECONCILED}`
 const CURSOR_RULE = 'must be what an earlier answer gave as next'
 
@@ -50,7 +47,8 @@ export const verify = new Hono<AppEnv>()
 verify.post('/v1/verify', requireToken, async (c) => {
   const { after = FIRST_POSITION, limit } = readQuery(c, verifyQuery)
   const db = withRetries(openMaintenanceDatabase(c.var.config))
-  const { checked, wrong, next } = await reconcile(db, { from: after, limit, at: new Date(), hourDays: HOUR_DAYS })
+  const { hourDays } = c.var.config.history
+  const { checked, wrong, next } = await reconcile(db, { from: after, limit, at: new Date(), hourDays })
   return c.json({ checked, wrong: await describe(db, c.var.config, wrong), next: next && writeCursor(next) }, 200, {
     'Cache-Control': 'no-store',
   })
