@@ -10,6 +10,7 @@ import { logFailure, Problem } from './problem.ts'
 import { badges } from './routes/badges.ts'
 import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
 import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
@@ -44,6 +45,7 @@ app.use(
 )
 
 app.route('/', health)
+app.route('/', dashboard)
 app.route('/', downloads)
 app.route('/', counters)
 app.route('/', badges)
