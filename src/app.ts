@@ -12,10 +12,13 @@ import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
 import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
+import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
 import { hit } from './routes/hit.ts'
+import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { settings } from './routes/set.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -48,8 +51,11 @@ app.route('/', health)
 app.route('/', dashboard)
 app.route('/', downloads)
 app.route('/', counters)
+app.route('/', settings)
 app.route('/', badges)
 app.route('/', increments)
+app.route('/', imports)
+app.route('/', exports)
 app.route('/', operations)
 
 app.notFound((c) =>

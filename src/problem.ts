@@ -14,6 +14,7 @@ const PROBLEMS = {
   not_found: { status: 404, title: 'There is nothing at this path' },
   unknown_type: { status: 404, title: 'There is no such counter type' },
   method_not_allowed: { status: 405, title: 'This path does not take this method' },
+  overtaken: { status: 409, title: 'Others kept changing the same counters' },
   rollup_running: { status: 409, title: 'Another roll-up is running' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
@@ -24,7 +25,7 @@ const PROBLEMS = {
   database_unavailable: { status: 503, title: 'The database does not answer' },
   database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
   overloaded: { status: 503, title: 'Too much is waiting to be counted' },
-  outcome_unknown: { status: 503, title: 'The database did not say whether this was counted' },
+  outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
 } as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -12,3 +12,15 @@ const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and $
 
 /** What to add: any integer that JSON numbers carry exactly. */
 export const byField = z.int({ error: BY_RULE })
+
+/** What to set a counter to. */
+export const countField = z.int({ error: BY_RULE })
+
+const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
+const LARGEST = 2n ** 63n - 1n
+
+/** A number that was counted elsewhere: any that a counter can have. JSON numbers do not carry the largest of them exactly. */
+export const importedCountField = z
+  .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], { error: IMPORTED_RULE })
+  .transform((value) => BigInt(value))
+  .refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE)
