@@ -14,11 +14,14 @@ import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
 import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
+import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
 import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
+import { top } from './routes/top.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -52,6 +55,9 @@ app.route('/', dashboard)
 app.route('/', downloads)
 app.route('/', counters)
 app.route('/', settings)
+app.route('/', history)
+app.route('/', top)
+app.route('/', search)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', imports)

@@ -1,9 +1,7 @@
-import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { cors } from 'hono/cors'
 import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
-import { checkToken, requireToken } from '../authorization.ts'
+import { requireToken } from '../authorization.ts'
 import type { CounterType } from '../config.ts'
 import { MAX_READ, type Reading, readCounters } from '../counters/read.ts'
 import { countFor } from '../counting.ts'
@@ -16,6 +14,7 @@ import { namedCounter, pathCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { byField } from './fields.ts'
 import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
+import { mayRead, shared } from './public-reading.ts'
 
 const MAX_BODY_BYTES = 1024
 /** Seconds for which a reading that may be one roll-up old may be served from a cache. */
@@ -62,14 +61,6 @@ counters.post('/v1/counters/:type/:key', tellHit, requireToken, limitBody(MAX_BO
   return c.json({ ...answer, count: reading }, 200, { 'X-Hit': 'counted' })
 })
 
-// Public counts are for other sites' scripts too, errors and unchanged answers included.
-const shared = cors({
-  origin: (_, c: Context<AppEnv>) => (c.var.config.types.get(c.req.param('type') ?? '')?.public ? '*' : null),
-  allowMethods: ['GET', 'HEAD'],
-  exposeHeaders: ['ETag', 'X-Request-Id'],
-  maxAge: 86_400,
-})
-
 counters.on(['GET', 'OPTIONS'], '/v1/counters/:type/:key', shared)
 counters.get('/v1/counters/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
@@ -90,10 +81,6 @@ counters.get('/v1/counters/:type', revalidated, async (c) => {
   const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))
   return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, query.consistency) })
 })
-
-async function mayRead(c: Context<AppEnv>, type: CounterType): Promise<void> {
-  if (!type.public) await checkToken(c)
-}
 
 function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }: Reading) {
   return {
