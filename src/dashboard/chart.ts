@@ -6,9 +6,9 @@ import { type By, showMoment, showOnAxis, showPeriod } from './time.ts'
 
 /** Periods above which they are drawn as a line: bars would be thinner than the gaps between them. */
 const MAX_BARS = 100
-const HEIGHT = 240
+const HEIGHT = 220
 /** Steps of the axis of counts: whole numbers only. */
-const STEPS = Array.from({ length: 19 }, (_, digits) => [1, 2, 5].map((digit) => digit * 10 ** digits)).flat()
+const STEPS = Array.from({ length: 30 }, (_, digits) => [1, 2, 5].map((digit) => digit * 10 ** digits)).flat()
 
 /** What a chart shows. */
 export interface ChartData {
@@ -74,6 +74,7 @@ export class Chart {
     const label = (index: number) => (points[index] ? showOnAxis(new Date(points[index].start), by) : '')
     return {
       ...this.#size(),
+      padding: [12, 4, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: !bars } },
       // Periods one after another: their lengths differ, by days of a month and hours of a day.
@@ -88,6 +89,8 @@ export class Chart {
           grid: { show: false },
           ticks: { show: false },
           incrs: STEPS,
+          gap: 8,
+          size: 28,
           space: by === 'month' ? 62 : 56,
           values: (_, places) => places.map(label),
         },
@@ -97,7 +100,8 @@ export class Chart {
           grid: { stroke: color('line'), width: 1 },
           ticks: { show: false },
           incrs: STEPS,
-          size: 52,
+          gap: 8,
+          size: axisWidth,
           values: (_, places) => places.map(showShort),
         },
       ],
@@ -159,6 +163,17 @@ export class Chart {
     }
     ctx.restore()
   }
+}
+
+/** Pixels that the numbers beside a chart take: as few as possible, so that it is aligned with what is around it. */
+function axisWidth(chart: uPlot, labels: string[] | null, axis: number): number {
+  const { ctx, axes } = chart
+  ctx.save()
+  // By now it is a list, with the text in the size of the screen's pixels.
+  ctx.font = String(axes[axis]!.font?.[0])
+  const widths = (labels ?? []).map((label) => ctx.measureText(label).width / devicePixelRatio)
+  ctx.restore()
+  return Math.ceil(Math.max(16, ...widths)) + 8
 }
 
 /** A row of the list of adjustments. */

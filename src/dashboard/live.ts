@@ -48,5 +48,5 @@ function show({ pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
     ? 'running'
     : behindSeconds === null
       ? 'has not run yet'
-      : `up to date ${showAgo(behindSeconds)}`
+      : `caught up ${showAgo(behindSeconds)}`
 }

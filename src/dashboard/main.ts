@@ -1,6 +1,7 @@
 import { startCounter } from './counter.ts'
 import { startOverview } from './overview.ts'
 
-const { page, type = '', key = '' } = document.querySelector('main')?.dataset ?? {}
+const { page, type = '' } = document.querySelector('main')?.dataset ?? {}
 if (page === 'overview') startOverview(type)
-if (page === 'counter') startCounter(type, key)
+// From the address, because not every character of a key comes through HTML as it is.
+if (page === 'counter') startCounter(type, new URLSearchParams(location.search).get('key') ?? '')

@@ -5,7 +5,7 @@ import { startLive } from './live.ts'
 import { showCount } from './numbers.ts'
 import { repeat } from './repeat.ts'
 import { startSearch } from './search.ts'
-import { historyParameters, rangeOf } from './time.ts'
+import { historyParameters, rangeOf, TIME_ZONE } from './time.ts'
 import { showToday } from './today.ts'
 
 const EVERY_MS = 10_000
@@ -24,7 +24,7 @@ export function startOverview(type: string): void {
       await showToday(type)
       const { points } = await ask<History>('GET', path(['types', type, 'history'], historyParameters(wanted)))
       if (shown === range) chart.show({ by: wanted.by, points })
-      return ''
+      return `As of the last roll-up; times are those of ${TIME_ZONE}.`
     })
   })
   const top = repeat(EVERY_MS, () => {

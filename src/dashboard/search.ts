@@ -2,7 +2,7 @@ import { ask, type KeyCount, messageOf, path } from './api.ts'
 import { byId, counterLink, row } from './dom.ts'
 import { showCount } from './numbers.ts'
 
-const PAGE = 20
+const PAGE = 10
 
 /** The search by the beginning of a key. */
 export function startSearch(type: string): void {
@@ -28,7 +28,8 @@ export function startSearch(type: string): void {
       else found.append(...rows)
       next = page.next
       more.hidden = next === null
-      message.textContent = found.childElementCount === 0 ? 'No counter begins with that.' : ''
+      if (found.childElementCount > 0) return
+      message.textContent = prefix === '' ? 'Nothing has been counted yet.' : 'No key begins with that.'
     } catch (error) {
       if (mine === latest) message.textContent = messageOf(error)
     }
@@ -40,4 +41,5 @@ export function startSearch(type: string): void {
     void find(null)
   })
   more.addEventListener('click', () => void find(next))
+  void find(null)
 }

@@ -42,8 +42,9 @@ export async function fillPast(counter: Counter, now: Date): Promise<void> {
       by: 1 + Math.round(share * daylight(at.getUTCHours()) * busy(at.getUTCDay(), hour)),
     }))
     await counter.api('POST', '/v1/increments', { increments })
-    if (hour > 0) await counter.rollUp(at)
+    await counter.rollUp(hour > 0 ? at : now)
   }
+  for (const { type, key, share } of counters().slice(0, 3)) await counter.add(type, key, share)
 }
 
 function counters() {

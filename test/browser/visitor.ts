@@ -29,6 +29,7 @@ const TABLES = [
 export interface Counter {
   /** Its origin. */
   url: string
+  databaseUrl: string
   /** All counts, by `type key`, from the rows themselves. */
   counts(): Promise<Record<string, number>>
   /** Waits until that is counted, and then whether something else comes. */
@@ -72,6 +73,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
   }
   return {
     url: workerd.url,
+    databaseUrl,
     counts,
     async has(expected) {
       await expect.poll(counts, { timeout: COUNTED_MS, interval: 50 }).toEqual(expected)

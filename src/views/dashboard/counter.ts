@@ -21,7 +21,7 @@ export function counterPage(types: readonly string[], type: CounterType, key: st
     key,
     types,
     type.name,
-    html`<main id="main" data-page="counter" data-type="${type.name}" data-key="${key}">
+    html`<main id="main" data-page="counter" data-type="${type.name}">
 <p class="crumb"><a href="/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
 <h1 class="key"><bdi>${key}</bdi></h1>
 <dl class="figures">

@@ -42,6 +42,7 @@ export function signedInPage(title: string, types: readonly string[], current: s
 <header class="top">
 <a class="brand" href="/">Slotted Counter</a>
 <nav aria-label="Types">${types.map((type) => typeLink(type, type === current))}</nav>
+<a href="/docs">API</a>
 <form method="post" action="/logout"><button class="quiet">Sign out</button></form>
 </header>
 <section class="live" aria-label="Roll-up">
