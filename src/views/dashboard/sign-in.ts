@@ -15,6 +15,7 @@ export function signInPage({ next, message }: SignIn): Html {
     html`<main class="sign-in" id="main">
 <h1>Slotted Counter</h1>
 <form method="post" action="/login">
+<input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${
       message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
