@@ -38,6 +38,8 @@ export function repeat(everyMs: number, work: () => Promise<boolean>): Repeated 
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) void run()
   })
+  // Not in a while, when the connection is back.
+  addEventListener('online', () => void run())
   void run()
   return { now: () => void run() }
 }

@@ -123,16 +123,19 @@ describe('the page of a type', () => {
     expect(await table('#found')).toEqual([])
   })
 
-  it('says that the database does not answer, and goes on when it does', async () => {
-    await shows('#pending', /^0$/)
-    const problem = { status: 503, contentType: 'application/problem+json', body: '{"detail":"The database is away."}' }
-    await context.route('**/v1/**', (route) => route.fulfill(problem))
-    await shows('#lag', /^The database is away\.$/)
-    await shows('#history-message', /^The database is away\.$/)
-    await context.unroute('**/v1/**')
-    await shows('#lag', /^(caught up|has not run)/)
+  it('says that there is no answer, keeps its numbers, and goes on when there is one', async () => {
+    await counter.add('page_view', '/kept', 5)
+    await counter.rollUp(new Date())
+    await shows('#today', /^5$/)
+    await context.setOffline(true)
+    await shows('#lag', /^The Worker does not answer\.$/)
+    await shows('#history-message', /^The Worker does not answer\.$/)
+    expect(await page.textContent('#today')).toBe('5')
+    await context.setOffline(false)
+    await shows('#lag', /^caught up/)
+    await shows('#history-message', /^As of the last roll-up/)
     // What the browser itself says of failed requests.
-    misdeeds.said = misdeeds.said.filter((line) => !line.includes('503'))
+    misdeeds.said = misdeeds.said.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
   })
 
   it('asks for nothing while nobody looks', async () => {
