@@ -45,15 +45,16 @@ export async function recordAdjustments(
  * reads everything anew and so finds out whether the one before took effect after all.
  *
  * @param attempts how many at most
+ * @param attempt told whether one before it may have taken effect
  * @throws {Overtaken} if others were faster every time; nothing was changed then
  * @throws {DatabaseFailure} whose outcome is unknown if that of any attempt was
  */
-export async function untilDone<T>(attempts: number, attempt: () => Promise<T>): Promise<T> {
+export async function untilDone<T>(attempts: number, attempt: (unsure: boolean) => Promise<T>): Promise<T> {
   const began = Date.now()
   let unknown: DatabaseFailure | null = null
   for (let made = 1; ; made++) {
     try {
-      return await attempt()
+      return await attempt(unknown !== null)
     } catch (error) {
       const failure = error instanceof Overtaken ? null : classify(error)
       if (failure?.applied === 'unknown') unknown = failure

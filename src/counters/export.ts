@@ -132,7 +132,8 @@ function byDay(parts: readonly Record<string, unknown>[], today: string): Export
     ])
 }
 
-const decoder = new TextDecoder()
+// A byte order mark is part of a key like any other character.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** A name as the driver hands over VARBINARY: text, or bytes if it takes it for such. */
 function toName(value: unknown): string | null {

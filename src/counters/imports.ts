@@ -32,6 +32,7 @@ interface Share {
  * recognised when it comes again, for ever.
  *
  * @param options `id`: hash of the idempotency key; `at`: now
+ * @returns `repeated` if all of it was imported before
  * @throws {Overtaken} if roll-ups or others were faster every time; nothing was changed then
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits
  */
@@ -39,14 +40,14 @@ export async function importCounts(
   db: Database,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
-): Promise<void> {
+): Promise<'imported' | 'repeated'> {
   const shares = shareOut(rows)
   const counters = shares.map(({ counter }) => counter)
   await storeNames(
     db,
     counters.filter(({ name }) => name !== null),
   )
-  await untilDone(MAX_ATTEMPTS, async () => {
+  return untilDone(MAX_ATTEMPTS, async (unsure) => {
     const seen = await readTotals(db, counters, options.id)
     // Marks and totals change together. That some counters have the mark and others have not comes about where they live on
     // different shards, whose commits do not depend on each other: what is missing is still to be done.
@@ -54,7 +55,7 @@ export async function importCounts(
       const total = seen.get(counterId(share.counter))
       return total?.applied ? [] : [{ ...share, total: total?.total ?? 0n, version: total?.version ?? null }]
     })
-    if (missing.length === 0) return
+    if (missing.length === 0) return unsure ? 'imported' : 'repeated'
     if (!missing.every(({ total, amount }) => fitsTotal(total + amount) && fitsTotal(amount))) throw outOfRange()
     const changes = missing.map(
       ({ counter, amount, version }): TotalChange => ({ ...addressOf(counter), amount, version }),
@@ -70,6 +71,7 @@ export async function importCounts(
       const adjustments = missing.map(({ counter, undated }) => ({ ...addressOf(counter), count: undated }))
       await recordAdjustments(transaction, 'import', adjustments, options)
     })
+    return 'imported'
   })
 }
 

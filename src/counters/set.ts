@@ -28,9 +28,9 @@ export interface Setting {
  */
 export async function setCounter(db: Database, counter: Counter, setting: Setting): Promise<'set' | 'repeated'> {
   if (counter.name !== null) await storeNames(db, [counter])
-  return untilDone(MAX_ATTEMPTS, async () => {
+  return untilDone(MAX_ATTEMPTS, async (unsure) => {
     const seen = await readForSetting(db, counter, setting.id)
-    if (seen.applied) return 'repeated'
+    if (seen.applied) return unsure ? 'set' : 'repeated'
     const total = setting.count - seen.pending
     if (!fitsTotal(total)) throw outOfRange()
     await createTotals(db, [{ ...counter, version: seen.version }])

@@ -80,9 +80,12 @@ imports.post('/v1/imports', requireToken, limitBody(MAX_BODY_BYTES), async (c) =
   const importing = importCounts(c.var.db, rows, { id: await hash64(`import ${key}`), at: now })
   // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(importing.catch(() => {}))
-  await importing.catch((error: unknown) => {
+  const outcome = await importing.catch((error: unknown) => {
     throw adjustingProblem(error, 'Send it again with the same Idempotency-Key.')
   })
   const answer: z.infer<typeof importAnswer> = { imported: rows.length }
-  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
+  return c.json(answer, 200, {
+    'Cache-Control': 'no-store',
+    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
+  })
 })
