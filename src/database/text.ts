@@ -1,5 +1,5 @@
 // A key may begin with a byte order mark, which is part of it like anything else.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** UTF-8 text from a binary column of a result row: the driver delivers its bytes, or text where it is told no character set. */
 export function toText(value: unknown): string {

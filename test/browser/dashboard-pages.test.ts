@@ -38,7 +38,7 @@ const HOSTILE: [name: string, key: string][] = [
   ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈 e\u0301 👍🏽'],
   ['no letters at all', ' '],
   ['what a form has', 'a&key=b=c+d#e?f%2Fg'],
-  ['control characters', 'a\r\nb\tc\u0007\u007f'],
+  ['control characters', 'with\r\nb\tc\u0007\u007f'],
   ['512 bytes without a break', 'x'.repeat(512)],
   ['512 bytes of two-byte letters', 'é'.repeat(256)],
   ['a byte order mark', '\uFEFFa'],
