@@ -10,15 +10,19 @@ import { logFailure, Problem } from './problem.ts'
 import { badges } from './routes/badges.ts'
 import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
 import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
+import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
 import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
 import { reference } from './routes/reference.ts'
+import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
+import { top } from './routes/top.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -48,9 +52,13 @@ app.use(
 )
 
 app.route('/', health)
+app.route('/', dashboard)
 app.route('/', downloads)
 app.route('/', counters)
 app.route('/', settings)
+app.route('/', history)
+app.route('/', top)
+app.route('/', search)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', imports)

@@ -1,8 +1,6 @@
-import type { Context } from 'hono'
 import { Hono } from 'hono'
-import { cors } from 'hono/cors'
 import type { AppEnv } from '../app-env.ts'
-import { checkToken, requireToken } from '../authorization.ts'
+import { requireToken } from '../authorization.ts'
 import type { CounterType } from '../config.ts'
 import { type Reading, readCounters } from '../counters/read.ts'
 import { countFor } from '../counting.ts'
@@ -16,18 +14,11 @@ import { namedCounter, pathCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { increment, read, readMany } from './counters-api.ts'
 import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
+import { mayRead, shared } from './public-reading.ts'
 
 const MAX_BODY_BYTES = 1024
 /** Seconds for which a reading that may be one roll-up old may be served from a cache. */
 const ROLLED_MAX_AGE = 30
-
-// Public counts are for other sites' scripts too, errors and unchanged answers included.
-const shared = cors({
-  origin: (_, c: Context<AppEnv>) => (c.var.config.types.get(c.req.param('type') ?? '')?.public ? '*' : null),
-  allowMethods: ['GET', 'HEAD'],
-  exposeHeaders: ['ETag', 'X-Request-Id'],
-  maxAge: 86_400,
-})
 
 const routes = new Hono<AppEnv>()
 routes.on(['GET', 'OPTIONS'], ['/v1/counters/:type/:key', '/v1/counters/:type'], shared)
@@ -92,10 +83,6 @@ export const counters = routes
       return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, query.consistency) })
     }),
   )
-
-async function mayRead(c: Context<AppEnv>, type: CounterType): Promise<void> {
-  if (!type.public) await checkToken(c)
-}
 
 function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }: Reading) {
   return {
