@@ -23,6 +23,7 @@ import { reference } from './routes/reference.ts'
 import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
 import { top } from './routes/top.ts'
+import { databaseTimed, timed } from './server-timing.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -32,14 +33,17 @@ app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  const { config, db, counting, known, visitors } = isolateOf(c.env)
+  const { config, db, counting, known, visitors, reads } = isolateOf(c.env)
   c.set('config', config)
   c.set('db', db)
   c.set('counting', counting)
   c.set('known', known)
   c.set('visitors', visitors)
+  c.set('reads', reads)
   await next()
 })
+app.use('/v1/*', timed, databaseTimed)
+app.use('/badge/*', timed, databaseTimed)
 app.use(
   methodNotAllowed({
     app,

@@ -5,7 +5,6 @@ import type { AppEnv } from '../app-env.ts'
 import type { CounterType } from '../config.ts'
 import type { Counter } from '../counters/counter.ts'
 import { hash64 } from '../counters/hash.ts'
-import { readCounters } from '../counters/read.ts'
 import { type Period, readPeriod } from '../counters/read-period.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/numbers.ts'
@@ -13,6 +12,7 @@ import { databaseProblem } from '../database-problem.ts'
 import { describe } from '../openapi/operation.ts'
 import { logFailure, Problem } from '../problem.ts'
 import { readQuery } from '../query.ts'
+import { readFor } from '../reading.ts'
 import { decodeKey, namedCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { type Badge, drawBadge } from '../views/badge.ts'
@@ -113,7 +113,8 @@ async function json(c: Context<AppEnv>, type: CounterType, counter: Counter): Pr
 /** Reads the number that a badge shows. */
 async function countOf(c: Context<AppEnv>, counter: Counter, period: Period | 'all'): Promise<bigint> {
   if (period !== 'all') return readPeriod(c.var.db, counter, period, new Date())
-  const [reading] = await readCounters(c.var.db, [counter])
+  const { readings } = await readFor(c, [counter])
+  const [reading] = readings
   return reading!.total + reading!.pending
 }
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
 import type { CounterType } from '../config.ts'
-import { type Reading, readCounters } from '../counters/read.ts'
+import type { Reading } from '../counters/read.ts'
 import { countFor } from '../counting.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { tellHit } from '../hit-header.ts'
@@ -10,6 +10,7 @@ import { limitBody, readJson } from '../json-body.ts'
 import { log } from '../log.ts'
 import { describe } from '../openapi/operation.ts'
 import { readQuery } from '../query.ts'
+import { readFor } from '../reading.ts'
 import { namedCounter, pathCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { increment, read, readMany } from './counters-api.ts'
@@ -17,8 +18,6 @@ import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
 import { mayRead, shared } from './public-reading.ts'
 
 const MAX_BODY_BYTES = 1024
-/** Seconds for which a reading that may be one roll-up old may be served from a cache. */
-const ROLLED_MAX_AGE = 30
 
 const routes = new Hono<AppEnv>()
 routes.on(['GET', 'OPTIONS'], ['/v1/counters/:type/:key', '/v1/counters/:type'], shared)
@@ -46,8 +45,8 @@ export const counters = routes
       }
       if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
       // It has been counted, whatever becomes of the reading: an error here would make the client count it again.
-      const reading = await readCounters(c.var.db, [counter]).then(
-        ([reading]) => toJsonNumber(reading!.total + reading!.pending),
+      const reading = await readFor(c, [counter]).then(
+        ({ readings: [reading] }) => toJsonNumber(reading!.total + reading!.pending),
         (error: unknown) => {
           log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
           return null
@@ -64,8 +63,8 @@ export const counters = routes
       await mayRead(c, type)
       const { counter, key } = await pathCounter(c, type)
       const query = readQuery(c, read.query)
-      const [reading] = await readCounters(c.var.db, [counter], query.consistency)
-      return c.json(toAnswer(type, key, reading!), 200, { 'Cache-Control': cacheControl(type, query.consistency) })
+      const { readings, maxAge } = await readFor(c, [counter], query.consistency)
+      return c.json(toAnswer(type, key, readings[0]!), 200, { 'Cache-Control': cacheControl(type, maxAge) })
     }),
   )
   .get(
@@ -78,9 +77,9 @@ export const counters = routes
       const named = await Promise.all(
         query.key.map((key, index) => namedCounter(c.var.known, type, key, `key.${index}`)),
       )
-      const readings = await readCounters(c.var.db, named, query.consistency)
+      const { readings, maxAge } = await readFor(c, named, query.consistency)
       const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))
-      return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, query.consistency) })
+      return c.json({ counters: answers }, 200, { 'Cache-Control': cacheControl(type, maxAge) })
     }),
   )
 
@@ -95,7 +94,7 @@ function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }
   }
 }
 
-/** Exact readings are revalidated every time; those that may be a roll-up old anyway may be kept for a while. */
-function cacheControl(type: CounterType, kind: 'exact' | 'rolled'): string {
-  return `${type.public ? 'public' : 'private'}, ${kind === 'exact' ? 'no-cache' : `max-age=${ROLLED_MAX_AGE}`}`
+/** @param maxAge seconds; `null`: it is revalidated every time */
+function cacheControl(type: CounterType, maxAge: number | null): string {
+  return `${type.public ? 'public' : 'private'}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`
 }

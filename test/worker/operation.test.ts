@@ -80,7 +80,6 @@ describe('a dead database', () => {
     ['POST', '/v1/counters/page_view/a', 'outcome_unknown'],
     ['GET', '/v1/counters/page_view/a', 'database_unavailable'],
     ['GET', '/v1/counters/page_view?key=a', 'database_unavailable'],
-    ['GET', '/v1/status', 'database_unavailable'],
     ['POST', '/v1/rollup', 'database_unavailable'],
   ])('makes %s %s answer 503 with Retry-After', async (method, path, code) => {
     const response = await dead().api(method, path)
