@@ -24,6 +24,7 @@ import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
 import { top } from './routes/top.ts'
 import { databaseTimed, timed } from './server-timing.ts'
+import { verify } from './routes/verify.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -69,6 +70,7 @@ app.route('/', imports)
 app.route('/', exports)
 app.route('/', operations)
 app.route('/', reference(app))
+app.route('/', verify)
 
 app.notFound((c) =>
   new Problem('not_found', {
