@@ -23,8 +23,8 @@ import { reference } from './routes/reference.ts'
 import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
 import { top } from './routes/top.ts'
-import { databaseTimed, timed } from './server-timing.ts'
 import { verify } from './routes/verify.ts'
+import { databaseTimed, timed } from './server-timing.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
