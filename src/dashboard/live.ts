@@ -5,6 +5,8 @@ import { type Repeated, repeat } from './repeat.ts'
 import { showAgo } from './time.ts'
 
 const EVERY_MS = 3_000
+/** Most runs for one press of the button, so that it comes to an end on a busy site as well. */
+const MAX_RUNS = 50
 
 /**
  * Keeps the bar at the top up to date: what is pending, and how far the roll-up is behind.
@@ -29,7 +31,14 @@ export function startLive(rolledUp: () => void): Repeated {
     button.disabled = true
     message.textContent = 'Rolling up …'
     try {
-      const { moved } = await ask<{ moved: Count }>('POST', path(['rollup']))
+      let moved = 0n
+      // One run is bounded; the next one starts where it stopped.
+      for (let run = 0; run < MAX_RUNS; run++) {
+        const summary = await ask<{ outcome: string; moved: Count }>('POST', path(['rollup']))
+        moved += BigInt(summary.moved)
+        if (summary.outcome !== 'partial') break
+        message.textContent = `Rolling up: ${showCount(moved)} so far …`
+      }
       message.textContent = `Rolled up ${showCount(moved)}.`
     } catch (error) {
       message.textContent = messageOf(error)

@@ -1,15 +1,16 @@
 /** A whole number from the API: text if a JavaScript number would round it. */
 export type Count = number | string
 
+/** A text or a number in JSON, whole. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
+
 /**
  * Reads JSON without rounding: JSON numbers may have any number of digits, and counts go up to 2^63.
  *
  * @returns what the text says, with whole numbers of 16 digits and more as texts
  */
 export function parseExactly(text: string): unknown {
-  return JSON.parse(
-    text.replace(/"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g, (match) => (match.startsWith('"') ? match : `"${match}"`)),
-  )
+  return JSON.parse(text.replace(TOKEN, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token)))
 }
 
 const whole = new Intl.NumberFormat()
