@@ -207,6 +207,16 @@ describe('shared reads', () => {
     expect(reads.load).toEqual({ waiting: 0, queries: 0 })
   })
 
+  it('are answered by another one’s query although the clock was set back since their sender died', async () => {
+    reads = readsWithin(SHORT_DEADLINE_MS)
+    gated.lose(2)
+    read(a)
+    const [, ...others] = Array.from({ length: 20 }, () => countOf(a))
+    await vi.waitFor(() => expect(gated.sent).toHaveLength(2))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    expect(await Promise.all(others)).toEqual(others.map(() => [42n]))
+  }, 30_000)
+
   it('are refused when too many wait, and taken again when these are answered', async () => {
     const letGo = gated.close()
     const waiting = Array.from({ length: 8_192 }, () => read(a))
