@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
 import { InvalidArgumentError, program } from 'commander'
 import { type DatabaseTarget, openTarget } from './database-target.ts'
-import { latestDeadlock } from './deadlock.ts'
+import { type Deadlock, latestDeadlock } from './deadlock.ts'
 import { countersAmong, type LockFindings, lockReport } from './lock-report.ts'
 import { readIndexColumns, readLockTotals, readLockWaits, serverOf } from './lock-waits.ts'
 import { PROJECT } from './worker-process.ts'
@@ -60,9 +60,14 @@ async function look(db: DatabaseTarget, database: string, product: 'MySQL' | 'Ma
   const counters = looks instanceof Error ? [] : countersAmong(looks.flat(), columns)
   const names = await readKeys(db, counters).catch(() => new Map<string, string>())
   const totals = await readLockTotals(db).catch(asError)
-  const status = await db.execute('SHOW ENGINE INNODB STATUS').catch(asError)
-  const deadlock = status instanceof Error ? status : latestDeadlock(String(status[0]?.Status), database)
+  const deadlock = await readDeadlock(db, database).catch(asError)
   return { looks, totals, deadlock, columns, names, seconds }
+}
+
+async function readDeadlock(db: DatabaseTarget, database: string): Promise<Deadlock | null> {
+  const [row] = await db.execute('SHOW ENGINE INNODB STATUS')
+  if (typeof row?.Status !== 'string') throw new Error('SHOW ENGINE INNODB STATUS shows nothing')
+  return latestDeadlock(row.Status, database)
 }
 
 async function readKeys(db: DatabaseTarget, counters: readonly string[]): Promise<Map<string, string>> {

@@ -30,6 +30,6 @@ export function latestDeadlock(status: string, database: string): Deadlock | nul
     statements: statements.map(([, statement = '']) => statement.trim()).filter((statement) => statement !== ''),
     undone: undone === undefined ? null : Number(undone),
     wanted: [...new Set(wanted.map(([, index, , table]) => `${table}, key ${index}`))],
-    here: section.includes(`\`${database}\`.`),
+    here: [database, `vt_${database}`].some((schema) => section.includes(`\`${schema}\`.`)),
   }
 }

@@ -34,6 +34,7 @@ export async function serverOf(db: DatabaseTarget): Promise<{ product: Product; 
   }
 }
 
+// Vitess calls a keyspace's own schema vt_ and its name.
 const MYSQL_WAITS = `
   SELECT r.OBJECT_NAME AS tbl, r.INDEX_NAME AS idx, r.LOCK_DATA AS row_data,
     rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
@@ -45,7 +46,7 @@ const MYSQL_WAITS = `
   JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID
   JOIN information_schema.INNODB_TRX AS bt ON bt.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID
   LEFT JOIN performance_schema.events_statements_current AS bs ON bs.THREAD_ID = w.BLOCKING_THREAD_ID
-  WHERE r.OBJECT_SCHEMA = DATABASE() ORDER BY rt.trx_wait_started, waiting LIMIT 200`
+  WHERE r.OBJECT_SCHEMA IN (DATABASE(), CONCAT('vt_', DATABASE())) ORDER BY rt.trx_wait_started, waiting LIMIT 200`
 
 const MARIADB_WAITS = `
   SELECT r.lock_table AS tbl, r.lock_index AS idx, r.lock_data AS row_data,
@@ -105,6 +106,7 @@ export async function readLockTotals(db: DatabaseTarget): Promise<LockTotals> {
        'Innodb_row_lock_time_max', 'Innodb_row_lock_current_waits')`,
   )
   const status = new Map(rows.map((row) => [String(row.Variable_name).toLowerCase(), Number(row.Value)]))
+  if (!status.has('innodb_row_lock_waits')) throw new Error('SHOW GLOBAL STATUS leaves out the counters of row locks')
   // Told by the metrics of MySQL, and by the status of MariaDB.
   const metrics = await db
     .execute(
