@@ -47,8 +47,9 @@ const options = program.opts<{
   output?: string
 }>()
 const interrupted = new AbortController()
-process.once('SIGINT', () => interrupted.abort())
-process.once('SIGTERM', () => interrupted.abort())
+// Every time: one Ctrl-C arrives twice, from the terminal and passed on by npm.
+process.on('SIGINT', () => interrupted.abort())
+process.on('SIGTERM', () => interrupted.abort())
 
 const api = new WorkerApi({
   url: options.url,

@@ -15,6 +15,7 @@ export const HEADERS = {
   'Retry-After': { description: 'Seconds after which to try again.', schema: z.string().regex(/^\d+$/) },
   'WWW-Authenticate': { description: 'Names the scheme: Bearer.', schema: z.string() },
   'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
+  'Idempotent-Replayed': { description: 'That the request had been served before.', schema: z.literal('true') },
   Location: { description: 'Where the file is.', schema: z.string() },
 } as const
 

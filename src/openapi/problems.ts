@@ -7,6 +7,15 @@ const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
 /** Problems of requests that read or write. */
 export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
+/** Problems of requests that read counters. */
+export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
+/** Problems of requests that set counters. */
+export const ADJUSTING = [
+  ...DATABASE,
+  'count_out_of_range',
+  'overtaken',
+  'outcome_unknown',
+] as const satisfies ProblemCode[]
 /** Problems of requests that count. */
 export const COUNTING = [
   ...DATABASE,

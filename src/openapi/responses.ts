@@ -26,8 +26,11 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     }
   }
   if (operation.problems.length === 0) return responses
-  for (const [status, codes] of byStatus([...operation.problems, ...ANY_REQUEST])) {
-    responses[status] ??= problemOf(schemas, operation, status, codes, examplesOf(String(status)))
+  const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
+  // Who is signed in with a cookie may be made to send what they do not mean.
+  if (operation.access === 'token' && operation.method !== 'get') codes.push('cross_site_request')
+  for (const [status, these] of byStatus(codes)) {
+    responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }
   return responses
 }

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { applyBatch, makeBatch } from '../../src/counters/batch.ts'
 import { type FoldOptions, fold } from '../../src/counters/fold.ts'
 import { addToHistory } from '../../src/counters/history.ts'
 import { historyRange } from '../../src/counters/history-range.ts'
 import { readCounterHistory, readTypeHistory } from '../../src/counters/read-history.ts'
+import { rollUp } from '../../src/counters/rollup.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 
 const AT = new Date('2026-11-20T10:17:00Z')
@@ -108,5 +110,41 @@ describe('folding', () => {
     expect(await run()).toMatchObject({ outcome: 'complete' })
     expect([await hours(), await typeHours()]).toEqual([1n, 1n])
     expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = 1')).toBe(81n)
+  })
+
+  it('loses nothing to roll-ups whose clocks are wrong, which write the very hours that are folded', async () => {
+    const recordIds = Array.from({ length: 20 }, (_, id) => BigInt(id + 1))
+    const wrong = [KEPT_FROM - 30 * HOUR, KEPT_FROM - 2 * HOUR, AT.getTime()]
+    let folding = true
+    const roll = async () => {
+      for (let batch = 1n; batch <= 20n; batch++) {
+        const increments = recordIds.map((recordId) => ({ counter: { recordType: 1, recordId, name: null }, by: 1n }))
+        await applyBatch(
+          db,
+          makeBatch(batch, increments, () => 1n),
+        )
+        const at = new Date(wrong[Number(batch) % wrong.length]!)
+        await rollUp(db, { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60 })
+      }
+      folding = false
+    }
+    let folded = 0
+    const foldAll = async () => {
+      while (folding) folded += (await run({ pageHours: 7 })).deleted
+    }
+    await Promise.all([roll(), foldAll(), foldAll()])
+    folded += (await run()).deleted
+    expect(folded).toBeGreaterThan(40)
+    expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', [new Date(KEPT_FROM)])).toBe(
+      0n,
+    )
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(400n)
+    for (const period of [1, 2, 3]) {
+      expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = ?', [period])).toBe(400n)
+    }
+    for (const timeZone of ['UTC', 'Asia/Tokyo']) {
+      const [counts] = await read('day', timeZone)
+      expect(counts!.reduce((all, one) => all + one, 0n)).toBe(20n)
+    }
   })
 })

@@ -293,6 +293,12 @@ describe('npm run import and export', () => {
     expect(npm.output).toMatch(/Interrupted\.\nSo far: \d+ rows imported.*\nRun the same command again/)
     await service.slowDown(0)
     expect((await run('import', service, [file])).code).toBe(0)
+    const waiting = start('import', service, ['-'])
+    // More than a pipe holds: when it is taken, the program is reading.
+    const blanks = `type,key,count\n${'\n'.repeat(1_000_000)}`
+    await new Promise((taken) => waiting.child.stdin!.write(blanks, taken))
+    waiting.child.kill('SIGINT')
+    expect((await waiting.ended).code).toBe(130)
     const counts = await service.counts('page_view')
     expect([counts.size, new Set(counts.values())]).toEqual([5_000, new Set([1n])])
   })

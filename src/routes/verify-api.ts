@@ -1,0 +1,75 @@
+import * as z from 'zod'
+import { MAX_RECONCILED, type ReconcilePosition } from '../counters/reconcile.ts'
+import { count } from '../openapi/fields.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { DATABASE } from '../openapi/problems.ts'
+import { once } from '../query.ts'
+import { readCursor } from './verify-cursor.ts'
+
+const LIMIT_RULE = `must be a whole number from 1 to ${MAX_RECONCILED}`
+const CURSOR_RULE = 'must be what an earlier answer gave as next'
+
+export const verifyCounts = {
+  id: 'verify',
+  tag: 'Operating',
+  method: 'post',
+  path: '/v1/verify',
+  summary: 'Check what the tables say against each other',
+  description: 'Page by page, changing nothing: whether totals, days and hours add up.',
+  access: 'token',
+  query: {
+    after: once(
+      z
+        .string({ error: CURSOR_RULE })
+        .transform((text, context): ReconcilePosition => {
+          const position = readCursor(text)
+          if (position !== null) return position
+          context.addIssue({ code: 'custom', message: CURSOR_RULE })
+          return z.NEVER
+        })
+        .optional()
+        .describe('The `next` of the page before.'),
+    ),
+    limit: once(
+      z
+        .string({ error: LIMIT_RULE })
+        .regex(/^\d{1,6}$/, LIMIT_RULE)
+        .transform(Number)
+        .pipe(z.number().min(1, LIMIT_RULE).max(MAX_RECONCILED, LIMIT_RULE))
+        .default(MAX_RECONCILED)
+        .describe(`How much is checked at once, at most ${MAX_RECONCILED}.`),
+    ),
+  },
+  answers: {
+    200: {
+      description: 'What was checked on this page, and what does not add up.',
+      schema: z
+        .strictObject({
+          checked: z.int(),
+          wrong: z.array(
+            z.strictObject({
+              type: z.string().nullable(),
+              recordType: z.int(),
+              key: z.string().nullable().optional(),
+              recordId: z.string().nullable(),
+              what: z.string().describe('Which sum is wrong.'),
+              start: z.string().nullable().describe('Of which period.'),
+              is: count,
+              shouldBe: count,
+              difference: count,
+            }),
+          ),
+          next: z.string().nullable().describe('`after` of the next page; null: all has been checked.'),
+        })
+        .meta({ id: 'Verification' }),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
+  examples: {
+    lastPage: {
+      summary: 'The last page of an empty database',
+      query: { after: 'calendar.65535', limit: '100' },
+      answer: { checked: 0, wrong: [], next: null },
+    },
+  },
+} as const satisfies Operation
