@@ -476,7 +476,7 @@ type Routes = {
             key: string
             adjustments: {
               at: string
-              kind: string
+              kind: 'import' | 'set'
               count: number
             }[]
           }
@@ -516,7 +516,6 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
-              | 'overloaded'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -607,8 +606,8 @@ type Routes = {
           outputFormat: 'json'
           status: 200
           input: {
-            header?: {
-              'Idempotency-Key'?: string
+            header: {
+              'Idempotency-Key': string
             }
             json: {
               counters: {
@@ -652,8 +651,8 @@ type Routes = {
           outputFormat: 'json'
           status: 400 | 401 | 409 | 413 | 415 | 422 | 500 | 503
           input: {
-            header?: {
-              'Idempotency-Key'?: string
+            header: {
+              'Idempotency-Key': string
             }
             json: {
               counters: {
@@ -863,11 +862,19 @@ type Routes = {
             version: string
             healthy: boolean
             problems: {
-              code: string
+              code:
+                | 'breaker_open'
+                | 'counters_stuck'
+                | 'database_not_ready'
+                | 'database_unavailable'
+                | 'pending_above_bound'
+                | 'pruning_behind'
+                | 'rollup_behind'
+                | 'rollup_missing'
               detail: string
             }[]
             unavailable: {
-              part: string
+              part: 'history' | 'locks' | 'rollUp' | 'server' | 'slots' | 'tables'
               reason: string
             }[]
             pendingSlots: number | null
@@ -991,7 +998,6 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
-              | 'overloaded'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1057,7 +1063,6 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
-              | 'overloaded'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1086,7 +1091,7 @@ type Routes = {
               recordType: number
               key?: string | null | undefined
               recordId: string | null
-              what: string
+              what: 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
               start: string | null
               is: number
               shouldBe: number

@@ -3,10 +3,9 @@ import { count, typeParam } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { once } from '../query.ts'
+import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './fields.ts'
 
 const MAX_LIMIT = 1_000
-const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`
-const AFTER_RULE = 'must be the "next" of the page before'
 
 /** The record id of the last counter, in hexadecimal. Nothing for clients to rely on. */
 const after = z
@@ -21,21 +20,25 @@ export const exportCounts = {
   path: '/v1/export/{type}',
   summary: 'Everything that was counted, page by page',
   description:
-    'All counters of a type, or all their days, in an order of their own. What is counted meanwhile may be in it or not.',
+    'All counters of a type, or all their days, in an order of their own. A page is exact at the instant at which it is read; what is ' +
+    'counted while pages are read may be in a later one or not.',
   access: 'token',
   params: { type: typeParam },
   query: {
-    after: once(after.optional().describe('The `next` of the page before.')),
+    after: once(after.optional().describe(AFTER_DESCRIPTION)),
     limit: once(
-      z
-        .string({ error: LIMIT_RULE })
-        .regex(/^[1-9]\d{0,3}$/, LIMIT_RULE)
-        .transform(Number)
-        .refine((limit) => limit <= MAX_LIMIT, LIMIT_RULE)
+      limitField(MAX_LIMIT)
         .default(MAX_LIMIT)
-        .describe(`Counters on a page, at most ${MAX_LIMIT}.`),
+        .describe(
+          `Rows on a page, at most ${MAX_LIMIT}; by day it ends with the counter in which that many are reached.`,
+        ),
     ),
-    by: once(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }).default('total')),
+    by: once(
+      z
+        .enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' })
+        .default('total')
+        .describe('Whether a row is a counter or one day of it.'),
+    ),
   },
   answers: {
     200: {
@@ -47,10 +50,10 @@ export const exportCounts = {
               key: z.string().nullable().describe('null: the name of this counter is not stored yet.'),
               recordId: z.string().optional().describe('The number that stands for it then.'),
               count,
-              day: z.iso.date().optional(),
+              day: z.iso.date().optional().describe('In UTC; by day, rows without one are what belongs to no day.'),
             }),
           ),
-          next: z.string().nullable().describe('`after` of the next page; null: this is the last one.'),
+          next: nextField,
         })
         .meta({ id: 'ExportPage' }),
     },

@@ -25,6 +25,15 @@ export const importedCountField = z
   .transform((value) => BigInt(value))
   .refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE)
 
+/** What `after` must be: cursors are nothing for clients to make themselves. */
+export const AFTER_RULE = 'must be the "next" of the page before'
+
+/** What `after` is, in the document. */
+export const AFTER_DESCRIPTION = 'The `next` of the page before.'
+
+/** What `next` is, in the document. */
+export const nextField = z.string().nullable().describe('`after` of the next page; null: this is the last one.')
+
 /** How many of something are wanted, in a query string. */
 export const limitField = (max: number) => {
   const message = `must be a whole number from 1 to ${max}`

@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import { ADJUSTMENT_KINDS } from '../counters/adjustments.ts'
 import { HISTORY_UNITS } from '../counters/history-range.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { exampleProblem, READING } from '../openapi/problems.ts'
+import { DATABASE, exampleProblem } from '../openapi/problems.ts'
 import { once } from '../query.ts'
 
 const TIME_RULE =
@@ -62,14 +63,14 @@ export const readHistory = {
           key: z.string(),
           ...points,
           adjustments: z
-            .array(z.strictObject({ at: instant, kind: z.string(), count }))
+            .array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count }))
             .describe('Changes of the count that were no counting.'),
         })
         .meta({ id: 'History' }),
     },
   },
   revalidated: true,
-  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',
@@ -106,7 +107,7 @@ export const readTypeHistory = {
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',

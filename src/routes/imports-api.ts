@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { typeParam } from '../openapi/fields.ts'
-import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { IMPORT_KEY } from '../openapi/headers.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { importedCountField, keyField, typeField } from './fields.ts'
@@ -24,18 +24,16 @@ const row = z
   )
   .meta({ id: 'ImportedCount' })
 
-const NEEDED = 'is needed: a header with a text of its own for each import, so that sending it again adds nothing'
-
 export const addImport = {
   id: 'import',
   tag: 'Changing',
   method: 'post',
   path: '/v1/imports',
   summary: 'Add numbers that were counted elsewhere',
-  description: `Up to ${MAX_ROWS} counters: all of them or none. An Idempotency-Key is needed.`,
+  description: `Up to ${MAX_ROWS} counters: all of them or none.`,
   access: 'token',
   query: {},
-  headers: IDEMPOTENCY_KEY,
+  headers: IMPORT_KEY,
   body: {
     schema: z.strictObject(
       { counters: z.array(row, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_ROWS, LENGTH_RULE) },
@@ -44,7 +42,8 @@ export const addImport = {
   },
   answers: {
     200: {
-      description: 'Added. `Idempotent-Replayed` says that it had been done before.',
+      description: 'Added: now, or when the request came first.',
+      headers: ['Idempotent-Replayed'],
       schema: z.strictObject({ imported: z.int().describe('How many rows that were.') }).meta({ id: 'Imported' }),
     },
   },
@@ -69,12 +68,25 @@ export const addImport = {
       },
       answer: { imported: 2 },
     },
-    withoutKey: {
-      summary: 'Without an Idempotency-Key',
-      body: { counters: [{ type: 'page_view', key: '/about', count: 120 }] },
+    again: {
+      summary: 'The same request once more',
+      headers: { 'Idempotency-Key': 'old-counter-part-1' },
+      body: {
+        counters: [
+          { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
+          { type: 'download', key: 'app.tgz', count: 4711 },
+        ],
+      },
+      answer: { imported: 2 },
+      says: { 'Idempotent-Replayed': 'true' },
+    },
+    tomorrow: {
+      summary: 'A day that has not come',
+      headers: { 'Idempotency-Key': 'old-counter-part-2' },
+      body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
       status: 422,
-      answer: exampleProblem('invalid_request', `Idempotency-Key ${NEEDED}.`, [
-        { field: 'Idempotency-Key', message: NEEDED },
+      answer: exampleProblem('invalid_request', `counters.0.day ${DAY_RULE}.`, [
+        { field: 'counters.0.day', message: DAY_RULE },
       ]),
     },
   },

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
-import { hash64 } from '../counters/hash.ts'
 import { type ImportRow, importCounts } from '../counters/imports.ts'
 import { adjustingProblem } from '../database-problem.ts'
 import type { FieldError } from '../field-errors.ts'
@@ -9,7 +8,7 @@ import { limitBody, readJson } from '../json-body.ts'
 import { describe } from '../openapi/operation.ts'
 import { readQuery } from '../query.ts'
 import { findCounter, invalidRequest } from '../request.ts'
-import { idempotencyKey } from './idempotency-key.ts'
+import { neededIdempotencyKey } from './idempotency-key.ts'
 import { addImport, DAY_RULE } from './imports-api.ts'
 
 /** A thousand keys of 512 bytes and their frames fit with room to spare. */
@@ -22,15 +21,7 @@ export const imports = new Hono<AppEnv>().post(
   limitBody(MAX_BODY_BYTES),
   describe(addImport, async (c) => {
     readQuery(c, addImport.query)
-    const key = await idempotencyKey(c)
-    if (key === undefined) {
-      throw invalidRequest([
-        {
-          field: 'Idempotency-Key',
-          message: 'is needed: a header with a text of its own for each import, so that sending it again adds nothing',
-        },
-      ])
-    }
+    const id = await neededIdempotencyKey(c, 'import')
     const body = await readJson(c, addImport.body.schema)
     const now = new Date()
     const errors: FieldError[] = []
@@ -50,8 +41,7 @@ export const imports = new Hono<AppEnv>().post(
       else rows.push({ counter, count, day: date })
     }
     if (errors.length > 0) throw invalidRequest(errors)
-    // Apart from what the same key stands for where a counter is set.
-    const importing = importCounts(c.var.db, rows, { id: await hash64(`import ${key}`), at: now })
+    const importing = importCounts(c.var.db, rows, { id, at: now }).finally(() => c.var.reads.rolled.forget())
     // A client that hangs up must not leave a transaction open, with its locks.
     c.executionCtx.waitUntil(importing.catch(() => {}))
     const outcome = await importing.catch((error: unknown) => {

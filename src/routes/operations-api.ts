@@ -3,6 +3,8 @@ import { MAX_COUNTED } from '../counters/backlog.ts'
 import { count, instant } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { DATABASE } from '../openapi/problems.ts'
+import { STATUS_PROBLEMS } from '../status/problems.ts'
+import { SURVEY_PARTS } from '../status/survey.ts'
 
 /** A table's or a lock's figure that the server may not tell. */
 const figure = count.nullable()
@@ -13,11 +15,14 @@ const status = z
     healthy: z.boolean().describe('Whether there are no problems.'),
     problems: z
       .array(
-        z.strictObject({ code: z.string(), detail: z.string().describe('What it means and what to do about it.') }),
+        z.strictObject({
+          code: z.enum(STATUS_PROBLEMS),
+          detail: z.string().describe('What it means and what to do about it.'),
+        }),
       )
       .describe('What a person should look at.'),
     unavailable: z
-      .array(z.strictObject({ part: z.string(), reason: z.string() }))
+      .array(z.strictObject({ part: z.enum(SURVEY_PARTS), reason: z.string() }))
       .describe('What could not be found out, and is null below.'),
     pendingSlots: z
       .int()

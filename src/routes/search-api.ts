@@ -4,7 +4,7 @@ import { count, typeParam } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { once } from '../query.ts'
-import { limitField } from './fields.ts'
+import { AFTER_DESCRIPTION, limitField, nextField } from './fields.ts'
 
 export const searchKeys = {
   id: 'search',
@@ -17,8 +17,8 @@ export const searchKeys = {
   access: 'token',
   params: { type: typeParam },
   query: {
-    prefix: once(z.string().default('').describe('How the keys begin.')),
-    after: once(z.string().optional().describe('The `next` of the page before.')),
+    prefix: once(z.string().default('').describe('How the keys begin; of integer keys, the whole number.')),
+    after: once(z.string().optional().describe(AFTER_DESCRIPTION)),
     limit: once(limitField(MAX_PAGE).default(20).describe(`Keys on a page, at most ${MAX_PAGE}.`)),
   },
   answers: {
@@ -27,7 +27,7 @@ export const searchKeys = {
       schema: z
         .strictObject({
           counters: z.array(z.strictObject({ key: z.string(), count })),
-          next: z.string().nullable().describe('`after` of the next page; null: this is the last one.'),
+          next: nextField,
         })
         .meta({ id: 'SearchPage' }),
     },

@@ -1,13 +1,14 @@
 import * as z from 'zod'
 import { COUNTER_PARAMS } from '../openapi/fields.ts'
-import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { SETTING_KEY } from '../openapi/headers.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { ADJUSTING } from '../openapi/problems.ts'
 import { countField } from './fields.ts'
 
 const answers = {
   200: {
-    description: 'Set. `Idempotent-Replayed` says that it had been done before.',
+    description: 'Set: now, or when the request came first.',
+    headers: ['Idempotent-Replayed'],
     schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
   },
 } as const
@@ -22,7 +23,7 @@ export const setCount = {
   access: 'token',
   params: COUNTER_PARAMS,
   query: {},
-  headers: IDEMPOTENCY_KEY,
+  headers: SETTING_KEY,
   body: {
     schema: z.strictObject(
       { count: countField.describe('What the counter is to say.') },
@@ -49,6 +50,14 @@ export const setCount = {
       body: { count: 1234 },
       answer: { type: 'page_view', key: '/about', count: 1234 },
     },
+    again: {
+      summary: 'The same request once more',
+      params: { type: 'page_view', key: '/about' },
+      headers: { 'Idempotency-Key': 'carry-over-about' },
+      body: { count: 1234 },
+      answer: { type: 'page_view', key: '/about', count: 1234 },
+      says: { 'Idempotent-Replayed': 'true' },
+    },
   },
 } as const satisfies Operation
 
@@ -62,7 +71,7 @@ export const resetCount = {
   access: 'token',
   params: COUNTER_PARAMS,
   query: {},
-  headers: IDEMPOTENCY_KEY,
+  headers: SETTING_KEY,
   answers,
   problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...ADJUSTING],
   examples: {

@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
-import { hash64 } from '../counters/hash.ts'
 import { random64 } from '../counters/random.ts'
 import { setCounter } from '../counters/set.ts'
 import { adjustingProblem } from '../database-problem.ts'
@@ -33,11 +32,13 @@ async function set(c: Context<AppEnv>, readCount: () => Promise<number>) {
   const type = pathType(c)
   const { counter, key } = await pathCounter(c, type)
   readQuery(c, setCount.query)
-  const given = await idempotencyKey(c)
+  const given = await idempotencyKey(c, 'set')
   const count = await readCount()
-  // Apart from what the same key stands for where something is imported.
-  const id = given === undefined ? random64() : await hash64(`set ${given}`)
-  const setting = setCounter(c.var.db, counter, { count: BigInt(count), id, at: new Date() })
+  const setting = setCounter(c.var.db, counter, {
+    count: BigInt(count),
+    id: given ?? random64(),
+    at: new Date(),
+  }).finally(() => c.var.reads.rolled.forget())
   // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(setting.catch(() => {}))
   const outcome = await setting.catch((error: unknown) => {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAX_TOP } from '../counters/top.ts'
 import { count, instant, typeParam } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { exampleProblem, READING } from '../openapi/problems.ts'
+import { DATABASE, exampleProblem } from '../openapi/problems.ts'
 import { once } from '../query.ts'
 import { limitField } from './fields.ts'
 
@@ -45,7 +45,7 @@ export const readTop = {
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
   examples: {
     january: {
       summary: 'A month long ago',

@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { MAX_RECONCILED, type ReconcilePosition } from '../counters/reconcile.ts'
+import { MAX_RECONCILED, MISMATCHES, type ReconcilePosition } from '../counters/reconcile.ts'
 import { count } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { once } from '../query.ts'
+import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './fields.ts'
 import { readCursor } from './verify-cursor.ts'
-
-const LIMIT_RULE = `must be a whole number from 1 to ${MAX_RECONCILED}`
-const CURSOR_RULE = 'must be what an earlier answer gave as next'
 
 export const verifyCounts = {
   id: 'verify',
@@ -20,24 +18,20 @@ export const verifyCounts = {
   query: {
     after: once(
       z
-        .string({ error: CURSOR_RULE })
+        .string({ error: AFTER_RULE })
         .transform((text, context): ReconcilePosition => {
           const position = readCursor(text)
           if (position !== null) return position
-          context.addIssue({ code: 'custom', message: CURSOR_RULE })
+          context.addIssue({ code: 'custom', message: AFTER_RULE })
           return z.NEVER
         })
         .optional()
-        .describe('The `next` of the page before.'),
+        .describe(AFTER_DESCRIPTION),
     ),
     limit: once(
-      z
-        .string({ error: LIMIT_RULE })
-        .regex(/^\d{1,6}$/, LIMIT_RULE)
-        .transform(Number)
-        .pipe(z.number().min(1, LIMIT_RULE).max(MAX_RECONCILED, LIMIT_RULE))
+      limitField(MAX_RECONCILED)
         .default(MAX_RECONCILED)
-        .describe(`How much is checked at once, at most ${MAX_RECONCILED}.`),
+        .describe(`Counters that are checked at once, at most ${MAX_RECONCILED}.`),
     ),
   },
   answers: {
@@ -52,14 +46,14 @@ export const verifyCounts = {
               recordType: z.int(),
               key: z.string().nullable().optional(),
               recordId: z.string().nullable(),
-              what: z.string().describe('Which sum is wrong.'),
+              what: z.enum(MISMATCHES).describe('Which sum is wrong.'),
               start: z.string().nullable().describe('Of which period.'),
               is: count,
               shouldBe: count,
               difference: count,
             }),
           ),
-          next: z.string().nullable().describe('`after` of the next page; null: all has been checked.'),
+          next: nextField,
         })
         .meta({ id: 'Verification' }),
     },

@@ -67,6 +67,10 @@ describe('every example of the document', () => {
     expect(contentType).toBe(Object.keys((described.content as object | undefined) ?? {})[0] ?? null)
     for (const name of Object.keys((described.headers as object | undefined) ?? {})) {
       if (name === 'Retry-After') continue
+      if (name === 'Idempotent-Replayed') {
+        expect(response.headers.has(name)).toBe(name in example.says)
+        continue
+      }
       // What is counted before the middlewares has no request id unless it fails.
       expect(response.headers.has(name), `the header ${name}`).toBe(true)
     }
@@ -136,6 +140,19 @@ describe('every problem that the document gives an operation', () => {
         expect([example.name, (await response.json<{ code: string }>()).code]).toEqual([example.name, code])
         expect(response.status).toBe(503)
       }
+    }
+  })
+
+  it('does not keep the status from answering as it is described', async () => {
+    const { path, method, answers } = operations.get('status')!
+    for (const errno of [1045, 1146, 2003]) {
+      const blind = await workerFor({}, [{ action: 'error', errno, times: 10_000 }])
+      const response = await blind.api(method.toUpperCase(), path)
+      const answer = answers[200]!.schema!.parse(await response.json())
+      expect([response.status, answer]).toMatchObject([
+        200,
+        { healthy: false, pendingSlots: null, rollUp: { running: null }, sizes: null, contention: null },
+      ])
     }
   })
 
