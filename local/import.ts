@@ -44,8 +44,11 @@ keep spreadsheets from taking the key for a formula.`,
 const options = program.opts<{ url: string; token?: string; name: string; format?: CountFormat }>()
 const [file = '-'] = program.args
 const interrupted = new AbortController()
-process.once('SIGINT', () => interrupted.abort())
-process.once('SIGTERM', () => interrupted.abort())
+// Every time: one Ctrl-C arrives twice, from the terminal and passed on by npm.
+process.on('SIGINT', () => interrupted.abort())
+process.on('SIGTERM', () => interrupted.abort())
+// Who waits for input would wait on.
+interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }

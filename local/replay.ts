@@ -84,8 +84,11 @@ const sent = { lines: 0, counted: 0, requests: 0, retries: 0 }
 const byType = new Map<string, number>()
 const skipped: Skipped = new Map()
 const interrupted = new AbortController()
-process.once('SIGINT', () => interrupted.abort())
-process.once('SIGTERM', () => interrupted.abort())
+// Every time: one Ctrl-C arrives twice, from the terminal and passed on by npm.
+process.on('SIGINT', () => interrupted.abort())
+process.on('SIGTERM', () => interrupted.abort())
+// Who waits for input would wait on.
+interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const api = new WorkerApi({
   url: options.url,

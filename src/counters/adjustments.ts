@@ -41,6 +41,19 @@ export async function recordAdjustments(
 }
 
 /**
+ * Waits for something that is done before the transaction: if it fails, nothing was adjusted, whatever became of it.
+ *
+ * @throws {DatabaseFailure} certain not to have been applied
+ */
+export async function preparing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw classify(error).withApplied('no')
+  }
+}
+
+/**
  * Makes attempts until one succeeds: one that was overtaken, or met a failure that may pass, is followed by another, which
  * reads everything anew and so finds out whether the one before took effect after all.
  *

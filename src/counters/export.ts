@@ -133,7 +133,7 @@ function byDay(parts: readonly Record<string, unknown>[], today: string): Export
 }
 
 // A byte order mark is part of a key like any other character.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** A name as the driver hands over VARBINARY: text, or bytes if it takes it for such. */
 function toName(value: unknown): string | null {

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
-import { recordAdjustments, untilDone } from './adjustments.ts'
+import { preparing, recordAdjustments, untilDone } from './adjustments.ts'
 import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 import { addToCalendar } from './history.ts'
 import { storeNames } from './names.ts'
@@ -43,12 +43,10 @@ export async function importCounts(
 ): Promise<'imported' | 'repeated'> {
   const shares = shareOut(rows)
   const counters = shares.map(({ counter }) => counter)
-  await storeNames(
-    db,
-    counters.filter(({ name }) => name !== null),
-  )
+  const named = counters.filter(({ name }) => name !== null)
+  await preparing(storeNames(db, named))
   return untilDone(MAX_ATTEMPTS, async (unsure) => {
-    const seen = await readTotals(db, counters, options.id)
+    const seen = await preparing(readTotals(db, counters, options.id))
     // Marks and totals change together. That some counters have the mark and others have not comes about where they live on
     // different shards, whose commits do not depend on each other: what is missing is still to be done.
     const missing = shares.flatMap((share) => {
@@ -60,7 +58,7 @@ export async function importCounts(
     const changes = missing.map(
       ({ counter, amount, version }): TotalChange => ({ ...addressOf(counter), amount, version }),
     )
-    await createTotals(db, changes)
+    await preparing(createTotals(db, changes))
     // In the order in which roll-ups lock as well: totals, days, types.
     await db.transaction(async (transaction) => {
       await addToTotals(transaction, changes, null)

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
-import { recordAdjustments, untilDone } from './adjustments.ts'
+import { preparing, recordAdjustments, untilDone } from './adjustments.ts'
 import type { Counter } from './counter.ts'
 import { storeNames } from './names.ts'
 import { createTotals, fitsTotal, Overtaken, outOfRange } from './totals.ts'
@@ -27,13 +27,13 @@ export interface Setting {
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
 export async function setCounter(db: Database, counter: Counter, setting: Setting): Promise<'set' | 'repeated'> {
-  if (counter.name !== null) await storeNames(db, [counter])
+  if (counter.name !== null) await preparing(storeNames(db, [counter]))
   return untilDone(MAX_ATTEMPTS, async (unsure) => {
-    const seen = await readForSetting(db, counter, setting.id)
+    const seen = await preparing(readForSetting(db, counter, setting.id))
     if (seen.applied) return unsure ? 'set' : 'repeated'
     const total = setting.count - seen.pending
     if (!fitsTotal(total)) throw outOfRange()
-    await createTotals(db, [{ ...counter, version: seen.version }])
+    await preparing(createTotals(db, [{ ...counter, version: seen.version }]))
     await db.transaction(async (transaction) => {
       // The version changes with every change of the total, so what has been rolled up since stops this; what has been counted
       // since is in the slots, on top of what was seen there.

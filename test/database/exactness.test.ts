@@ -8,7 +8,8 @@ import { rollUp } from '../../src/counters/rollup.ts'
 import { setCounter } from '../../src/counters/set.ts'
 import { SlotPool } from '../../src/counters/slots.ts'
 import { Overtaken } from '../../src/counters/totals.ts'
-import { openDatabase } from '../../src/database/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { DatabaseFailure } from '../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { type Cut, cutFetch } from '../harness/faulty-fetch.ts'
 import { Ledger } from '../harness/ledger.ts'
@@ -154,7 +155,7 @@ class World {
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {
       const cutOff = openDatabase({ url: this.db.url, deadlineMs: 60_000, fetch: cutFetch(cut) })
-      await setCounter(cutOff, counter, setting).catch(() => {})
+      await setCounter(mortal(cutOff), counter, setting).catch(() => {})
     }
     const surely = async (): Promise<unknown> => {
       try {
@@ -188,6 +189,17 @@ class World {
     }
     await prune(this.db, { idempotencyHours: 24, pageSlots: 5, maxStatements: 100 })
     for (const slot of idle) this.#slots.release(slot)
+  }
+}
+
+/** A database to which nobody comes back after a failure, as nobody does who was killed. */
+function mortal(database: Database): Database {
+  const dying = (error: unknown) => {
+    throw new DatabaseFailure({ kind: 'unavailable', retry: false, applied: 'unknown' }, error)
+  }
+  return {
+    execute: (sql, args) => database.execute(sql, args).catch(dying),
+    transaction: (work) => database.transaction(work).catch(dying),
   }
 }
 

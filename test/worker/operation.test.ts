@@ -82,6 +82,9 @@ describe('a dead database', () => {
     ['GET', '/v1/counters/page_view?key=a', 'database_unavailable'],
     ['GET', '/v1/status', 'database_unavailable'],
     ['POST', '/v1/rollup', 'database_unavailable'],
+    ['DELETE', '/v1/counters/page_view/a', 'database_unavailable'],
+    ['GET', '/v1/export/page_view', 'database_unavailable'],
+    ['GET', '/v1/export/page_view?by=day', 'database_unavailable'],
   ])('makes %s %s answer 503 with Retry-After', async (method, path, code) => {
     const response = await dead().api(method, path)
     expect(response.status).toBe(503)
