@@ -57,6 +57,8 @@ const api = new WorkerApi({
   signal: interrupted.signal,
   onRetry: (message) => console.error(message),
 })
+/** Each once. */
+const chosen = options.type && [...new Set(options.type)]
 const format: ExportFormat = EXPORT_FORMATS[options.format]
 const began = Date.now()
 
@@ -87,12 +89,12 @@ function notify(): void {
 }
 
 async function toFile(output: string): Promise<void> {
-  const { url, type = [], by } = options
-  const purpose = JSON.stringify({ url, types: [...type], format: options.format, by })
+  const { url, by } = options
+  const purpose = JSON.stringify({ url, types: chosen, format: options.format, by })
   const file = await openPartialFile<Progress>(resolve(output), purpose)
   try {
     if (file.state === null) {
-      progress = { ...progress, types: options.type ?? (await configuredTypes(api)) }
+      progress = { ...progress, types: chosen ?? (await configuredTypes(api)) }
       await file.append(format.begin, progress)
     } else {
       progress = file.state
@@ -112,7 +114,7 @@ async function toFile(output: string): Promise<void> {
 }
 
 async function toOutput(): Promise<void> {
-  const types = options.type ?? (await configuredTypes(api))
+  const types = chosen ?? (await configuredTypes(api))
   await write(format.begin)
   for await (const page of exportPages(api, { types, by: options.by }, progress.place!)) await write(take(page))
   await write(format.end)

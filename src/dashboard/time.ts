@@ -82,7 +82,8 @@ const full = {
 }
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+// In a sentence, hence in the language of the page.
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** A period's beginning, as short as an axis needs it. */
 export const showOnAxis = (at: Date, by: By) => axis[by].format(at)

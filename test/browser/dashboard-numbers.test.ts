@@ -101,6 +101,21 @@ describe('the page of a type', () => {
     await shows('#today', /^7$/)
   })
 
+  it('says what is under the pointer', async () => {
+    await counter.add('page_view', '/tip', 1_234)
+    await counter.rollUp(new Date())
+    await shows('#today', /^1,234$/)
+    const over = page.locator('.u-over')
+    const { width } = (await over.boundingBox())!
+    await over.hover({ position: { x: width - 20, y: 30 } })
+    await shows('.tip', /^1,234 .*\d\d:00$/)
+    const [tip, chart] = [(await page.locator('.tip').boundingBox())!, (await over.boundingBox())!]
+    expect(tip.x + tip.width).toBeLessThanOrEqual(chart.x + chart.width + 1)
+    if (process.env.SCREENSHOTS_FULL) await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/tip.png` })
+    await page.mouse.move(0, 0)
+    expect(await page.locator('.tip').isVisible()).toBe(false)
+  })
+
   it('finds counters by how they begin, a page at a time, and leads to them', async () => {
     for (let i = 10; i < 34; i++) await counter.add('page_view', `/found/${i}`, i)
     await counter.add('page_view', '/other', 1)
