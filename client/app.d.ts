@@ -208,6 +208,7 @@ type Routes = {
             code:
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -220,7 +221,7 @@ type Routes = {
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 409 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 503
           input: {
             param: {
               key: string
@@ -359,6 +360,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -373,7 +375,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 500 | 503
           input: {
             param: {
               key: string
@@ -430,6 +432,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -444,7 +447,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 409 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503
           input: {
             param: {
               key: string
@@ -637,6 +640,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -649,7 +653,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 409 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 500 | 503
           input: {
             header: {
               'Idempotency-Key': string
@@ -723,6 +727,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -734,7 +739,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 413 | 415 | 422 | 500 | 503
           input: {
             header?: {
               'Idempotency-Key'?: string
@@ -784,6 +789,7 @@ type Routes = {
             requestId: string
             code:
               | 'configuration_invalid'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -791,7 +797,7 @@ type Routes = {
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 401 | 409 | 500 | 503
+          status: 401 | 403 | 409 | 500 | 503
           input: {}
         }
   }
@@ -1123,6 +1129,7 @@ type Routes = {
             requestId: string
             code:
               | 'configuration_invalid'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -1131,7 +1138,7 @@ type Routes = {
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 422 | 500 | 503
           input: {
             query?: {
               after?: string

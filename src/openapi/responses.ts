@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../problem.ts'
 import { HEADERS, type HeaderName } from './headers.ts'
 import type { Answer, Example, Operation } from './operation.ts'
-import { ANY_REQUEST, byStatus, problemDocument } from './problems.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problems.ts'
 import type { JsonSchema, Schemas } from './schemas.ts'
 
 /** What an operation answers, by status: its own answers, and its problems. */
@@ -27,8 +27,7 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
   }
   if (operation.problems.length === 0) return responses
   const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
-  // Who is signed in with a cookie may be made to send what they do not mean.
-  if (operation.access === 'token' && operation.method !== 'get') codes.push('cross_site_request')
+  if (operation.access === 'token' && operation.method !== 'get') codes.push(CROSS_SITE)
   for (const [status, these] of byStatus(codes)) {
     responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }

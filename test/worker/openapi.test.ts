@@ -143,6 +143,22 @@ describe('every problem that the document gives an operation', () => {
     }
   })
 
+  it('with the session can be met: where another site sends what changes something', async () => {
+    const signedIn = await worker.fetch('/login', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
+      body: new URLSearchParams({ token: TOKEN }).toString(),
+    })
+    const Cookie = signedIn.headers.get('Set-Cookie')!.split(';')[0]!
+    for (const example of described) {
+      const headers = { ...example.headers, Cookie, 'Sec-Fetch-Site': 'cross-site' }
+      const response = await send(worker, { ...example, headers, status: 401 })
+      const described = codesOf(example).has('cross_site_request')
+      expect([example.name, response.status === 403]).toEqual([example.name, described])
+      if (described) expect((await response.json<{ code: string }>()).code).toBe('cross_site_request')
+    }
+  })
+
   it('does not keep the status from answering as it is described', async () => {
     const { path, method, answers } = operations.get('status')!
     for (const errno of [1045, 1146, 2003]) {
@@ -169,10 +185,14 @@ describe('the document and the routes', () => {
       app.routes.filter((route) => operationsOf(route).length > 0).map(({ method, path }) => `${method} ${path}`),
     )
     // Preflights are answered as the Fetch standard wants them; middlewares are no routes.
-    // The dashboard's pages are for people.
-    const pages = new Set(dashboard.routes.map(({ path }) => path))
-    const served = app.routes.filter(({ method, path }) => method !== 'ALL' && method !== 'OPTIONS' && !pages.has(path))
-    expect([...new Set(served.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual([...described].sort())
+    // The dashboard's pages and assets are for browsers.
+    const pages = new Set(dashboard.routes.map(({ method, path }) => `${method} ${path}`))
+    const served = app.routes
+      .filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !pages.has(route))
+    expect([...new Set(served)].sort()).toEqual([...described].sort())
+    expect([...pages].filter((route) => described.has(route) || / \/(v1|badge|d)\//.test(route))).toEqual([])
   })
 
   it('agree about the methods of every path', async () => {
