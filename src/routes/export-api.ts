@@ -27,11 +27,11 @@ export const exportCounts = {
   query: {
     after: once(after.optional().describe(AFTER_DESCRIPTION)),
     limit: once(
-      limitField(MAX_LIMIT)
-        .default(MAX_LIMIT)
-        .describe(
-          `Rows on a page, at most ${MAX_LIMIT}; by day it ends with the counter in which that many are reached.`,
-        ),
+      limitField(
+        MAX_LIMIT,
+        MAX_LIMIT,
+        'Rows on a page, which by day ends with the counter in which that many are reached',
+      ),
     ),
     by: once(
       z

@@ -34,12 +34,23 @@ export const AFTER_DESCRIPTION = 'The `next` of the page before.'
 /** What `next` is, in the document. */
 export const nextField = z.string().nullable().describe('`after` of the next page; null: this is the last one.')
 
-/** How many of something are wanted, in a query string. */
-export const limitField = (max: number) => {
+/**
+ * How many of something are wanted, in a query string.
+ *
+ * @param usual where nothing is said
+ * @param what it is, for the document
+ */
+export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, message)
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= max, message)
+  return (
+    z
+      .string({ error: message })
+      .regex(/^\d{1,9}$/, message)
+      .transform(Number)
+      .refine((limit) => limit >= 1 && limit <= max, message)
+      .default(usual)
+      // The document says what it means, not that a query string is text.
+      .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: max })
+      .describe(`${what}; without it, ${usual}.`)
+  )
 }

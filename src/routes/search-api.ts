@@ -19,7 +19,7 @@ export const searchKeys = {
   query: {
     prefix: once(z.string().default('').describe('How the keys begin; of integer keys, the whole number.')),
     after: once(z.string().optional().describe(AFTER_DESCRIPTION)),
-    limit: once(limitField(MAX_PAGE).default(20).describe(`Keys on a page, at most ${MAX_PAGE}.`)),
+    limit: once(limitField(MAX_PAGE, 20, 'Keys on a page')),
   },
   answers: {
     200: {

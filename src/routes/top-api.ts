@@ -20,7 +20,7 @@ export const readTop = {
   access: 'token-unless-public',
   params: { type: typeParam },
   query: {
-    period: once(z.enum(TOP_PERIODS, { error: PERIOD_RULE }).default('all')),
+    period: once(z.enum(TOP_PERIODS, { error: PERIOD_RULE }).default('all').describe('In which period; `all`: ever.')),
     date: once(
       z.iso
         .date({ error: DATE_RULE })
@@ -28,7 +28,7 @@ export const readTop = {
         .optional()
         .describe('A day of the period that is meant, if it is not the present one.'),
     ),
-    limit: once(limitField(MAX_TOP).default(10).describe(`How many, at most ${MAX_TOP}.`)),
+    limit: once(limitField(MAX_TOP, 10, 'How many')),
   },
   answers: {
     200: {

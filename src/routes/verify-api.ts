@@ -28,11 +28,7 @@ export const verifyCounts = {
         .optional()
         .describe(AFTER_DESCRIPTION),
     ),
-    limit: once(
-      limitField(MAX_RECONCILED)
-        .default(MAX_RECONCILED)
-        .describe(`Counters that are checked at once, at most ${MAX_RECONCILED}.`),
-    ),
+    limit: once(limitField(MAX_RECONCILED, MAX_RECONCILED, 'Counters that are checked at once')),
   },
   answers: {
     200: {
