@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ADJUSTMENT_KINDS } from '../counters/adjustments.ts'
-import { HISTORY_UNITS } from '../counters/history-range.ts'
+import { DEFAULT_POINTS, HISTORY_UNITS, MAX_POINTS } from '../counters/history-range.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/fields.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { DATABASE, exampleProblem } from '../openapi/problems.ts'
@@ -14,7 +14,13 @@ const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: 
 
 const historyQuery = {
   by: once(z.enum(HISTORY_UNITS, { error: BY_RULE }).default('day').describe('How long one point is.')),
-  from: once(time.optional().describe('Where the first point begins: a date in the time zone, or a point in time.')),
+  from: once(
+    time
+      .optional()
+      .describe(
+        `Where the first point begins: a date in the time zone, or a point in time. Without it, there are ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+      ),
+  ),
   to: once(time.optional().describe('Where it ends, exclusive; without it, the present period is the last one.')),
   tz: once(
     z.string().default('UTC').describe('The time zone in which days and months begin, such as `Europe/Berlin`.'),
@@ -44,13 +50,13 @@ const EMPTY_DAYS = {
 }
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
-export const readHistory = {
+export const historyOfCounter = {
   id: 'history',
   tag: 'Reading',
   method: 'get',
   path: '/v1/counters/{type}/{key}/history',
   summary: 'What was counted when',
-  description: 'By hour, day or month of a time zone. What is not rolled up yet belongs to the present period.',
+  description: `By hour, day or month of a time zone, up to ${MAX_POINTS} periods. What is not rolled up yet belongs to the present period.`,
   access: 'token-unless-public',
   params: COUNTER_PARAMS,
   query: historyQuery,
@@ -90,13 +96,13 @@ export const readHistory = {
   },
 } as const satisfies Operation
 
-export const readTypeHistory = {
+export const historyOfType = {
   id: 'typeHistory',
   tag: 'Reading',
   method: 'get',
   path: '/v1/types/{type}/history',
   summary: 'What was counted when, of all counters of a type',
-  description: 'The same for all of them together.',
+  description: 'The same for all of them together, as of the last roll-up.',
   access: 'token-unless-public',
   params: { type: typeParam },
   query: historyQuery,

@@ -9,7 +9,7 @@ import { describe } from '../openapi/operation.ts'
 import { readQuery } from '../query.ts'
 import { invalidRequest, pathCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
-import { readTypeHistory as ofType, readHistory } from './history-api.ts'
+import { historyOfCounter, historyOfType } from './history-api.ts'
 import { mayRead, shared } from './public-reading.ts'
 
 /** Seconds for which a history that is over may be kept: an import may still add to it. */
@@ -25,7 +25,7 @@ export const history = routes
   .get(
     '/v1/counters/:type/:key/history',
     revalidated,
-    describe(readHistory, async (c) => {
+    describe(historyOfCounter, async (c) => {
       const type = pathType(c)
       await mayRead(c, type)
       const { counter, key } = await pathCounter(c, type)
@@ -48,7 +48,7 @@ export const history = routes
   .get(
     '/v1/types/:type/history',
     revalidated,
-    describe(ofType, async (c) => {
+    describe(historyOfType, async (c) => {
       const type = pathType(c)
       await mayRead(c, type)
       const now = new Date()
@@ -60,7 +60,7 @@ export const history = routes
   )
 
 function askedRange(c: Context<AppEnv>, now: Date): HistoryRange {
-  const { by, from, to, tz } = readQuery(c, readHistory.query)
+  const { by, from, to, tz } = readQuery(c, historyOfCounter.query)
   try {
     return historyRange({ by, timeZone: tz, from, to }, now)
   } catch (error) {

@@ -22,7 +22,14 @@ const status = z
       )
       .describe('What a person should look at.'),
     unavailable: z
-      .array(z.strictObject({ part: z.enum(SURVEY_PARTS), reason: z.string() }))
+      .array(
+        z.strictObject({
+          part: z.enum(SURVEY_PARTS),
+          reason: z
+            .string()
+            .describe('`refused` by the server, `not_understood`, or the code of what the database did.'),
+        }),
+      )
       .describe('What could not be found out, and is null below.'),
     pendingSlots: z
       .int()

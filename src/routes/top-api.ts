@@ -10,7 +10,7 @@ const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const PERIOD_RULE = `must be one of ${TOP_PERIODS.join(', ')}`
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
-export const readTop = {
+export const topCounters = {
   id: 'top',
   tag: 'Reading',
   method: 'get',

@@ -8,7 +8,7 @@ import { readQuery } from '../query.ts'
 import { invalidRequest, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { mayRead, shared } from './public-reading.ts'
-import { readTop as topOperation } from './top-api.ts'
+import { topCounters } from './top-api.ts'
 
 /** Seconds for which a ranking may be kept, which is as of the last roll-up anyway. */
 const MAX_AGE = 30
@@ -20,10 +20,10 @@ routes.on(['GET', 'OPTIONS'], '/v1/top/:type', shared)
 export const top = routes.get(
   '/v1/top/:type',
   revalidated,
-  describe(topOperation, async (c) => {
+  describe(topCounters, async (c) => {
     const type = pathType(c)
     await mayRead(c, type)
-    const { period, date, limit } = readQuery(c, topOperation.query)
+    const { period, date, limit } = readQuery(c, topCounters.query)
     const asked = askedPeriod(period, date, new Date())
     const counters = await readTop(c.var.db, type, asked, limit)
     return c.json(
@@ -39,7 +39,7 @@ export const top = routes.get(
   }),
 )
 
-function askedPeriod(period: TopPeriod['period'] | 'all', date: string | undefined, now: Date): TopPeriod {
+function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
   if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }
   if (date === undefined) return { period }
   throw invalidRequest([{ field: 'date', message: 'chooses a day, week or month: give the period too' }])
