@@ -154,6 +154,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'overloaded'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -171,6 +172,67 @@ type Routes = {
         }
   }
   '/v1/counters/:type/:key': {
+    $delete:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            query?: {}
+          }
+        }
     $get:
       | {
           output: {
@@ -214,6 +276,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
+              | 'overloaded'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -297,6 +360,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -311,7 +375,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 500 | 503
           input: {
             param: {
               key: string
@@ -326,6 +390,283 @@ type Routes = {
             query?: {
               return?: 'count'
             }
+          }
+        }
+    $put:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              count: number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              count: number
+            }
+            query?: {}
+          }
+        }
+  }
+  '/v1/counters/:type/:key/history': {
+    $get:
+      | {
+          output: {
+            by: 'day' | 'hour' | 'month'
+            timeZone: string
+            from: string
+            to: string
+            points: {
+              start: string
+              count: number
+            }[]
+            type: string
+            key: string
+            adjustments: {
+              at: string
+              kind: 'import' | 'set'
+              count: number
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+  }
+  '/v1/export/:type': {
+    $get:
+      | {
+          output: {
+            rows: {
+              key: string | null
+              recordId?: string | undefined
+              count: number
+              day?: string | undefined
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              after?: string
+              limit?: string
+              by?: 'day' | 'total'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              after?: string
+              limit?: string
+              by?: 'day' | 'total'
+            }
+          }
+        }
+  }
+  '/v1/imports': {
+    $post:
+      | {
+          output: {
+            imported: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            header: {
+              'Idempotency-Key': string
+            }
+            json: {
+              counters: {
+                type: string
+                key: string | number
+                count: string | number
+                day?: string | undefined
+              }[]
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header: {
+              'Idempotency-Key': string
+            }
+            json: {
+              counters: {
+                type: string
+                key: string | number
+                count: string | number
+                day?: string | undefined
+              }[]
+            }
+            query?: {}
           }
         }
   }
@@ -386,6 +727,7 @@ type Routes = {
               | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -397,7 +739,7 @@ type Routes = {
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 413 | 415 | 422 | 500 | 503
           input: {
             header?: {
               'Idempotency-Key'?: string
@@ -426,6 +768,7 @@ type Routes = {
             statements: number
             milliseconds: number
             left: number | null
+            behindSeconds: number | null
           }
           outputFormat: 'json'
           status: 200
@@ -446,6 +789,7 @@ type Routes = {
             requestId: string
             code:
               | 'configuration_invalid'
+              | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
@@ -453,21 +797,136 @@ type Routes = {
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 401 | 409 | 500 | 503
+          status: 401 | 403 | 409 | 500 | 503
           input: {}
+        }
+  }
+  '/v1/search/:type': {
+    $get:
+      | {
+          output: {
+            counters: {
+              key: string
+              count: number
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              after?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              after?: string
+              limit?: string
+            }
+          }
         }
   }
   '/v1/status': {
     $get:
       | {
           output: {
-            pendingSlots: number
+            version: string
+            healthy: boolean
+            problems: {
+              code:
+                | 'breaker_open'
+                | 'counters_stuck'
+                | 'database_not_ready'
+                | 'database_unavailable'
+                | 'pending_above_bound'
+                | 'pruning_behind'
+                | 'rollup_behind'
+                | 'rollup_missing'
+              detail: string
+            }[]
+            unavailable: {
+              part: 'history' | 'locks' | 'rollUp' | 'server' | 'slots' | 'tables'
+              reason: string
+            }[]
+            pendingSlots: number | null
             pendingSlotsAtLeast: boolean
+            prunableSlots: number | null
+            prunableSlotsAtLeast: boolean
             rollUp: {
-              running: boolean
+              running: boolean | null
               lastRunAt: string | null
               caughtUpAt: string | null
               behindSeconds: number | null
+            }
+            history: {
+              oldestHour: string | null
+            } | null
+            database: {
+              version: string | null
+              isolation: string | null
+              latencyMs: number | null
+            }
+            contention: {
+              since: string
+              rowLockWaits: number | null
+              rowLockWaitsNow: number | null
+              rowLockAverageMs: number | null
+              deadlocks: number | null
+            } | null
+            sizes: {
+              estimated: boolean
+              tables: {
+                name: string
+                rows: number
+                dataBytes: number
+                indexBytes: number
+              }[]
+            } | null
+            isolate: {
+              breaker: 'closed' | 'open'
+              counting: {
+                waiting: number
+                flushes: number
+              }
+              reading: {
+                waiting: number
+                queries: number
+              }
             }
             types: {
               name: string
@@ -492,16 +951,200 @@ type Routes = {
                 }[]
               | undefined
             requestId: string
+            code: 'configuration_invalid' | 'internal_error' | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 401 | 500 | 503
+          input: {}
+        }
+  }
+  '/v1/top/:type': {
+    $get:
+      | {
+          output: {
+            type: string
+            period: 'all' | 'day' | 'month' | 'week'
+            start: string | null
+            end: string | null
+            counters: {
+              key: string
+              count: number
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              period?: 'all' | 'day' | 'month' | 'week'
+              date?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
             code:
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              period?: 'all' | 'day' | 'month' | 'week'
+              date?: string
+              limit?: string
+            }
+          }
+        }
+  }
+  '/v1/types/:type/history': {
+    $get:
+      | {
+          output: {
+            by: 'day' | 'hour' | 'month'
+            timeZone: string
+            from: string
+            to: string
+            points: {
+              start: string
+              count: number
+            }[]
+            type: string
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+  }
+  '/v1/verify': {
+    $post:
+      | {
+          output: {
+            checked: number
+            wrong: {
+              type: string | null
+              recordType: number
+              key?: string | null | undefined
+              recordId: string | null
+              what: 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
+              start: string | null
+              is: number
+              shouldBe: number
+              difference: number
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {
+              after?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 401 | 500 | 503
-          input: {}
+          status: 400 | 401 | 403 | 422 | 500 | 503
+          input: {
+            query?: {
+              after?: string
+              limit?: string
+            }
+          }
         }
   }
 }

@@ -10,6 +10,7 @@ import { logFailure, Problem } from './problem.ts'
 import { badges } from './routes/badges.ts'
 import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
 import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
@@ -56,19 +57,20 @@ app.use(
 )
 
 app.route('/', health)
-app.route('/', downloads)
+app.route('/', increments)
 app.route('/', counters)
+app.route('/', settings)
+app.route('/', imports)
 app.route('/', history)
 app.route('/', top)
 app.route('/', search)
-app.route('/', settings)
-app.route('/', badges)
-app.route('/', increments)
-app.route('/', imports)
 app.route('/', exports)
+app.route('/', downloads)
+app.route('/', badges)
 app.route('/', operations)
 app.route('/', verify)
 app.route('/', reference(app))
+app.route('/', dashboard)
 
 app.notFound((c) =>
   new Problem('not_found', {

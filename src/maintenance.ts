@@ -56,8 +56,10 @@ async function runFold(config: Config, db: Database, at: Date, statementsSent: n
   const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
   const summary = await fold(db, { ...config.history, maxStatements, recordTypes, at })
   // Left over means that more hours grow old than this may fold; kept, that the history has hours without their days.
-  const level = summary.outcome === 'partial' || summary.kept > 0 ? 'warn' : 'info'
-  log(level, 'fold', { scheduled: at.toISOString(), ...summary })
+  log(summary.outcome === 'partial' || summary.kept > 0 ? 'warn' : 'info', 'fold', {
+    scheduled: at.toISOString(),
+    ...summary,
+  })
 }
 
 /**

@@ -10,6 +10,7 @@ export const PROBLEMS = {
   malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
   malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
   unauthorized: { status: 401, title: 'A valid API token is needed' },
+  cross_site_request: { status: 403, title: 'Another site may not do this in your name' },
   not_found: { status: 404, title: 'There is nothing at this path' },
   unknown_type: { status: 404, title: 'There is no such counter type' },
   method_not_allowed: { status: 405, title: 'This path does not take this method' },

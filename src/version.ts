@@ -1,4 +1,4 @@
-import { version } from '../package.json'
+import packageJson from '../package.json' with { type: 'json' }
 
 /** The version of the product. */
-export const VERSION: string = version
+export const VERSION: string = packageJson.version

@@ -4,6 +4,8 @@ import { Overtaken } from './totals.ts'
 
 /** What adjusts a total, with the number that stands for it in the database. */
 export const ADJUSTMENTS = { set: 1, import: 2 } as const
+export type AdjustmentKind = keyof typeof ADJUSTMENTS
+export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 
 /** Milliseconds before the second attempt, at most; doubled for each further one. */
 const BACKOFF_MS = 30
@@ -29,7 +31,7 @@ export interface Adjustment {
  */
 export async function recordAdjustments(
   transaction: Executor,
-  kind: keyof typeof ADJUSTMENTS,
+  kind: AdjustmentKind,
   adjustments: readonly Adjustment[],
   { id, at }: { id: bigint; at: Date },
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { toText } from '../database/text.ts'
 
 const LARGEST_ID = 2n ** 64n - 1n
 
@@ -132,11 +133,7 @@ function byDay(parts: readonly Record<string, unknown>[], today: string): Export
     ])
 }
 
-// A byte order mark is part of a key like any other character.
-const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
-
-/** A name as the driver hands over VARBINARY: text, or bytes if it takes it for such. */
+/** A name, if it is stored. */
 function toName(value: unknown): string | null {
-  if (value === null || value === undefined) return null
-  return value instanceof Uint8Array ? decoder.decode(value) : String(value)
+  return value === null || value === undefined ? null : toText(value)
 }

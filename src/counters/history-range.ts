@@ -8,7 +8,7 @@ export type HistoryUnit = (typeof HISTORY_UNITS)[number]
 /** Most periods that one answer holds. */
 export const MAX_POINTS = 2_000
 /** How many there are if nothing is said. */
-const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
+export const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
 
 const HOUR_MS = 3_600_000
 /** Local midnights of 1970 and 2101 in all time zones. */

@@ -1,5 +1,6 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { toText } from '../database/text.ts'
 import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 import { Generations } from './generations.ts'
 
@@ -100,12 +101,12 @@ export async function readNames(
   const wanted = new Map(counters.map((counter) => [counterId(counter), counter]))
   if (wanted.size > 0) {
     const { rows } = await db.execute(
-      `SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counter_names FORCE INDEX (PRIMARY)
+      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
        WHERE (record_type, record_id) IN (${[...wanted].map(() => '(?, ?)').join(', ')})`,
       [...wanted.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
     )
     for (const { record_type, record_id, name } of rows) {
-      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), String(name))
+      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
     }
   }
   return (counter) => names.get(counterId(counter)) ?? null

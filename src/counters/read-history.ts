@@ -1,5 +1,6 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt, toDate } from '../database/numbers.ts'
+import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from './adjustments.ts'
 import { PERIODS } from './calendar.ts'
 import { countPeriods, type HistoryRow, type HistorySource, sourcesOf } from './count-periods.ts'
 import type { Counter } from './counter.ts'
@@ -8,15 +9,13 @@ import { type HistoryRange, periodAt } from './history-range.ts'
 /** Most adjustments that one answer holds: the newest. */
 export const MAX_ADJUSTMENTS = 1_000
 
-const ADJUSTMENT_KINDS = new Map([
-  [1, 'set'],
-  [2, 'import'],
-] as const)
+/** By the number that stands for it in the database. */
+const KINDS = new Map<number, AdjustmentKind>(ADJUSTMENT_KINDS.map((kind) => [ADJUSTMENTS[kind], kind]))
 
 /** What was added to a total, or taken away, other than by counting. */
 export interface Adjustment {
   at: Date
-  kind: 'set' | 'import'
+  kind: AdjustmentKind
   count: bigint
 }
 
@@ -66,7 +65,7 @@ export async function readCounterHistory(
     .filter(({ part }) => part === 'adjustment')
     .map(({ at, kind, count }) => ({
       at: toDate(at)!,
-      kind: ADJUSTMENT_KINDS.get(Number(kind) as 1 | 2)!,
+      kind: KINDS.get(Number(kind))!,
       count: toBigInt(count),
     }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())

@@ -2,6 +2,9 @@ import type { Executor } from '../database/database.ts'
 import { nextRecordType, reconcileCounters } from './reconcile-counters.ts'
 import { type HourRule, reconcileCalendar, reconcileDays, reconcileHours } from './reconcile-types.ts'
 
+/** What may not add up: a total, the hours of a day together, a type's hour, or a period that is made of days. */
+export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month'] as const
+
 /** Most counters one page checks. */
 export const MAX_RECONCILED = 500
 /** Rows for each counter of a page. A page ends early where they are used up; a counter that has more is a page of its own. */
@@ -13,7 +16,7 @@ export interface Mismatch {
   /** `null`: it is about the type as a whole. */
   recordId: bigint | null
   /** `total`, a week or a month: is not what the days say. An hour of a type: is not what its counters say. `hours` of a day. */
-  what: 'total' | 'hours' | 'hour' | 'day' | 'week' | 'month'
+  what: (typeof MISMATCHES)[number]
   /** First day of the period, `2026-11-20`, or its hour, `2026-11-20T10:00:00Z`; `null` for totals. */
   start: string | null
   is: bigint

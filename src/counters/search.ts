@@ -54,7 +54,7 @@ export async function searchCounters(db: Executor, type: KeyedType, search: Sear
   }
   checkText('prefix', prefix)
   if (after !== null) checkText('after', after)
-  return pageOf(db, await readNames(db, type.recordType, search), limit)
+  return pageOf(db, await findNames(db, type.recordType, search), limit)
 }
 
 /** The page that counters make, of which there is one more than fits if there is another page. */
@@ -68,7 +68,7 @@ async function pageOf(db: Executor, found: readonly Counter[], limit: number): P
   return { counters, next: found.length > limit ? counters.at(-1)!.key : null }
 }
 
-async function readNames(db: Executor, recordType: number, { prefix, after, limit }: Search): Promise<Counter[]> {
+async function findNames(db: Executor, recordType: number, { prefix, after, limit }: Search): Promise<Counter[]> {
   // As bytes, which no collation has a say in. 0xFF occurs in no UTF-8, so it comes after all that begin with the prefix.
   const begin = hex(prefix)
   const { rows } = await db.execute(

@@ -1,4 +1,5 @@
-const decoder = new TextDecoder()
+// A key may begin with a byte order mark, which is part of it like anything else.
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** UTF-8 text from a binary column of a result row: the driver delivers its bytes, or text where it is told no character set. */
 export function toText(value: unknown): string {

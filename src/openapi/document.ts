@@ -71,8 +71,10 @@ export function openApiDocument(routes: readonly RouterRoute[]): OpenApiDocument
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: 'session',
-          description: 'What the dashboard has after signing in, for its own pages.',
+          name: '__Host-session',
+          description:
+            'What a browser has after signing in to the dashboard, for the dashboard’s own pages. Over http, on your machine, its name is ' +
+            '`session-` and the port.',
         },
       },
     },

@@ -15,20 +15,33 @@ export const HEADERS = {
   'Retry-After': { description: 'Seconds after which to try again.', schema: z.string().regex(/^\d+$/) },
   'WWW-Authenticate': { description: 'Names the scheme: Bearer.', schema: z.string() },
   'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
+  'Idempotent-Replayed': {
+    description: 'There if the request had been served before, and changed nothing now.',
+    schema: z.literal('true'),
+  },
   Location: { description: 'Where the file is.', schema: z.string() },
 } as const
 
 export type HeaderName = keyof typeof HEADERS
 
-/** Recognises a request that is sent again. */
-export const IDEMPOTENCY_KEY = {
-  'Idempotency-Key': z
+/** Characters that an `Idempotency-Key` may have. */
+export const MAX_IDEMPOTENCY_KEY = 255
+
+const idempotencyKey = (lasts: string) =>
+  z
     .string()
     .min(1)
-    .max(255)
-    .optional()
+    .max(MAX_IDEMPOTENCY_KEY)
     .describe(
-      'Text of your choice that stands for this one request: sent again with the same key, from wherever, it changes nothing, for 24 ' +
-        'hours (`PRUNING.idempotency_hours`).',
-    ),
+      `Text of your choice that stands for this one request: sent again with the same key, from wherever, it changes nothing, ${lasts}.`,
+    )
+const ALWAYS = 'however much later'
+
+/** Recognises a request that counts when it is sent again. */
+export const IDEMPOTENCY_KEY = {
+  'Idempotency-Key': idempotencyKey('for 24 hours (`PRUNING.idempotency_hours`)').optional(),
 }
+/** Recognises a request that sets a counter. */
+export const SETTING_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS).optional() }
+/** Recognises an import, which is not taken without. */
+export const IMPORT_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS) }

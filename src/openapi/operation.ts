@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import type { PROBLEMS, ProblemCode } from '../problem.ts'
 import type { HeaderName } from './headers.ts'
-import type { ANY_REQUEST, ProblemDocument } from './problems.ts'
+import type { ANY_REQUEST, CROSS_SITE, ProblemDocument } from './problems.ts'
 import type { Tag } from './tags.ts'
 
 /** A request that works as it stands on a fresh Worker, and what comes back. The tests send every one of them. */
@@ -98,7 +98,12 @@ export type AnswerOf<O extends Operation> = {
     : Response
 }[keyof O['answers']]
 
-type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number]
+type CrossSite<O> = O extends { access: 'token'; method: 'get' }
+  ? never
+  : O extends { access: 'token' }
+    ? typeof CROSS_SITE
+    : never
+type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number] | CrossSite<O>
 
 /** The problems that a typed client is told of; they are thrown, and never what a handler returns. */
 export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }

@@ -22,7 +22,7 @@ function placed(
   const { properties = {}, required = [] } = schemas.of(z.object(shape), 'input')
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {
     const values = Object.entries(operation.examples).flatMap(([example, { summary, [EXAMPLES_OF[place]]: given }]) =>
-      given?.[name] === undefined ? [] : [[example, { summary, value: given[name] }] as const],
+      given?.[name] === undefined ? [] : [[example, { summary, value: meant(schema, given[name]) }] as const],
     )
     return {
       name,
@@ -33,4 +33,9 @@ function placed(
       ...(values.length > 0 && { examples: Object.fromEntries(values) }),
     }
   })
+}
+
+/** What is sent as text, as the document means it. */
+function meant({ type }: JsonSchema, text: string | readonly string[]): string | number | readonly string[] {
+  return type === 'integer' ? Number(text) : text
 }

@@ -5,8 +5,19 @@ const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
 
 /** Problems that any request can meet. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
+/** The problem of requests that change something with the token: who is signed in may be made to send what they do not mean. */
+export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
 export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
+/** Problems of requests that read counters. */
+export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
+/** Problems of requests that set counters. */
+export const ADJUSTING = [
+  ...DATABASE,
+  'count_out_of_range',
+  'overtaken',
+  'outcome_unknown',
+] as const satisfies ProblemCode[]
 /** Problems of requests that count. */
 export const COUNTING = [
   ...DATABASE,

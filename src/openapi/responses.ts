@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../problem.ts'
 import { HEADERS, type HeaderName } from './headers.ts'
 import type { Answer, Example, Operation } from './operation.ts'
-import { ANY_REQUEST, byStatus, problemDocument } from './problems.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problems.ts'
 import type { JsonSchema, Schemas } from './schemas.ts'
 
 /** What an operation answers, by status: its own answers, and its problems. */
@@ -26,8 +26,10 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     }
   }
   if (operation.problems.length === 0) return responses
-  for (const [status, codes] of byStatus([...operation.problems, ...ANY_REQUEST])) {
-    responses[status] ??= problemOf(schemas, operation, status, codes, examplesOf(String(status)))
+  const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
+  if (operation.access === 'token' && operation.method !== 'get') codes.push(CROSS_SITE)
+  for (const [status, these] of byStatus(codes)) {
+    responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }
   return responses
 }

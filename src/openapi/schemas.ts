@@ -6,12 +6,22 @@ export type JsonSchema = { [keyword: string]: unknown }
 /** The schemas of a document: those with a name (`meta({ id })`) stand under `components` once, and are referred to. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {}
+  // The same few stand at every operation, and one takes a tenth of a millisecond.
+  readonly #made = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() }
 
   /**
    * @param schema by which something is checked
    * @param io whether the document describes what is sent (`input`) or what comes back
    */
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+    const known = this.#made[io].get(schema)
+    if (known !== undefined) return known
+    const made = this.#make(schema, io)
+    this.#made[io].set(schema, made)
+    return made
+  }
+
+  #make(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const {
       $schema: _,
       $defs = {},

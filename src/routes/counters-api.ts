@@ -3,7 +3,7 @@ import { MAX_READ } from '../counters/read.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/fields.ts'
 import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
 import type { Operation } from '../openapi/operation.ts'
-import { COUNTING, DATABASE, exampleProblem } from '../openapi/problems.ts'
+import { COUNTING, exampleProblem, READING } from '../openapi/problems.ts'
 import { once } from '../query.ts'
 import { byField } from './fields.ts'
 
@@ -139,7 +139,7 @@ export const read = {
   query: { consistency },
   answers: { 200: { description: 'The counter.', schema: reading } },
   revalidated: true,
-  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
   examples: {
     exact: {
       summary: 'An exact count',
@@ -181,7 +181,7 @@ export const readMany = {
   },
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading) }) } },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
   examples: {
     two: {
       summary: 'Two pages',

@@ -33,7 +33,7 @@ export const counters = routes
       const type = pathType(c)
       const { counter, key } = await pathCounter(c, type)
       const query = readQuery(c, increment.query)
-      const idempotency = await idempotencyKey(c)
+      const idempotency = await idempotencyKey(c, 'count')
       const { by } = await readJson(c, increment.body.schema, { empty: {} })
       const outcome = await countFor(c, c.var.counting, [{ counter, by: BigInt(by) }], {
         key: idempotency,

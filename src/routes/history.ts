@@ -1,14 +1,15 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import type { CounterType } from '../config.ts'
-import { clockTime, HISTORY_UNITS, type HistoryRange, historyRange, InvalidRange } from '../counters/history-range.ts'
+import { clockTime, type HistoryRange, historyRange, InvalidRange } from '../counters/history-range.ts'
 import { readCounterHistory, readTypeHistory } from '../counters/read-history.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { once, readQuery } from '../query.ts'
+import { describe } from '../openapi/operation.ts'
+import { readQuery } from '../query.ts'
 import { invalidRequest, pathCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
+import { historyOfCounter, historyOfType } from './history-api.ts'
 import { mayRead, shared } from './public-reading.ts'
 
 /** Seconds for which a history that is over may be kept: an import may still add to it. */
@@ -16,52 +17,50 @@ const PAST_MAX_AGE = 300
 /** Milliseconds after its end from which on a period is over: a roll-up that began within it has ended. */
 const OVER_MS = 900_000
 
-const TIME_RULE =
-  'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
-const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
-
-const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
-
-const historyQuery = {
-  by: once(z.enum(HISTORY_UNITS, { error: BY_RULE }).default('day')),
-  from: once(time.optional()),
-  to: once(time.optional()),
-  tz: once(z.string().default('UTC')),
-}
+const routes = new Hono<AppEnv>()
+routes.on(['GET', 'OPTIONS'], ['/v1/counters/:type/:key/history', '/v1/types/:type/history'], shared)
 
 /** What was counted when: of one counter, and of all counters of a type together. */
-export const history = new Hono<AppEnv>()
-
-history.on(['GET', 'OPTIONS'], '/v1/counters/:type/:key/history', shared)
-history.get('/v1/counters/:type/:key/history', revalidated, async (c) => {
-  const type = pathType(c)
-  await mayRead(c, type)
-  const { counter, key } = await pathCounter(c, type)
-  const now = new Date()
-  const range = askedRange(c, now)
-  const { counts, adjustments } = await readCounterHistory(c.var.db, counter, range, now)
-  const answer = {
-    type: type.name,
-    key,
-    ...toAnswer(range, counts),
-    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
-  }
-  return c.json(answer, 200, { 'Cache-Control': cacheControl(type, range, now) })
-})
-
-history.on(['GET', 'OPTIONS'], '/v1/types/:type/history', shared)
-history.get('/v1/types/:type/history', revalidated, async (c) => {
-  const type = pathType(c)
-  await mayRead(c, type)
-  const now = new Date()
-  const range = askedRange(c, now)
-  const counts = await readTypeHistory(c.var.db, type.recordType, range)
-  const answer = { type: type.name, ...toAnswer(range, counts) }
-  return c.json(answer, 200, { 'Cache-Control': cacheControl(type, range, now) })
-})
+export const history = routes
+  .get(
+    '/v1/counters/:type/:key/history',
+    revalidated,
+    describe(historyOfCounter, async (c) => {
+      const type = pathType(c)
+      await mayRead(c, type)
+      const { counter, key } = await pathCounter(c, type)
+      const now = new Date()
+      const range = askedRange(c, now)
+      const { counts, adjustments } = await readCounterHistory(c.var.db, counter, range, now)
+      const answer = {
+        type: type.name,
+        key,
+        ...toAnswer(range, counts),
+        adjustments: adjustments.map(({ at, kind, count }) => ({
+          at: at.toISOString(),
+          kind,
+          count: toJsonNumber(count),
+        })),
+      }
+      return c.json(answer, 200, { 'Cache-Control': cacheControl(type, range, now) })
+    }),
+  )
+  .get(
+    '/v1/types/:type/history',
+    revalidated,
+    describe(historyOfType, async (c) => {
+      const type = pathType(c)
+      await mayRead(c, type)
+      const now = new Date()
+      const range = askedRange(c, now)
+      const counts = await readTypeHistory(c.var.db, type.recordType, range)
+      const answer = { type: type.name, ...toAnswer(range, counts) }
+      return c.json(answer, 200, { 'Cache-Control': cacheControl(type, range, now) })
+    }),
+  )
 
 function askedRange(c: Context<AppEnv>, now: Date): HistoryRange {
-  const { by, from, to, tz } = readQuery(c, historyQuery)
+  const { by, from, to, tz } = readQuery(c, historyOfCounter.query)
   try {
     return historyRange({ by, timeZone: tz, from, to }, now)
   } catch (error) {

@@ -1,91 +1,56 @@
 import { Hono } from 'hono'
-import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
-import { hash64 } from '../counters/hash.ts'
 import { type ImportRow, importCounts } from '../counters/imports.ts'
 import { adjustingProblem } from '../database-problem.ts'
 import type { FieldError } from '../field-errors.ts'
 import { limitBody, readJson } from '../json-body.ts'
+import { describe } from '../openapi/operation.ts'
 import { readQuery } from '../query.ts'
 import { findCounter, invalidRequest } from '../request.ts'
-import { importedCountField, keyField, typeField } from './fields.ts'
-import { idempotencyKey } from './idempotency-key.ts'
+import { neededIdempotencyKey } from './idempotency-key.ts'
+import { addImport, DAY_RULE } from './imports-api.ts'
 
-/** Most rows one request may carry. */
-const MAX_ROWS = 1_000
 /** A thousand keys of 512 bytes and their frames fit with room to spare. */
 const MAX_BODY_BYTES = 1024 * 1024
 
-const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
-const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
-
-export const importBody = z.strictObject(
-  {
-    counters: z
-      .array(
-        z.strictObject(
-          {
-            type: typeField,
-            key: keyField,
-            count: importedCountField,
-            day: z.iso.date({ error: DAY_RULE }).optional(),
-          },
-          { error: 'must be an object' },
-        ),
-        { error: LENGTH_RULE },
-      )
-      .min(1, LENGTH_RULE)
-      .max(MAX_ROWS, LENGTH_RULE),
-  },
-  { error: 'must be an object with counters' },
-)
-export const importQuery = {}
-export const importAnswer = z.object({ imported: z.int() })
-
 /** Adding numbers that were counted elsewhere, with the token: all of them or none. */
-export const imports = new Hono<AppEnv>()
-
-imports.post('/v1/imports', requireToken, limitBody(MAX_BODY_BYTES), async (c) => {
-  readQuery(c, importQuery)
-  const key = await idempotencyKey(c)
-  if (key === undefined) {
-    throw invalidRequest([
-      {
-        field: 'Idempotency-Key',
-        message: 'is needed: a header with a text of its own for each import, so that sending it again adds nothing',
-      },
-    ])
-  }
-  const body = await readJson(c, importBody)
-  const now = new Date()
-  const errors: FieldError[] = []
-  const rows: ImportRow[] = []
-  for (const [index, { type: typeName, key, count, day }] of body.counters.entries()) {
-    const type = c.var.config.types.get(typeName)
-    const date = day === undefined ? null : new Date(`${day}T00:00:00Z`)
-    if (date !== null && (date.getTime() < 0 || date > now)) {
-      errors.push({ field: `counters.${index}.day`, message: DAY_RULE })
+export const imports = new Hono<AppEnv>().post(
+  '/v1/imports',
+  requireToken,
+  limitBody(MAX_BODY_BYTES),
+  describe(addImport, async (c) => {
+    readQuery(c, addImport.query)
+    const id = await neededIdempotencyKey(c, 'import')
+    const body = await readJson(c, addImport.body.schema)
+    const now = new Date()
+    const errors: FieldError[] = []
+    const rows: ImportRow[] = []
+    for (const [index, { type: typeName, key, count, day }] of body.counters.entries()) {
+      const type = c.var.config.types.get(typeName)
+      const date = day === undefined ? null : new Date(`${day}T00:00:00Z`)
+      if (date !== null && (date.getTime() < 0 || date > now)) {
+        errors.push({ field: `counters.${index}.day`, message: DAY_RULE })
+      }
+      if (type === undefined) {
+        errors.push({ field: `counters.${index}.type`, message: 'is not a configured counter type' })
+        continue
+      }
+      const counter = await findCounter(c.var.known, type, key)
+      if (typeof counter === 'string') errors.push({ field: `counters.${index}.key`, message: counter })
+      else rows.push({ counter, count, day: date })
     }
-    if (type === undefined) {
-      errors.push({ field: `counters.${index}.type`, message: 'is not a configured counter type' })
-      continue
-    }
-    const counter = await findCounter(c.var.known, type, key)
-    if (typeof counter === 'string') errors.push({ field: `counters.${index}.key`, message: counter })
-    else rows.push({ counter, count, day: date })
-  }
-  if (errors.length > 0) throw invalidRequest(errors)
-  // Apart from what the same key stands for where a counter is set.
-  const importing = importCounts(c.var.db, rows, { id: await hash64(`import ${key}`), at: now })
-  // A client that hangs up must not leave a transaction open, with its locks.
-  c.executionCtx.waitUntil(importing.catch(() => {}))
-  const outcome = await importing.catch((error: unknown) => {
-    throw adjustingProblem(error, 'Send it again with the same Idempotency-Key.')
-  })
-  const answer: z.infer<typeof importAnswer> = { imported: rows.length }
-  return c.json(answer, 200, {
-    'Cache-Control': 'no-store',
-    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  })
-})
+    if (errors.length > 0) throw invalidRequest(errors)
+    const importing = importCounts(c.var.db, rows, { id, at: now }).finally(() => c.var.reads.rolled.forget())
+    // A client that hangs up must not leave a transaction open, with its locks.
+    c.executionCtx.waitUntil(importing.catch(() => {}))
+    const outcome = await importing.catch((error: unknown) => {
+      throw adjustingProblem(error, 'Send it again with the same Idempotency-Key.')
+    })
+    const answer = { imported: rows.length }
+    return c.json(answer, 200, {
+      'Cache-Control': 'no-store',
+      ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
+    })
+  }),
+)

@@ -21,7 +21,7 @@ export const increments = new Hono<AppEnv>().post(
   requireToken,
   limitBody(MAX_BODY_BYTES),
   describe(incrementMany, async (c) => {
-    const key = await idempotencyKey(c)
+    const key = await idempotencyKey(c, 'count')
     const body = await readJson(c, incrementMany.body.schema)
     const errors: FieldError[] = []
     const parsed: Increment[] = []

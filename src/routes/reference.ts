@@ -11,6 +11,8 @@ import { readDocument, readReference } from './reference-api.ts'
 
 /** It changes with a deployment only. */
 const CACHE_CONTROL = 'public, max-age=300'
+/** Stands in the page where the Worker's origin belongs. */
+const ANY_ORIGIN = 'https://origin.invalid'
 
 const shared = cors({
   origin: '*',
@@ -25,8 +27,10 @@ const shared = cors({
  * @param app whose routes are described; also those that are added to it later
  */
 export function reference(app: { routes: readonly RouterRoute[] }) {
-  // Made when it is first asked for: most isolates never are.
+  // Made when they are first asked for, which in most isolates never happens, and kept: data that belongs to no request.
   let made: OpenApiDocument | undefined
+  let json: string | undefined
+  let page: string | undefined
   const document = () => {
     made ??= openApiDocument(app.routes)
     return made
@@ -38,20 +42,25 @@ export function reference(app: { routes: readonly RouterRoute[] }) {
     .get(
       '/openapi.json',
       revalidated,
-      describe(readDocument, (c) => c.json({ ...document() }, 200, { 'Cache-Control': CACHE_CONTROL })),
+      describe(readDocument, (c) => {
+        json ??= JSON.stringify(document())
+        // What c.json would make of it, but once.
+        return c.body(json, 200, { 'Content-Type': 'application/json', 'Cache-Control': CACHE_CONTROL }) as never
+      }),
     )
     .get(
       '/docs',
       revalidated,
-      describe(readReference, async (c) =>
-        c.body(String(await referencePage(document(), originOf(c))), 200, {
+      describe(readReference, async (c) => {
+        page ??= String(await referencePage(document(), ANY_ORIGIN))
+        return c.body(page.replaceAll(ANY_ORIGIN, originOf(c)), 200, {
           'Content-Type': 'text/html; charset=utf-8',
           'Cache-Control': CACHE_CONTROL,
           'Content-Security-Policy': await policy(),
           'X-Content-Type-Options': 'nosniff',
           'Referrer-Policy': 'no-referrer',
-        }),
-      ),
+        })
+      }),
     )
 }
 

@@ -1,42 +1,44 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { requireToken } from '../authorization.ts'
-import { hash64 } from '../counters/hash.ts'
 import { random64 } from '../counters/random.ts'
 import { setCounter } from '../counters/set.ts'
 import { adjustingProblem } from '../database-problem.ts'
 import { limitBody, readJson } from '../json-body.ts'
+import { describe } from '../openapi/operation.ts'
 import { readQuery } from '../query.ts'
 import { pathCounter, pathType } from '../request.ts'
-import { countField } from './fields.ts'
 import { idempotencyKey } from './idempotency-key.ts'
+import { resetCount, setCount } from './set-api.ts'
 
 const MAX_BODY_BYTES = 1024
 
-export const settingBody = z.strictObject({ count: countField }, { error: 'must be an object such as {"count":0}' })
-export const settingQuery = {}
-export const settingAnswer = z.object({ type: z.string(), key: z.string(), count: z.int() })
-
 /** Setting counters, with the token. */
 export const settings = new Hono<AppEnv>()
+  .put(
+    '/v1/counters/:type/:key',
+    requireToken,
+    limitBody(MAX_BODY_BYTES),
+    describe(setCount, async (c) => set(c, async () => (await readJson(c, setCount.body.schema)).count)),
+  )
+  .delete(
+    '/v1/counters/:type/:key',
+    requireToken,
+    describe(resetCount, async (c) => set(c, async () => 0)),
+  )
 
-settings.put('/v1/counters/:type/:key', requireToken, limitBody(MAX_BODY_BYTES), async (c) =>
-  set(c, async () => (await readJson(c, settingBody)).count),
-)
-
-settings.delete('/v1/counters/:type/:key', requireToken, async (c) => set(c, async () => 0))
-
-async function set(c: Context<AppEnv>, readCount: () => Promise<number>): Promise<Response> {
+async function set(c: Context<AppEnv>, readCount: () => Promise<number>) {
   const type = pathType(c)
   const { counter, key } = await pathCounter(c, type)
-  readQuery(c, settingQuery)
-  const given = await idempotencyKey(c)
+  readQuery(c, setCount.query)
+  const given = await idempotencyKey(c, 'set')
   const count = await readCount()
-  // Apart from what the same key stands for where something is imported.
-  const id = given === undefined ? random64() : await hash64(`set ${given}`)
-  const setting = setCounter(c.var.db, counter, { count: BigInt(count), id, at: new Date() })
+  const setting = setCounter(c.var.db, counter, {
+    count: BigInt(count),
+    id: given ?? random64(),
+    at: new Date(),
+  }).finally(() => c.var.reads.rolled.forget())
   // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(setting.catch(() => {}))
   const outcome = await setting.catch((error: unknown) => {
@@ -47,7 +49,7 @@ async function set(c: Context<AppEnv>, readCount: () => Promise<number>): Promis
         : 'Send it again with the same Idempotency-Key.',
     )
   })
-  const answer: z.infer<typeof settingAnswer> = { type: type.name, key, count }
+  const answer = { type: type.name, key, count }
   return c.json(answer, 200, {
     'Cache-Control': 'no-store',
     // What was done then is the answer; what the counter says by now, a reading tells.

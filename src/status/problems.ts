@@ -8,17 +8,21 @@ const MAX_BEHIND_SECONDS = 300
 /** Hours beyond the idempotency window by which pruning, which runs every hour, may be late. */
 const MAX_PRUNING_LAG_HOURS = 3
 
+/** What can be wrong. */
+export const STATUS_PROBLEMS = [
+  'database_unavailable',
+  'database_not_ready',
+  'breaker_open',
+  'rollup_missing',
+  'rollup_behind',
+  'counters_stuck',
+  'pending_above_bound',
+  'pruning_behind',
+] as const
+
 /** Something that a person should look at. */
 export interface StatusProblem {
-  code:
-    | 'database_unavailable'
-    | 'database_not_ready'
-    | 'breaker_open'
-    | 'rollup_missing'
-    | 'rollup_behind'
-    | 'counters_stuck'
-    | 'pending_above_bound'
-    | 'pruning_behind'
+  code: (typeof STATUS_PROBLEMS)[number]
   /** What it means and what to do about it. */
   detail: string
 }

@@ -62,7 +62,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       })),
     },
     isolate: {
-      breaker: breaker.open ? 'open' : 'closed',
+      breaker: breaker.open ? ('open' as const) : ('closed' as const),
       counting: counting.load,
       reading: reads.exact.load,
     },

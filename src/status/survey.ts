@@ -11,9 +11,12 @@ import {
   type TableSize,
 } from '../database/server-state.ts'
 
+/** What is looked at. */
+export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'server', 'tables', 'locks'] as const
+
 /** Something that could not be found out, and why. */
 export interface Missing {
-  part: 'rollUp' | 'slots' | 'history' | 'server' | 'tables' | 'locks'
+  part: (typeof SURVEY_PARTS)[number]
   error: unknown
 }
 

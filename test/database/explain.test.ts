@@ -63,7 +63,7 @@ const STATEMENTS = [
   'SELECT t.record_type, t.record_id, t.count AS total, t.version',
   'SELECT record_id, what, start, SUM(recorded)',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)",
-  'SELECT record_type, record_id, CONVERT(name USING utf8mb4)',
+  'SELECT record_type, record_id, name',
   'SELECT what, start, SUM(recorded)',
   'SELECT written_hour, record_type … ORDER BY',
   'SELECT written_hour, record_type … slot >',

@@ -59,7 +59,7 @@ describe('npm run verify', () => {
 
   it.each([
     ['a wrong token', ['--token', 'wrong'], '401'],
-    ['a cursor that is none', ['--after', 'nonsense'], 'what an earlier answer gave as next'],
+    ['a cursor that is none', ['--after', 'nonsense'], 'the "next" of the page before'],
     ['a page that is too large', ['--limit', '501'], 'from 1 to 500'],
     ['an option that is none', ['--nonsense'], 'unknown option'],
     ['an address that is none', ['--url', 'nowhere'], 'must be a URL'],

@@ -20,7 +20,7 @@ export function clientCall(example: DocumentExample, path: string): string | und
   const header = Object.entries(headers).filter(([name]) => name !== 'User-Agent')
   const parts = [
     param.length > 0 && `param: { ${param.join(', ')} },`,
-    Object.keys(query).length > 0 && `query: ${literal(query)},`,
+    Object.keys(query).length > 0 && `query: ${literal(asText(query))},`,
     header.length > 0 && `header: ${literal(Object.fromEntries(header))},`,
     body !== undefined && `json: ${literal(body)},`,
   ].filter((part) => part !== false)
@@ -34,6 +34,13 @@ export function clientCall(example: DocumentExample, path: string): string | und
     .join('')
   const given = parts.length === 0 ? '' : `{\n${parts.map((part) => `  ${part}\n`).join('')}}`
   return `const response = await client${route}.$${method.toLowerCase()}(${given})`
+}
+
+/** A query as the client takes it: text, numbers too. */
+function asText(query: DocumentExample['query']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+  )
 }
 
 /** A JSON value as TypeScript is usually written. */
