@@ -100,8 +100,13 @@ describe('signing in', () => {
   })
 
   it('leads to the page that was wanted, and nowhere else', async () => {
-    const counter = '/counter?type=page_view&key=%2Fa%20b'
-    expect((await signIn(TOKEN, { next: counter })).headers.get('Location')).toBe(counter)
+    for (const counter of [
+      '/counter?type=page_view&key=%2Fa%20b',
+      '/counter?type=page_view&key=/blog/a,b:c',
+      '/?type=invoice',
+    ]) {
+      expect((await signIn(TOKEN, { next: counter })).headers.get('Location')).toBe(counter)
+    }
     for (const next of [
       '//evil.test',
       'https://evil.test/',
