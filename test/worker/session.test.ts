@@ -256,6 +256,9 @@ describe('another site, in the name of who is signed in,', () => {
       ['POST', '/v1/counters/invoice/victim', undefined],
       ['POST', '/v1/counters/invoice/victim', '{"by":5}'],
       ['POST', '/v1/increments', '{"increments":[{"type":"invoice","key":"victim"}]}'],
+      ['PUT', '/v1/counters/invoice/victim', '{"count":5}'],
+      ['DELETE', '/v1/counters/invoice/victim', undefined],
+      ['POST', '/v1/imports', '{"counters":[{"type":"invoice","key":"victim","count":5}]}'],
       ['POST', '/v1/rollup', undefined],
     ] as const) {
       const response = await worker.fetch(path, {
