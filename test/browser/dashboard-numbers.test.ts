@@ -201,8 +201,11 @@ describe('the page of a counter', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await counter.has({ 'download app.zip': 41 })
 
-    await page.getByRole('button', { name: 'Set …' }).click()
+    // Impatiently: it asks once.
+    await page.getByRole('button', { name: 'Set …' }).dblclick()
+    await dialog.waitFor()
     await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
     await counter.has({ 'download app.zip': 41 })
 
     await page.getByRole('button', { name: 'Set …' }).click()
