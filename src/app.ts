@@ -19,9 +19,12 @@ import { hit } from './routes/hit.ts'
 import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { reference } from './routes/reference.ts'
 import { search } from './routes/search.ts'
 import { settings } from './routes/set.ts'
 import { top } from './routes/top.ts'
+import { verify } from './routes/verify.ts'
+import { databaseTimed, timed } from './server-timing.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -31,14 +34,17 @@ app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  const { config, db, counting, known, visitors } = isolateOf(c.env)
+  const { config, db, counting, known, visitors, reads } = isolateOf(c.env)
   c.set('config', config)
   c.set('db', db)
   c.set('counting', counting)
   c.set('known', known)
   c.set('visitors', visitors)
+  c.set('reads', reads)
   await next()
 })
+app.use('/v1/*', timed, databaseTimed)
+app.use('/badge/*', timed, databaseTimed)
 app.use(
   methodNotAllowed({
     app,
@@ -54,15 +60,17 @@ app.route('/', health)
 app.route('/', dashboard)
 app.route('/', downloads)
 app.route('/', counters)
-app.route('/', settings)
 app.route('/', history)
 app.route('/', top)
 app.route('/', search)
+app.route('/', settings)
 app.route('/', badges)
 app.route('/', increments)
 app.route('/', imports)
 app.route('/', exports)
 app.route('/', operations)
+app.route('/', verify)
+app.route('/', reference(app))
 
 app.notFound((c) =>
   new Problem('not_found', {

@@ -5,7 +5,7 @@ import type { FieldError } from './field-errors.ts'
 import { log } from './log.ts'
 
 /** Every problem a client can meet: its stable code, its status, and what it means in general. */
-const PROBLEMS = {
+export const PROBLEMS = {
   malformed_body: { status: 400, title: 'The body is not what its content type says' },
   malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
   malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },

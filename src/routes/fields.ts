@@ -13,6 +13,15 @@ const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and $
 /** What to add: any integer that JSON numbers carry exactly. */
 export const byField = z.int({ error: BY_RULE })
 
+/** How many of something are wanted, in a query string. */
+export const limitField = (max: number) => {
+  const message = `must be a whole number from 1 to ${max}`
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= max, message)
+}
 /** What to set a counter to. */
 export const countField = z.int({ error: BY_RULE })
 
@@ -24,13 +33,3 @@ export const importedCountField = z
   .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], { error: IMPORTED_RULE })
   .transform((value) => BigInt(value))
   .refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE)
-
-/** How many of something are wanted, in a query string. */
-export const limitField = (max: number) => {
-  const message = `must be a whole number from 1 to ${max}`
-  return z
-    .string()
-    .regex(/^\d{1,9}$/, message)
-    .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= max, message)
-}

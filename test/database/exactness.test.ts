@@ -13,6 +13,7 @@ import { DatabaseFailure } from '../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { type Cut, cutFetch } from '../harness/faulty-fetch.ts'
 import { Ledger } from '../harness/ledger.ts'
+import { reconcileAll } from '../harness/reconcile-all.ts'
 
 const COUNTERS = 6
 /** No counter gets further from 0. */
@@ -129,6 +130,7 @@ class World {
     const totals = (await sum('counter_totals')) - (await sum('counter_adjustments'))
     expect(await sum('counter_history')).toBe(totals)
     for (const period of [1, 2, 3]) expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals)
+    expect((await reconcileAll(this.db)).wrong).toEqual([])
     for (const period of [0, 1, 2, 3]) expect(await sum(`type_history WHERE period = ${period}`)).toBe(totals)
   }
 

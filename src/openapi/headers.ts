@@ -1,0 +1,34 @@
+import * as z from 'zod'
+
+/** The headers of answers that a client can rely on: what each says. */
+export const HEADERS = {
+  'X-Hit': {
+    description:
+      'What became of it: `counted` (committed to the database); `queued` (in the queue: it will be counted); `ignored; reason=…` ' +
+      '(not counted: `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `duplicate`, `head`, `range`, or the `code` of the ' +
+      'problem); `unknown` (the database did not say).',
+    schema: z.string().regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/),
+  },
+  'X-Request-Id': { description: 'Stands in the log beside what is logged of this request.', schema: z.string() },
+  ETag: { description: 'Send it in `If-None-Match` to be answered 304 while nothing changes.', schema: z.string() },
+  'Cache-Control': { description: 'How long the answer may be kept, and by whom.', schema: z.string() },
+  'Retry-After': { description: 'Seconds after which to try again.', schema: z.string().regex(/^\d+$/) },
+  'WWW-Authenticate': { description: 'Names the scheme: Bearer.', schema: z.string() },
+  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
+  Location: { description: 'Where the file is.', schema: z.string() },
+} as const
+
+export type HeaderName = keyof typeof HEADERS
+
+/** Recognises a request that is sent again. */
+export const IDEMPOTENCY_KEY = {
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe(
+      'Text of your choice that stands for this one request: sent again with the same key, from wherever, it changes nothing, for 24 ' +
+        'hours (`PRUNING.idempotency_hours`).',
+    ),
+}
