@@ -26,10 +26,15 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     }
   }
   if (operation.problems.length === 0) return responses
-  for (const [status, codes] of byStatus([...operation.problems, ...ANY_REQUEST])) {
+  for (const [status, codes] of byStatus([...operation.problems, ...crossSite(operation), ...ANY_REQUEST])) {
     responses[status] ??= problemOf(schemas, operation, status, codes, examplesOf(String(status)))
   }
   return responses
+}
+
+/** What everything that changes something with the token answers to other sites, if a browser's session stands in for that. */
+function crossSite({ access, method }: Operation): ProblemCode[] {
+  return access === 'token' && method !== 'get' ? ['cross_site_request'] : []
 }
 
 type NamedExamples = [string, Example][]

@@ -7,6 +7,7 @@ import { type DocumentExample, examplesOf } from '../../src/openapi/document-exa
 import { type Operation, operationsOf } from '../../src/openapi/operation.ts'
 import { problemDocument } from '../../src/openapi/problems.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/problem.ts'
+import { dashboard } from '../../src/routes/dashboard.ts'
 import { freshDatabase } from '../harness/database.ts'
 import { TestWorker, TOKEN } from '../harness/worker.ts'
 
@@ -142,8 +143,9 @@ describe('the document and the routes', () => {
     const described = new Set(
       app.routes.filter((route) => operationsOf(route).length > 0).map(({ method, path }) => `${method} ${path}`),
     )
-    // Preflights are answered as the Fetch standard wants them; middlewares are no routes.
-    const served = app.routes.filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
+    // Preflights are answered as the Fetch standard wants them; middlewares are no routes, and the dashboard's pages are for people.
+    const pages = new Set(dashboard.routes.map(({ path }) => path))
+    const served = app.routes.filter(({ method, path }) => method !== 'ALL' && method !== 'OPTIONS' && !pages.has(path))
     expect([...new Set(served.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual([...described].sort())
   })
 
