@@ -40,10 +40,13 @@ export interface KeyCount {
   count: Count
 }
 
+/** How things stand; `null`: the database did not say. */
 export interface Status {
-  pendingSlots: number
+  /** What a person should look at. */
+  problems?: { detail: string }[]
+  pendingSlots: number | null
   pendingSlotsAtLeast: boolean
-  rollUp: { running: boolean; lastRunAt: string | null; caughtUpAt: string | null; behindSeconds: number | null }
+  rollUp: { running: boolean | null; behindSeconds: number | null }
 }
 
 /** A path of the API: its segments and its parameters, encoded. */

@@ -9,8 +9,12 @@ import { type Count, showCount } from './numbers.ts'
  */
 export function startChange(type: string, key: string, changed: () => void): void {
   const message = byId('change-message')
+  let busy = false
 
   const change = async (count: bigint | null) => {
+    // Pressed again, before the first time has come to its question or its answer.
+    if (busy) return
+    busy = true
     message.textContent = ''
     try {
       const { counters } = await ask<{ counters: Counter[] }>('GET', path(['counters', type], { key }))
@@ -24,6 +28,8 @@ export function startChange(type: string, key: string, changed: () => void): voi
       message.textContent = count === null ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } catch (error) {
       message.textContent = messageOf(error)
+    } finally {
+      busy = false
     }
     changed()
   }

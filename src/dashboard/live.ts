@@ -1,10 +1,10 @@
 import { ask, messageOf, path, type Status } from './api.ts'
-import { byId } from './dom.ts'
+import { byId, element } from './dom.ts'
 import { type Count, showCount } from './numbers.ts'
 import { type Repeated, repeat } from './repeat.ts'
 import { showAgo } from './time.ts'
 
-const EVERY_MS = 3_000
+const EVERY_MS = 5_000
 /** Most runs for one press of the button, so that it comes to an end on a busy site as well. */
 const MAX_RUNS = 50
 
@@ -50,12 +50,20 @@ export function startLive(rolledUp: () => void): Repeated {
   return polled
 }
 
-function show({ pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
-  byId('pending').textContent = `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`
-  const { running, behindSeconds } = rollUp
-  byId('lag').textContent = running
-    ? 'running'
-    : behindSeconds === null
-      ? 'has not run yet'
-      : `caught up ${showAgo(behindSeconds)}`
+function show({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
+  byId('pending').textContent =
+    pendingSlots === null ? '?' : `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`
+  byId('lag').textContent = lagOf(rollUp)
+  const list = byId('problems')
+  const details = problems.map(({ detail }) => detail)
+  // The same again would be read out again.
+  if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
+  list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
+  list.hidden = details.length === 0
+}
+
+function lagOf({ running, behindSeconds }: Status['rollUp']): string {
+  if (running) return 'running'
+  if (behindSeconds !== null) return `caught up ${showAgo(behindSeconds)}`
+  return running === null ? 'not known' : 'has not run yet'
 }

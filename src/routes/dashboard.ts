@@ -19,7 +19,7 @@ const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
 
 /** Pages of the dashboard: nothing else may follow `next`, so that signing in leads nowhere else. */
-const OWN_PATH = /^\/(?:counter)?(?:\?[\w%&=.~*!'()+-]*)?$/
+const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
 /** The dashboard's pages. Their numbers come from the API, which takes the session in place of the token. */
 export const dashboard = new Hono<AppEnv>()

@@ -101,6 +101,17 @@ describe('the page of a type', () => {
     await shows('#today', /^7$/)
   })
 
+  it('says what the status complains about, until that is over', async () => {
+    await counter.add('page_view', '/late', 1)
+    await counter.rollUp(new Date(Date.now() - HOUR_MS))
+    await shows('#problems', /roll-up/i)
+    expect(await page.locator('#problems').isVisible()).toBe(true)
+    if (process.env.SCREENSHOTS_FULL) await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/problems.png` })
+    await page.getByRole('button', { name: 'Roll up now' }).click()
+    await shows('#problems', /^$/)
+    expect(await page.locator('#problems').isVisible()).toBe(false)
+  })
+
   it('says what is under the pointer', async () => {
     await counter.add('page_view', '/tip', 1_234)
     await counter.rollUp(new Date())
@@ -201,8 +212,11 @@ describe('the page of a counter', () => {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await counter.has({ 'download app.zip': 41 })
 
-    await page.getByRole('button', { name: 'Set …' }).click()
+    // Impatiently: it asks once.
+    await page.getByRole('button', { name: 'Set …' }).dblclick()
+    await dialog.waitFor()
     await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
     await counter.has({ 'download app.zip': 41 })
 
     await page.getByRole('button', { name: 'Set …' }).click()

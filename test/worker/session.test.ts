@@ -100,8 +100,13 @@ describe('signing in', () => {
   })
 
   it('leads to the page that was wanted, and nowhere else', async () => {
-    const counter = '/counter?type=page_view&key=%2Fa%20b'
-    expect((await signIn(TOKEN, { next: counter })).headers.get('Location')).toBe(counter)
+    for (const counter of [
+      '/counter?type=page_view&key=%2Fa%20b',
+      '/counter?type=page_view&key=/blog/a,b:c',
+      '/?type=invoice',
+    ]) {
+      expect((await signIn(TOKEN, { next: counter })).headers.get('Location')).toBe(counter)
+    }
     for (const next of [
       '//evil.test',
       'https://evil.test/',
@@ -251,6 +256,9 @@ describe('another site, in the name of who is signed in,', () => {
       ['POST', '/v1/counters/invoice/victim', undefined],
       ['POST', '/v1/counters/invoice/victim', '{"by":5}'],
       ['POST', '/v1/increments', '{"increments":[{"type":"invoice","key":"victim"}]}'],
+      ['PUT', '/v1/counters/invoice/victim', '{"count":5}'],
+      ['DELETE', '/v1/counters/invoice/victim', undefined],
+      ['POST', '/v1/imports', '{"counters":[{"type":"invoice","key":"victim","count":5}]}'],
       ['POST', '/v1/rollup', undefined],
     ] as const) {
       const response = await worker.fetch(path, {

@@ -51,6 +51,7 @@ export function signedInPage(title: string, types: readonly string[], current: s
 <button id="roll-up" class="quiet">Roll up now</button>
 <p id="live-message" role="status"></p>
 </section>
+<ul class="notice" id="problems" role="status" hidden></ul>
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}`,
   )
