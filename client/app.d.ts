@@ -689,6 +689,7 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
+            query?: {}
           }
         }
       | {
@@ -708,6 +709,7 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
+            query?: {}
           }
         }
       | {
@@ -733,6 +735,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_body'
+              | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
               | 'unauthorized'
@@ -751,6 +754,7 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
+            query?: {}
           }
         }
   }
@@ -772,7 +776,9 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {}
+          input: {
+            query?: {}
+          }
         }
       | {
           output: {
@@ -793,12 +799,16 @@ type Routes = {
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
               | 'rollup_running'
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 401 | 403 | 409 | 500 | 503
-          input: {}
+          status: 400 | 401 | 403 | 409 | 422 | 500 | 503
+          input: {
+            query?: {}
+          }
         }
   }
   '/v1/search/:type': {
@@ -936,7 +946,9 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {}
+          input: {
+            query?: {}
+          }
         }
       | {
           output: {
@@ -951,11 +963,13 @@ type Routes = {
                 }[]
               | undefined
             requestId: string
-            code: 'configuration_invalid' | 'internal_error' | 'unauthorized'
+            code: 'configuration_invalid' | 'internal_error' | 'invalid_request' | 'malformed_query' | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 401 | 500 | 503
-          input: {}
+          status: 400 | 401 | 422 | 500 | 503
+          input: {
+            query?: {}
+          }
         }
   }
   '/v1/top/:type': {

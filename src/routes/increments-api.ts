@@ -32,6 +32,7 @@ export const incrementMany = {
   summary: 'Add to many counters at once',
   description: `Up to ${MAX_INCREMENTS} increments of any types: all of them or none.`,
   access: 'token',
+  query: {},
   headers: IDEMPOTENCY_KEY,
   body: {
     schema: z.strictObject(
@@ -49,6 +50,7 @@ export const incrementMany = {
   },
   problems: [
     'malformed_body',
+    'malformed_query',
     'unauthorized',
     'body_too_large',
     'unsupported_media_type',

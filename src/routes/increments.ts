@@ -7,6 +7,7 @@ import type { FieldError } from '../field-errors.ts'
 import { tellHit } from '../hit-header.ts'
 import { limitBody, readJson } from '../json-body.ts'
 import { describe } from '../openapi/operation.ts'
+import { readQuery } from '../query.ts'
 import { findCounter, invalidRequest } from '../request.ts'
 import { idempotencyKey, SEND_AGAIN } from './idempotency-key.ts'
 import { incrementMany } from './increments-api.ts'
@@ -21,6 +22,7 @@ export const increments = new Hono<AppEnv>().post(
   requireToken,
   limitBody(MAX_BODY_BYTES),
   describe(incrementMany, async (c) => {
+    readQuery(c, incrementMany.query)
     const key = await idempotencyKey(c, 'count')
     const body = await readJson(c, incrementMany.body.schema)
     const errors: FieldError[] = []

@@ -103,8 +103,9 @@ export const readStatus = {
     'What is pending, how big the tables are, who waits for whom. Answers 200 also while the database is away, and says so under `problems`. ' +
     'Counts are exact however far the roll-up is behind.',
   access: 'token',
+  query: {},
   answers: { 200: { description: 'The state of things.', schema: status } },
-  problems: ['unauthorized'],
+  problems: ['malformed_query', 'unauthorized', 'invalid_request'],
   examples: {
     status: {
       summary: 'Caught up four seconds ago',
@@ -154,8 +155,9 @@ export const rollUpOnce = {
   summary: 'Roll up now',
   description: 'Moves pending counts into the totals and the history, as happens every minute anyway.',
   access: 'token',
+  query: {},
   answers: { 200: { description: 'What was moved.', schema: summary } },
-  problems: ['unauthorized', 'rollup_running', ...DATABASE],
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'rollup_running', ...DATABASE],
   examples: {
     rollUp: {
       summary: 'Twelve counts of two counters',

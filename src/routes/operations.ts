@@ -10,6 +10,7 @@ import { log } from '../log.ts'
 import { openMaintenanceDatabase } from '../maintenance.ts'
 import { describe } from '../openapi/operation.ts'
 import { Problem } from '../problem.ts'
+import { readQuery } from '../query.ts'
 import { statusReport } from '../status/report.ts'
 import { survey } from '../status/survey.ts'
 import { readStatus, rollUpOnce } from './operations-api.ts'
@@ -27,6 +28,7 @@ export const operations = new Hono<AppEnv>()
     '/v1/status',
     requireToken,
     describe(readStatus, async (c) => {
+      readQuery(c, readStatus.query)
       const isolate = isolateOf(c.env)
       const { config } = isolate
       // Past the circuit breaker: the server's views may be slow or refused in a database that is well.
@@ -42,6 +44,7 @@ export const operations = new Hono<AppEnv>()
     '/v1/rollup',
     requireToken,
     describe(rollUpOnce, async (c) => {
+      readQuery(c, rollUpOnce.query)
       const run = rollUpNow(c.var.config).finally(() => c.var.reads.rolled.forget())
       // A client that hangs up must not leave a transaction open, with its locks.
       c.executionCtx.waitUntil(run.catch(() => {}))

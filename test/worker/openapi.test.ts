@@ -125,6 +125,16 @@ describe('every problem that the document gives an operation', () => {
     },
   )
 
+  it('is one where a query has something in it that nobody knows, wherever the API is asked', async () => {
+    for (const example of described.filter(({ path }) => path.startsWith('/v1/'))) {
+      const path = `${example.path}${example.path.includes('?') ? '&' : '?'}unheard_of=1`
+      const response = await send(worker, { ...example, path })
+      expect([example.name, response.status]).toEqual([example.name, 422])
+      const { errors } = problemDocument.parse(await response.json())
+      expect(errors).toEqual([{ field: 'unheard_of', message: 'is not a parameter of this path' }])
+    }
+  })
+
   it('with the database can be met', async () => {
     const faulty = {
       // Refused credentials: what was refused for less clear reasons may be counted in part, if it has parts.
