@@ -1,14 +1,14 @@
 // What the product is compared with: a Hono app without middlewares, and the product's own driver. Every counting route sends
 // one statement per request and answers after its commit.
 import { type Context, Hono } from 'hono'
-import { applyBatch, makeBatch } from '../src/counters/batch.ts'
-import type { Counter } from '../src/counters/counter.ts'
-import { random64 } from '../src/counters/random.ts'
-import { SlotPool } from '../src/counters/slots.ts'
-import { type Database, type Executor, openDatabase } from '../src/database/database.ts'
-import { classify } from '../src/database/errors.ts'
-import type { Env } from '../src/env.ts'
-import { isolateOf } from '../src/isolate.ts'
+import { applyBatch, makeBatch } from '../../src/counters/batch.ts'
+import type { Counter } from '../../src/counters/counter.ts'
+import { random64 } from '../../src/counters/random.ts'
+import { SlotPool } from '../../src/counters/slots.ts'
+import { type Database, type Executor, openDatabase } from '../../src/database/database.ts'
+import { classify } from '../../src/database/errors.ts'
+import type { Env } from '../../src/env.ts'
+import { isolateOf } from '../../src/isolate.ts'
 
 /** Long enough that whoever queues behind a hot row is served in the end: it is throughput that is measured. */
 const DEADLINE_MS = 60_000

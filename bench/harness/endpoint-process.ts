@@ -1,10 +1,14 @@
 // The local PlanetScale endpoint in a process of its own, so that what it costs is not the bench's. Ends with its parent, and
 // tells it how many statements there were and are.
-import { Branch } from '../local/planetscale/branch.ts'
-import { PlanetScaleEndpoint } from '../local/planetscale/endpoint.ts'
+import { Branch, type IsolationLevel } from '../../local/planetscale/branch.ts'
+import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 
-const [password] = process.argv.slice(2)
-const endpoint = new PlanetScaleEndpoint({ mysqlUrl: process.env.MYSQL_URL!, password: password! })
+const [password, isolation] = process.argv.slice(2)
+const endpoint = new PlanetScaleEndpoint({
+  mysqlUrl: process.env.MYSQL_URL!,
+  password: password!,
+  ...(isolation !== undefined && { isolation: isolation as IsolationLevel }),
+})
 
 let statements = 0
 let running = 0

@@ -18,6 +18,9 @@ local function body(key)
   return '{"type":"page_view","key":"' .. key .. '"}'
 end
 
+-- Real hits come from browsers: what tells bots from people has its work to do.
+local USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
 local thread
 
 function setup(only)
@@ -28,6 +31,7 @@ function init(args)
   local method, keys, order, seed = args[1], tonumber(args[2]), args[3], tonumber(args[4])
   ramp, connections = tonumber(args[5]), tonumber(args[6])
   wrk.method = method
+  wrk.headers['User-Agent'] = USER_AGENT
   requests = {}
   if keys == 0 then
     requests[1] = wrk.format()

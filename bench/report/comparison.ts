@@ -1,5 +1,5 @@
-import { format } from './rounds.ts'
-import type { Comparison, Run } from './topic.ts'
+import { format } from '../harness/rounds.ts'
+import type { Comparison, Run } from '../topic.ts'
 
 /** What a comparison came to. */
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { ServerProcess } from '../local/server-process.ts'
+import { ServerProcess } from '../../local/server-process.ts'
 
 const STOP_MS = 1_000
 /** Seconds that a request may wait in a queue before it counts as an error. */

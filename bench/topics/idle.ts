@@ -1,5 +1,5 @@
-import { httpVariant } from './http-variant.ts'
-import type { Topic } from './topic.ts'
+import { httpVariant } from '../harness/http-variant.ts'
+import type { Topic } from '../topic.ts'
 
 const HIT = 'POST /hit'
 const STATEMENT = 'one statement'

@@ -1,5 +1,5 @@
-import { type HttpVariant, httpVariant } from './http-variant.ts'
-import type { Comparison, Topic } from './topic.ts'
+import { type HttpVariant, httpVariant } from '../harness/http-variant.ts'
+import type { Comparison, Topic } from '../topic.ts'
 
 const CONNECTIONS = 256
 const SAID = '?type=page_view&key=%2Fblog%2Fhello'

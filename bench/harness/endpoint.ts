@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Behaviour } from '../local/planetscale/behaviour.ts'
+import type { Behaviour } from '../../local/planetscale/behaviour.ts'
+import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 
 const PASSWORD = 'bench'
 const ANSWER_MS = 10_000
@@ -18,14 +19,19 @@ export class EndpointProcess {
 
   /**
    * @param mysqlUrl the server whose databases it serves
+   * @param isolation of its connections; default: the server's
    * @throws {Error} if it does not come up
    */
-  static async start(mysqlUrl: string): Promise<EndpointProcess> {
+  static async start(mysqlUrl: string, isolation?: IsolationLevel): Promise<EndpointProcess> {
     // Detached, so that Ctrl-C in the terminal does not reach it: it ends when the channel to its parent does.
-    const child = fork(join(import.meta.dirname, 'endpoint-process.ts'), [PASSWORD], {
-      detached: true,
-      env: { ...process.env, MYSQL_URL: mysqlUrl },
-    })
+    const child = fork(
+      join(import.meta.dirname, 'endpoint-process.ts'),
+      [PASSWORD, ...(isolation ? [isolation] : [])],
+      {
+        detached: true,
+        env: { ...process.env, MYSQL_URL: mysqlUrl },
+      },
+    )
     const { port } = await heard<{ port: number }>(child)
     return new EndpointProcess(child, port)
   }

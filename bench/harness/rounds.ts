@@ -1,5 +1,5 @@
+import { FIGURES, type FigureName, type Outcome, type Run, type Topic, type Variant } from '../topic.ts'
 import type { Rig } from './rig.ts'
-import { FIGURES, type FigureName, type Outcome, type Run, type Table, type Topic, type Variant } from './topic.ts'
 
 /** How long and how often to measure. */
 export interface Extent {
@@ -16,19 +16,21 @@ const MAX_BROKEN = 3
  * variant, and every other one goes backwards, so that none always comes after the same one. A run that breaks down has
  * failed; the others go on.
  *
+ * @param variants those of the topic that can be measured
  * @param progress told of every run, and how many runs that finished: 1, or 0 for a line that belongs to the one before
  * @throws {Error} if nothing works any more, or the bench is stopped
  */
 export async function runTopic(
   rig: Rig,
   topic: Topic,
+  variants: readonly Variant[],
   { rounds, seconds }: Extent,
   progress: (line: string, finished: number) => void,
-): Promise<{ runs: Run[]; tables: Table[] }> {
+): Promise<Run[]> {
   const runs: Run[] = []
   let broken = 0
-  for (let round = 1; topic.variants.length > 0 && round <= rounds; round++) {
-    for (const variant of orderOf(topic.variants, round)) {
+  for (let round = 1; variants.length > 0 && round <= rounds; round++) {
+    for (const variant of orderOf(variants, round)) {
       rig.signal.throwIfAborted()
       const outcome: Outcome = await variant.measure(rig, round, seconds).catch((error: unknown) => {
         rig.signal.throwIfAborted()
@@ -38,13 +40,14 @@ export async function runTopic(
       const { figures, violations } = outcome
       if (Object.keys(figures).length > 0) broken = 0
       runs.push({ round, variant: variant.name, ...outcome })
-      const shown = topic.columns.map((figure) => `${format(figure, figures[figure])} ${FIGURES[figure].heading}`)
+      const known = topic.columns.filter((figure) => figures[figure] !== undefined)
+      const shown = known.map((figure) => `${format(figure, figures[figure])} ${FIGURES[figure].heading}`)
       progress(`${topic.name} ${round}/${rounds}  ${variant.name}: ${shown.join(', ')}`, 1)
       for (const violation of violations) progress(`  FAILED: ${violation}`, 0)
     }
   }
   rig.signal.throwIfAborted()
-  return { runs, tables: (await topic.once?.(rig, seconds)) ?? [] }
+  return runs
 }
 
 /** The variants in the order of a round. */

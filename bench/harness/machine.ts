@@ -19,6 +19,8 @@ export interface Environment {
   versions: Record<string, string>
   /** The database server's settings that decide what a commit costs. */
   databaseSettings: Record<string, string>
+  /** The database server that was measured beside it, if there was one, and its settings. */
+  secondDatabase?: { version: string; settings: Record<string, string> }
 }
 
 const PACKAGES = ['workerd', 'hono', '@planetscale/database']
@@ -29,8 +31,10 @@ export async function observeMachine(rig: Rig): Promise<() => Environment> {
   const versions: Record<string, string> = { node: process.versions.node }
   for (const name of PACKAGES) versions[name] = await versionOf(name)
   versions.wrk = await wrkVersion()
-  versions.database = rig.database
-  const databaseSettings = await rig.databaseSettings()
+  const [first, second] = rig.servers
+  versions.database = first!.description
+  const databaseSettings = await first!.settings()
+  const secondDatabase = second && { version: second.description, settings: await second.settings() }
   return () => ({
     date: new Date().toISOString(),
     machine: {
@@ -42,6 +46,7 @@ export async function observeMachine(rig: Rig): Promise<() => Environment> {
     },
     versions,
     databaseSettings,
+    ...(secondDatabase && { secondDatabase }),
   })
 }
 

@@ -1,5 +1,5 @@
-import { httpVariant } from './http-variant.ts'
-import type { Comparison, Topic } from './topic.ts'
+import { httpVariant } from '../harness/http-variant.ts'
+import type { Comparison, Topic } from '../topic.ts'
 
 const BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
 const CONNECTIONS = [256, 1_024]

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { SourceMap, type SourceMapping } from 'node:module'
 import { dirname, relative, resolve } from 'node:path'
-import { freePort } from '../local/free-port.ts'
-import { PROJECT } from '../local/worker-process.ts'
-import { Inspector } from './inspector.ts'
-import type { Rig } from './rig.ts'
-import { type Service, withService } from './service.ts'
-import type { Table, Topic } from './topic.ts'
-import { runWrk } from './wrk.ts'
+import { freePort } from '../../local/free-port.ts'
+import { PROJECT } from '../../local/worker-process.ts'
+import { Inspector } from '../harness/inspector.ts'
+import type { Rig } from '../harness/rig.ts'
+import { type Service, withService } from '../harness/service.ts'
+import { runWrk } from '../harness/wrk.ts'
+import type { Table, Topic } from '../topic.ts'
 
 const CONNECTIONS = 256
 const WARM_UP_SECONDS = 2
@@ -63,7 +63,7 @@ async function profileHits(rig: Rig, service: Service, inspectorPort: number, se
     await inspector.call('Profiler.start')
     await send(seconds)
     const { profile } = (await inspector.call('Profiler.stop')) as { profile: Profile }
-    return tablesOf(profile, await sourcesOf(rig.scriptOf('product')))
+    return tablesOf(profile, await sourcesOf(await rig.scriptOf('product')))
   } finally {
     inspector.close()
   }

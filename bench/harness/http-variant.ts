@@ -1,0 +1,81 @@
+import type { Outcome, Variant } from '../topic.ts'
+import { measureLoad } from './load.ts'
+import type { Rig } from './rig.ts'
+import { type CountTable, type Service, type ServiceOptions, withService } from './service.ts'
+
+const WARM_UP_SECONDS = 1
+/** What is cut off at the end of the warm-up is waited for, which takes long where hits queue behind one row. */
+const MAX_WARM_UP_CONNECTIONS = 64
+
+/** A route under load. */
+export interface HttpVariant
+  extends Pick<Variant, 'name' | 'about' | 'table' | 'axes' | 'needs'>,
+    Omit<ServiceOptions, 'server'> {
+  /** The product to measure on. Default: the rig's first server, whatever it is. */
+  server?: 'mysql' | 'mariadb'
+  method?: 'GET' | 'POST'
+  path: string
+  connections: number
+  /** Distinct keys in the bodies; 0 sends no body. Default: 1. */
+  keys?: number
+  /** Seconds until queues have grown to their length, which are left out of answers per second. Default: 0. */
+  rampSeconds?: number
+  /** Where it counts, if it does: then every answered request must be found there. */
+  counts: CountTable | ((service: Service) => Promise<number>) | null
+  /** Makes the database ready, before anything is measured. */
+  prepare?(service: Service): Promise<void>
+  /** Looks whether all is right, afterwards; tells what is not. */
+  check?(service: Service): Promise<string[]>
+}
+
+/** Measures a route: warms it up, puts it under load, and compares what was answered with what was counted. */
+export function httpVariant(variant: HttpVariant): Variant {
+  const { name, about, table, axes, server } = variant
+  const needs = [...(variant.needs ?? []), ...(server === undefined ? [] : [server])]
+  return {
+    name,
+    about,
+    ...(table !== undefined && { table }),
+    ...(axes !== undefined && { axes }),
+    needs,
+    measure: (rig, round, seconds) =>
+      withService(rig, serviceOptions(rig, variant), (service) => measure(rig, service, variant, round, seconds)),
+  }
+}
+
+function serviceOptions(rig: Rig, variant: HttpVariant): ServiceOptions {
+  const { worker, behaviour, server, isolation, settings, durableObjects } = variant
+  return {
+    worker,
+    server: rig.server(server),
+    ...(behaviour !== undefined && { behaviour }),
+    ...(isolation !== undefined && { isolation }),
+    ...(settings !== undefined && { settings }),
+    ...(durableObjects !== undefined && { durableObjects }),
+  }
+}
+
+async function measure(
+  rig: Rig,
+  service: Service,
+  variant: HttpVariant,
+  round: number,
+  seconds: number,
+): Promise<Outcome> {
+  const { method = 'POST', path, connections, keys = 1, rampSeconds = 0, counts, prepare, check } = variant
+  await prepare?.(service)
+  const outcome = await measureLoad(rig, service, {
+    load: { method, url: `${service.url}${path}`, connections, keys, seed: round, rampSeconds, seconds },
+    // All keys in turn, so that every one is known when it counts; twice as long, because there are more of them.
+    warmUpSeconds: Math.min(seconds, keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS),
+    warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),
+    count: counts === null ? null : typeof counts === 'string' ? () => service.sum(counts) : () => counts(service),
+    ids: counts === 'published_slotted_counters',
+  })
+  outcome.violations.push(...((await check?.(service)) ?? []))
+  if (outcome.violations.length > 0) {
+    const log = await service.logTail()
+    if (log !== '') outcome.violations.push(`the log ends with: ${log}`)
+  }
+  return outcome
+}

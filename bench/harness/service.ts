@@ -1,0 +1,169 @@
+import { migrate } from '../../local/migrations.ts'
+import type { Behaviour } from '../../local/planetscale/behaviour.ts'
+import type { IsolationLevel } from '../../local/planetscale/branch.ts'
+import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../local/workerd.ts'
+import { EndpointProcess } from './endpoint.ts'
+import type { Rig, WorkerName } from './rig.ts'
+import type { BenchServer } from './server.ts'
+
+/** Tables of what the product is compared with; the second as it was published. */
+export const BASELINE_TABLES = [
+  `CREATE TABLE one_row_counters (
+     record_type INT NOT NULL,
+     record_id BIGINT UNSIGNED NOT NULL,
+     count BIGINT NOT NULL,
+     PRIMARY KEY (record_type, record_id)
+   )`,
+  `CREATE TABLE published_slotted_counters (
+     id INT NOT NULL AUTO_INCREMENT,
+     record_type INT NOT NULL,
+     record_id INT NOT NULL,
+     slot INT NOT NULL DEFAULT 0,
+     count INT DEFAULT NULL,
+     PRIMARY KEY (id),
+     UNIQUE KEY records_and_slots (record_type, record_id, slot)
+   )`,
+  `CREATE TABLE cumulative_counters (
+     record_type INT NOT NULL,
+     record_id BIGINT UNSIGNED NOT NULL,
+     writer BIGINT UNSIGNED NOT NULL,
+     count BIGINT NOT NULL,
+     PRIMARY KEY (record_type, record_id, writer)
+   )`,
+  `CREATE TABLE events (
+     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+     record_type INT NOT NULL,
+     record_id BIGINT UNSIGNED NOT NULL,
+     PRIMARY KEY (id)
+   )`,
+]
+
+/** A table whose sum says how much was counted. */
+export type CountTable =
+  | 'slotted_counters'
+  | 'one_row_counters'
+  | 'published_slotted_counters'
+  | 'cumulative_counters'
+  | 'counter_totals'
+
+/** The token of the Workers that are measured. */
+export const TOKEN = 'bench'
+
+const QUIET_MS = 100
+const POLL_MS = 20
+const SETTLE_MS = 60_000
+
+/** How to start a service. */
+export interface ServiceOptions extends Pick<WorkerdOptions, 'inspectorPort' | 'settings' | 'durableObjects'> {
+  worker: WorkerName
+  /** Latency of network and commits, and faults. */
+  behaviour?: Partial<Behaviour>
+  /** Default: the rig's first. */
+  server?: BenchServer
+  /** Default: the server's. */
+  isolation?: IsolationLevel
+}
+
+/** A Worker on workerd of its own, an endpoint of its own, and a database of its own. */
+export interface Service {
+  url: string
+  /** The process id of workerd. */
+  pid: number
+  /** A folder that goes away with it. */
+  directory: string
+  server: BenchServer
+  database: string
+  /** The database's URL at the endpoint. */
+  databaseUrl: string
+  /** Statements that the Worker sent so far. */
+  statements(): Promise<number>
+  /** Makes the endpoint slow or faulty. */
+  behave(behaviour: Partial<Behaviour>): Promise<void>
+  /** The sum of a table's counts at this moment. */
+  sum(table: CountTable): Promise<number>
+  /**
+   * Waits until nothing is written any more, for statements of requests that were cut off may be under way or in a queue.
+   *
+   * @param count what must not change any more
+   * @returns what it came to
+   */
+  settle(count: () => Promise<number>): Promise<number>
+  /** Ends workerd as kill -9 does, and starts it again at the same place. */
+  killAndRestart(): Promise<void>
+  /** The last lines of workerd's and the Worker's log. */
+  logTail(): Promise<string>
+}
+
+/** Starts a service, hands it over, and takes it down. */
+export async function withService<T>(
+  rig: Rig,
+  { worker, behaviour = {}, server = rig.server(), isolation, ...options }: ServiceOptions,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  rig.signal.throwIfAborted()
+  const script = await rig.scriptOf(worker)
+  const directory = await rig.newDirectory()
+  const database = await server.createDatabase()
+  let endpoint: EndpointProcess | undefined
+  let workerd: Workerd | undefined
+  try {
+    await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
+    for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
+    const started = await EndpointProcess.start(server.url, isolation)
+    endpoint = started
+    await endpoint.behave(database, behaviour)
+    const databaseUrl = endpoint.urlOf(database)
+    const start = (port?: number) =>
+      startWorkerd({
+        ...options,
+        script,
+        directory,
+        databaseUrl,
+        apiToken: TOKEN,
+        ...(port !== undefined && { port }),
+      })
+    workerd = await start()
+    const { url, pid, port } = workerd
+    const sum = async (table: CountTable): Promise<number> => {
+      const [row] = await server.query(`SELECT COALESCE(SUM(count), 0) AS sum FROM \`${database}\`.${table}`)
+      return Number(row!.sum)
+    }
+    return await work({
+      url,
+      pid,
+      directory,
+      server,
+      database,
+      databaseUrl,
+      statements: async () => (await started.statements()).statements,
+      behave: (changed) => started.behave(database, { ...behaviour, ...changed }),
+      sum,
+      settle: (count) => settle(rig, started, count),
+      async killAndRestart() {
+        await workerd?.kill()
+        workerd = await start(port)
+      },
+      logTail: () => logTail(directory),
+    })
+  } finally {
+    await workerd?.stop()
+    await endpoint?.stop()
+    await server.dropDatabase(database)
+  }
+}
+
+async function settle(rig: Rig, endpoint: EndpointProcess, count: () => Promise<number>): Promise<number> {
+  const began = Date.now()
+  let last = -1
+  for (let quietSince = began; Date.now() - quietSince < QUIET_MS; ) {
+    rig.signal.throwIfAborted()
+    if (Date.now() - began > SETTLE_MS) throw new Error(`Writing did not end within ${SETTLE_MS} ms.`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    // It answers between statements: whatever it had been sent before, it has begun.
+    const { running } = await endpoint.statements()
+    const now = await count()
+    if (now !== last || running > 0) quietSince = Date.now()
+    last = now
+  }
+  return last
+}

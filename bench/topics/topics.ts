@@ -1,0 +1,9 @@
+import type { Topic } from '../topic.ts'
+import { hotKey } from './hot-key.ts'
+import { idle } from './idle.ts'
+import { latency } from './latency.ts'
+import { manyKeys } from './many-keys.ts'
+import { profile } from './profile.ts'
+
+/** All benchmarks, in the order of the report. */
+export const TOPICS: readonly Topic[] = [hotKey, latency, manyKeys, idle, profile]
