@@ -1,4 +1,7 @@
 import type { Topic } from '../topic.ts'
+import { contention } from './contention.ts'
+import { contentionLatency } from './contention-latency.ts'
+import { direct } from './direct.ts'
 import { hotKey } from './hot-key.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
@@ -6,4 +9,13 @@ import { manyKeys } from './many-keys.ts'
 import { profile } from './profile.ts'
 
 /** All benchmarks, in the order of the report. */
-export const TOPICS: readonly Topic[] = [hotKey, latency, manyKeys, idle, profile]
+export const TOPICS: readonly Topic[] = [
+  hotKey,
+  latency,
+  manyKeys,
+  idle,
+  contention,
+  contentionLatency,
+  direct,
+  profile,
+]

@@ -35,16 +35,31 @@ app.post('/one-row', async (c) => {
   return c.body(null, 204)
 })
 
-/** The slotted counter pattern as it was published. */
+/** The slotted counter pattern as it was published, with so many slots. */
 app.post('/published', async (c) => {
   const { recordType, recordId } = await counterOf(c)
   await executor(c).execute(
     `INSERT INTO published_slotted_counters (record_type, record_id, slot, count)
-     VALUES (${recordType}, ${BigInt.asUintN(31, recordId)}, FLOOR(RAND() * 100), 1)
+     VALUES (${recordType}, ${BigInt.asUintN(31, recordId)}, FLOOR(RAND() * ${slotsOf(c)}), 1)
      ON DUPLICATE KEY UPDATE count = count + 1`,
   )
   return c.body(null, 204)
 })
+
+/** The same in our tables, whose primary key is the address of the slot. */
+app.post('/own', async (c) => {
+  const counter = await counterOf(c)
+  const slot = BigInt(Math.floor(Math.random() * slotsOf(c)))
+  await applyBatch(
+    executor(c),
+    makeBatch(random64(), [{ counter, by: 1n }], () => slot),
+  )
+  return c.body(null, 204)
+})
+
+function slotsOf(c: BenchContext): number {
+  return Number(c.req.query('slots') ?? 100)
+}
 
 const slots = new SlotPool()
 
