@@ -7,6 +7,8 @@ import { idle } from './idle.ts'
 import { latency } from './latency.ts'
 import { manyKeys } from './many-keys.ts'
 import { profile } from './profile.ts'
+import { reading } from './reading.ts'
+import { slots } from './slots.ts'
 
 /** All benchmarks, in the order of the report. */
 export const TOPICS: readonly Topic[] = [
@@ -17,5 +19,7 @@ export const TOPICS: readonly Topic[] = [
   contention,
   contentionLatency,
   direct,
+  slots,
+  reading,
   profile,
 ]
