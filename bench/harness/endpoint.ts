@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Behaviour } from '../../local/planetscale/behaviour.ts'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
+import { end, heard } from './child.ts'
 
 const PASSWORD = 'bench'
-const ANSWER_MS = 10_000
 
 /** The local PlanetScale endpoint, in a process of its own. */
 export class EndpointProcess {
@@ -32,7 +31,7 @@ export class EndpointProcess {
         env: { ...process.env, MYSQL_URL: mysqlUrl },
       },
     )
-    const { port } = await heard<{ port: number }>(child)
+    const { port } = await heard<{ port: number }>(child, 'The endpoint')
     return new EndpointProcess(child, port)
   }
 
@@ -43,7 +42,7 @@ export class EndpointProcess {
 
   /** Statements that it was sent so far, and those of them that are running or wait for a connection. */
   async statements(): Promise<{ statements: number; running: number }> {
-    const answer = heard<{ statements: number; running: number }>(this.#child)
+    const answer = heard<{ statements: number; running: number }>(this.#child, 'The endpoint')
     this.#child.send({})
     return answer
   }
@@ -60,26 +59,6 @@ export class EndpointProcess {
 
   /** Ends it, whatever it is doing. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    this.#child.kill('SIGKILL')
-    await once(this.#child, 'exit')
-  }
-}
-
-/** What a child says next. */
-async function heard<Message>(child: ChildProcess): Promise<Message> {
-  const gone = new AbortController()
-  const leave = () => gone.abort(new Error('The endpoint ended by itself; its last words are above.'))
-  const timer = setTimeout(() => gone.abort(new Error(`The endpoint said nothing for ${ANSWER_MS} ms.`)), ANSWER_MS)
-  child.once('exit', leave)
-  try {
-    const [message] = (await once(child, 'message', { signal: gone.signal })) as [Message]
-    return message
-  } catch (error) {
-    child.kill('SIGKILL')
-    throw gone.signal.aborted ? gone.signal.reason : error
-  } finally {
-    clearTimeout(timer)
-    child.off('exit', leave)
+    await end(this.#child)
   }
 }

@@ -36,16 +36,24 @@ export async function fillSlots(
   await send()
 }
 
-/** Puts totals of 1 into a database, each with an empty slot, as counters leave them that nobody counts any more. */
-export async function fillIdle(service: Pick<Service, 'server' | 'database'>, from: number, to: number): Promise<void> {
-  const { server, database } = service
-  const idOf = (counter: number) => BigInt(from + counter)
-  await fillSlots(service, { counters: to - from, slotsEach: 1, idOf, count: 0 })
-  for (let first = from; first < to; first += ROWS_AT_ONCE) {
-    const ids = Array.from({ length: Math.min(ROWS_AT_ONCE, to - first) }, (_, index) => first + index)
+/**
+ * Multiplies what a database holds by ten: counters that were rolled up, each with an empty slot that waits to be pruned. They
+ * stand behind those that are there.
+ *
+ * @param counters how many there are
+ */
+export async function multiplyIdle({ server, database }: Pick<Service, 'server' | 'database'>, counters: number) {
+  for (let times = 1; times < 10; times++) {
+    const shift = times * counters
+    await server.query(
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       SELECT record_type, record_id + ${shift}, slot, 0, batch, written_hour FROM \`${database}\`.slotted_counters
+       WHERE record_id <= ${counters}`,
+    )
     await server.query(
       `INSERT INTO \`${database}\`.counter_totals (record_type, record_id, count, version, rolled_up_at)
-       VALUES ${ids.map((id) => `(1,${id},1,1,NOW(3))`).join(',')}`,
+       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counter_totals
+       WHERE record_id <= ${counters}`,
     )
   }
 }

@@ -11,6 +11,8 @@ export interface LoadOptions {
   warmUpConnections: number
   /** How much was counted, if it counts: then every answered request must be found there. */
   count: (() => Promise<number>) | null
+  /** What goes on beside the load, from its beginning on, until it is told that the load is over. */
+  beside?: (over: () => boolean) => Promise<void>
   /** Whether to look how many ids the published table has used up. */
   ids?: boolean
 }
@@ -19,7 +21,7 @@ export interface LoadOptions {
 export async function measureLoad(
   rig: Rig,
   service: Service,
-  { load, warmUpSeconds, warmUpConnections, count, ids = false }: LoadOptions,
+  { load, warmUpSeconds, warmUpConnections, count, beside, ids = false }: LoadOptions,
 ): Promise<Outcome> {
   const { connections } = load
   const settle = async () => (count === null ? undefined : service.settle(count))
@@ -31,7 +33,14 @@ export async function measureLoad(
   const countedBefore = await settle()
   const waitsBefore = await service.server.waits()
   const [statementsBefore, cpuBefore] = [await service.statements(), await cpuMicros(service.pid)]
-  const result = await runWrk({ ...load, order: 'random' }, service.directory, rig.signal)
+  let over = false
+  const other = beside?.(() => over)
+  // Whoever waits for it sees it fail.
+  other?.catch(() => {})
+  const result = await runWrk({ ...load, order: 'random' }, service.directory, rig.signal).finally(() => {
+    over = true
+  })
+  await other
   const cpu = await cpuMicros(service.pid)
   const counted = await settle()
   const statements = await service.statements()

@@ -88,6 +88,8 @@ export interface Service {
    * @returns what it came to
    */
   settle(count: () => Promise<number>): Promise<number>
+  /** Starts another workerd with the same Worker on the same database, which ends with the service; tells its address. */
+  startAnother(): Promise<Pick<Workerd, 'url' | 'pid'>>
   /** Ends workerd as kill -9 does, and starts it again at the same place. */
   killAndRestart(): Promise<void>
   /** The last lines of workerd's and the Worker's log. */
@@ -106,6 +108,7 @@ export async function withService<T>(
   const database = await server.createDatabase()
   let endpoint: EndpointProcess | undefined
   let workerd: Workerd | undefined
+  const others: Workerd[] = []
   try {
     await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
     for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
@@ -113,11 +116,11 @@ export async function withService<T>(
     endpoint = started
     await endpoint.behave(database, behaviour)
     const databaseUrl = endpoint.urlOf(database)
-    const start = (port?: number) =>
+    const start = (port?: number, folder = directory) =>
       startWorkerd({
         ...options,
         script,
-        directory,
+        directory: folder,
         databaseUrl,
         apiToken: TOKEN,
         ...(port !== undefined && { port }),
@@ -139,6 +142,11 @@ export async function withService<T>(
       behave: (changed) => started.behave(database, { ...behaviour, ...changed }),
       sum,
       settle: (count) => settle(rig, started, count),
+      async startAnother() {
+        const other = await start(undefined, `${directory}/other-${others.length}`)
+        others.push(other)
+        return other
+      },
       async killAndRestart() {
         await workerd?.kill()
         workerd = await start(port)
@@ -146,6 +154,7 @@ export async function withService<T>(
       logTail: () => logTail(directory),
     })
   } finally {
+    for (const other of others) await other.stop()
     await workerd?.stop()
     await endpoint?.stop()
     await server.dropDatabase(database)

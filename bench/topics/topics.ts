@@ -8,6 +8,7 @@ import { latency } from './latency.ts'
 import { manyKeys } from './many-keys.ts'
 import { profile } from './profile.ts'
 import { reading } from './reading.ts'
+import { rollUp } from './roll-up.ts'
 import { slots } from './slots.ts'
 
 /** All benchmarks, in the order of the report. */
@@ -21,5 +22,6 @@ export const TOPICS: readonly Topic[] = [
   direct,
   slots,
   reading,
+  rollUp,
   profile,
 ]

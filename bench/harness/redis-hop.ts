@@ -1,0 +1,39 @@
+// An HTTP process in front of Redis, of the same kind as the local PlanetScale endpoint is in front of a database. Ends with its
+// parent, which may tell it to cut some answers after their commands were run.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient } from '@redis/client'
+
+const redis = createClient({
+  url: process.env.REDIS_URL!,
+  // While it is away, commands fail at once, as a Worker would rather be told.
+  disableOfflineQueue: true,
+  socket: { reconnectStrategy: 50 },
+})
+redis.on('error', () => {})
+await redis.connect()
+
+let cutEvery = 0
+let commands = 0
+
+const server = createServer(async (request, response) => {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  try {
+    if (request.method === 'GET') return void response.end(String((await redis.get(url.searchParams.get('key')!)) ?? 0))
+    const count = await redis.incr(Buffer.concat(chunks).toString())
+    if (cutEvery > 0 && ++commands % cutEvery === 0) return void request.socket.resetAndDestroy()
+    response.end(String(count))
+  } catch (error) {
+    response.writeHead(502).end(String(error))
+  }
+})
+server.keepAliveTimeout = 120_000
+
+process.on('message', (message: { cutEvery: number }) => {
+  cutEvery = message.cutEvery
+  process.send!({ cutEvery })
+})
+process.on('disconnect', () => process.exit())
+server.listen(0, '127.0.0.1', () => process.send!({ port: (server.address() as AddressInfo).port }))
