@@ -22,6 +22,8 @@ export interface HttpVariant
   rampSeconds?: number
   /** Where it counts, if it does: then every answered request must be found there. */
   counts: CountTable | ((service: Service) => Promise<number>) | null
+  /** What goes on beside the load, until it is told that the load is over. */
+  beside?(service: Service, over: () => boolean): Promise<void>
   /** Makes the database ready, before anything is measured. */
   prepare?(service: Service): Promise<void>
   /** Looks whether all is right, afterwards; tells what is not. */
@@ -32,6 +34,7 @@ export interface HttpVariant
 export function httpVariant(variant: HttpVariant): Variant {
   const { name, about, table, axes, server } = variant
   const needs = [...(variant.needs ?? []), ...(server === undefined ? [] : [server])]
+  if (variant.redis !== undefined) needs.push('redis')
   return {
     name,
     about,
@@ -44,7 +47,7 @@ export function httpVariant(variant: HttpVariant): Variant {
 }
 
 function serviceOptions(rig: Rig, variant: HttpVariant): ServiceOptions {
-  const { worker, behaviour, server, isolation, settings, durableObjects } = variant
+  const { worker, behaviour, server, isolation, settings, durableObjects, redis } = variant
   return {
     worker,
     server: rig.server(server),
@@ -52,6 +55,7 @@ function serviceOptions(rig: Rig, variant: HttpVariant): ServiceOptions {
     ...(isolation !== undefined && { isolation }),
     ...(settings !== undefined && { settings }),
     ...(durableObjects !== undefined && { durableObjects }),
+    ...(redis !== undefined && { redis }),
   }
 }
 
@@ -62,7 +66,7 @@ async function measure(
   round: number,
   seconds: number,
 ): Promise<Outcome> {
-  const { method = 'POST', path, connections, keys = 1, rampSeconds = 0, counts, prepare, check } = variant
+  const { method = 'POST', path, connections, keys = 1, rampSeconds = 0, counts, prepare, beside, check } = variant
   await prepare?.(service)
   const outcome = await measureLoad(rig, service, {
     load: { method, url: `${service.url}${path}`, connections, keys, seed: round, rampSeconds, seconds },
@@ -70,6 +74,7 @@ async function measure(
     warmUpSeconds: Math.min(seconds, keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS),
     warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),
     count: counts === null ? null : typeof counts === 'string' ? () => service.sum(counts) : () => counts(service),
+    ...(beside && { beside: (over) => beside(service, over) }),
     ids: counts === 'published_slotted_counters',
   })
   outcome.violations.push(...((await check?.(service)) ?? []))

@@ -17,11 +17,10 @@ let cutEvery = 0
 let commands = 0
 
 const server = createServer(async (request, response) => {
-  const url = new URL(request.url ?? '/', 'http://localhost')
   const chunks: Buffer[] = []
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   try {
-    if (request.method === 'GET') return void response.end(String((await redis.get(url.searchParams.get('key')!)) ?? 0))
+    if (request.method === 'GET') return void response.end(String(await sum()))
     const count = await redis.incr(Buffer.concat(chunks).toString())
     if (cutEvery > 0 && ++commands % cutEvery === 0) return void request.socket.resetAndDestroy()
     response.end(String(count))
@@ -29,6 +28,13 @@ const server = createServer(async (request, response) => {
     response.writeHead(502).end(String(error))
   }
 })
+/** What all keys hold together. */
+async function sum(): Promise<number> {
+  const keys = await redis.keys('*')
+  if (keys.length === 0) return 0
+  return (await redis.mGet(keys)).reduce((sum, count) => sum + Number(count), 0)
+}
+
 server.keepAliveTimeout = 120_000
 
 process.on('message', (message: { cutEvery: number }) => {

@@ -3,6 +3,7 @@ import type { Behaviour } from '../../local/planetscale/behaviour.ts'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../local/workerd.ts'
 import { EndpointProcess } from './endpoint.ts'
+import { type Appendfsync, Redis } from './redis.ts'
 import type { Rig, WorkerName } from './rig.ts'
 import type { BenchServer } from './server.ts'
 
@@ -62,6 +63,8 @@ export interface ServiceOptions extends Pick<WorkerdOptions, 'inspectorPort' | '
   server?: BenchServer
   /** Default: the server's. */
   isolation?: IsolationLevel
+  /** Whether there is a Redis beside it, whose HTTP process the Worker finds as REDIS_HOP. */
+  redis?: Appendfsync
 }
 
 /** A Worker on workerd of its own, an endpoint of its own, and a database of its own. */
@@ -72,6 +75,8 @@ export interface Service {
   /** A folder that goes away with it. */
   directory: string
   server: BenchServer
+  /** The Redis beside it, if it has one. */
+  redis: Redis | null
   database: string
   /** The database's URL at the endpoint. */
   databaseUrl: string
@@ -99,7 +104,7 @@ export interface Service {
 /** Starts a service, hands it over, and takes it down. */
 export async function withService<T>(
   rig: Rig,
-  { worker, behaviour = {}, server = rig.server(), isolation, ...options }: ServiceOptions,
+  { worker, behaviour = {}, server = rig.server(), isolation, redis: fsync, ...options }: ServiceOptions,
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   rig.signal.throwIfAborted()
@@ -108,6 +113,7 @@ export async function withService<T>(
   const database = await server.createDatabase()
   let endpoint: EndpointProcess | undefined
   let workerd: Workerd | undefined
+  let redis: Redis | null = null
   const others: Workerd[] = []
   try {
     await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
@@ -116,9 +122,12 @@ export async function withService<T>(
     endpoint = started
     await endpoint.behave(database, behaviour)
     const databaseUrl = endpoint.urlOf(database)
+    if (fsync !== undefined) redis = await Redis.start(await rig.newDirectory(), fsync)
+    const settings = { ...options.settings, ...(redis && { REDIS_HOP: redis.url }) }
     const start = (port?: number, folder = directory) =>
       startWorkerd({
         ...options,
+        settings,
         script,
         directory: folder,
         databaseUrl,
@@ -136,6 +145,7 @@ export async function withService<T>(
       pid,
       directory,
       server,
+      redis,
       database,
       databaseUrl,
       statements: async () => (await started.statements()).statements,
@@ -157,6 +167,7 @@ export async function withService<T>(
     for (const other of others) await other.stop()
     await workerd?.stop()
     await endpoint?.stop()
+    await redis?.stop()
     await server.dropDatabase(database)
   }
 }

@@ -1,7 +1,9 @@
 import type { Topic } from '../topic.ts'
+import { alternatives } from './alternatives.ts'
 import { contention } from './contention.ts'
 import { contentionLatency } from './contention-latency.ts'
 import { direct } from './direct.ts'
+import { faults } from './faults.ts'
 import { hotKey } from './hot-key.ts'
 import { idle } from './idle.ts'
 import { latency } from './latency.ts'
@@ -23,5 +25,7 @@ export const TOPICS: readonly Topic[] = [
   slots,
   reading,
   rollUp,
+  alternatives,
+  faults,
   profile,
 ]

@@ -49,7 +49,11 @@ app.post('/object', async (c) => {
   return c.body(null, 204)
 })
 
-app.get('/object', async (c) => c.json({ count: await objectOf(c, c.req.query('key')!).count() }))
+/** What the objects of all keys of a load hold together. */
+app.get('/object', async (c) => {
+  const counts = await Promise.all(c.req.queries('key')!.map((key) => objectOf(c, key).count()))
+  return c.json({ count: counts.reduce((sum, count) => sum + count, 0) })
+})
 
 /** Redis behind an HTTP hop, as hosted Redis is reached from a Worker. */
 app.post('/redis', async (c) => {
