@@ -129,7 +129,8 @@ function summarize(topic: Topic, results: TopicResults): void {
     say(`  ${comparison.says}: ${formatValue(comparison, median)}${target}`)
   }
   for (const sentence of topic.findings?.(results) ?? []) if (!/NaN|Infinity/.test(sentence)) say(`  ${sentence}`)
-  for (const { title, headings, rows } of [...(topic.derived?.(results) ?? []), ...tables]) {
+  for (const { title, headings, rows, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
+    if (hidden) continue
     say(`  ${title}: ${headings.join(' | ')}`)
     for (const row of rows.slice(0, 40)) say(`    ${row.join(' | ')}`)
   }

@@ -84,6 +84,8 @@ export interface Table {
   rows: string[][]
   /** For readers of it. */
   text?: string
+  /** Kept with the results and drawn, but too long to read. */
+  hidden?: true
 }
 
 /** Measurements that belong together. */

@@ -1,6 +1,8 @@
 import { parse, resetSVGDefIds, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
+import type { Topic } from '../topic.ts'
 import type { Point } from './points.ts'
+import type { TopicResults } from './results.ts'
 
 /** A picture of what was measured. */
 export interface Chart {
@@ -54,6 +56,12 @@ export async function renderChart({ spec, alt }: Chart): Promise<string> {
   const dark = Object.entries(DARK).map(([from, to]) => `[fill="${from}"]{fill:${to}}[stroke="${from}"]{stroke:${to}}`)
   const style = `<style>@media (prefers-color-scheme:dark){${dark.join('')}}</style>`
   return `${svg.replace(/(<svg[^>]*>)/, `$1<title>${escapeText(alt)}</title>${style}`)}\n`
+}
+
+/** The charts of a topic that have something to show. */
+export function chartsOf(topic: Topic, results: TopicResults): Chart[] {
+  const charts = topic.charts?.(results) ?? []
+  return charts.filter(({ spec }) => (spec as { data: { values: unknown[] } }).data.values.length > 0)
 }
 
 function escapeText(text: string): string {
@@ -112,11 +120,13 @@ export function barChart({ name, alt, points, series, facet, y, category }: Draw
   const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
   const grouped = series.field !== category
   const offset = grouped ? { yOffset: { field: series.field, sort: null } } : {}
-  const legend = grouped ? color : { ...color, legend: null }
+  const shade = grouped ? { color } : {}
   const value = quantity(y)
-  const mark = y.log ? { type: 'point', filled: true, size: 70, opacity: 1 } : { type: 'bar', opacity: 0.85 }
+  const mark = y.log
+    ? { type: 'point', filled: true, size: 70, opacity: 1, color: PALETTE[0] }
+    : { type: 'bar', opacity: 0.85, color: PALETTE[0] }
   const layer = [
-    { mark, encoding: { y: label, ...offset, color: legend, x: { ...value, field: 'median' } } },
+    { mark, encoding: { y: label, ...offset, ...shade, x: { ...value, field: 'median' } } },
     {
       mark: { type: 'rule', color: TEXT, strokeWidth: 1.2 },
       encoding: { y: label, ...offset, x: { ...value, field: 'low' }, x2: { field: 'high' } },
@@ -131,7 +141,11 @@ function quantity({ title, log = false, values }: Axis): object {
   return {
     type: 'quantitative',
     title,
-    scale: log ? { type: 'log', nice: false } : { zero: true },
+    // Where numbers are chosen, they are the ends too: a single point has to stand somewhere.
+    scale: {
+      ...(log ? { type: 'log', nice: false } : { zero: true }),
+      ...(values && { domain: [values[0], values.at(-1)] }),
+    },
     axis: { ...(values && { values }), format: '~s' },
   }
 }

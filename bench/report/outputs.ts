@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TOPICS } from '../topics/topics.ts'
-import { renderChart } from './chart.ts'
+import { chartsOf, renderChart } from './chart.ts'
 import { renderHeadline } from './headline.ts'
 import { renderReport } from './report.ts'
 import { type Results, writeWhole } from './results.ts'
@@ -15,7 +15,7 @@ export async function renderOutputs(results: Results): Promise<Map<string, strin
   for (const topic of TOPICS) {
     const measured = results[topic.name]
     if (measured === undefined) continue
-    for (const chart of topic.charts?.(measured) ?? []) {
+    for (const chart of chartsOf(topic, measured)) {
       outputs.set(`bench/charts/${chart.name}.svg`, await renderChart(chart))
     }
   }

@@ -1,5 +1,6 @@
 import { format } from '../harness/rounds.ts'
 import { FIGURES, type FigureName, type Table, type Topic, type Variant } from '../topic.ts'
+import { chartsOf } from './chart.ts'
 import { formatTarget, formatValue, judge, median } from './comparison.ts'
 import type { Results, TopicResults } from './results.ts'
 
@@ -96,7 +97,7 @@ function section(topic: Topic, results: TopicResults): string[] {
   const { title, text, variants, comparisons } = topic
   const { runs, tables, skipped = [] } = results
   const lines = [`## ${title}\n`]
-  for (const { name, alt } of topic.charts?.(results) ?? []) lines.push(`![${alt}](charts/${name}.svg)\n`)
+  for (const { name, alt } of chartsOf(topic, results)) lines.push(`![${alt}](charts/${name}.svg)\n`)
   // A sentence about what was not measured here says nothing.
   const findings = (topic.findings?.(results) ?? []).filter((sentence) => !/NaN|Infinity/.test(sentence))
   if (findings.length > 0) lines.push(`${findings.join(' ')}\n`)
@@ -118,7 +119,8 @@ function section(topic: Topic, results: TopicResults): string[] {
     })
     lines.push(table(['', 'median', 'each round'], rows))
   }
-  for (const { title, headings, rows, text } of [...(topic.derived?.(results) ?? []), ...tables]) {
+  for (const { title, headings, rows, text, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
+    if (hidden) continue
     lines.push(`### ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), table(headings, rows))
   }
   return lines

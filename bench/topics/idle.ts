@@ -7,7 +7,7 @@ const STATEMENT = 'one statement'
 /** What a single hit waits, when there is nobody to share a statement with. */
 export const idle: Topic = {
   name: 'idle',
-  title: 'A quiet isolate',
+  title: 'What does a single hit wait for?',
   text:
     'One connection, one hit after the other, of a key that is known. No latency is added. What `POST /hit` takes beyond a route ' +
     'that does nothing but send the same statement and answer: reading and checking the body, and whatever group commit waits for.',

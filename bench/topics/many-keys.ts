@@ -10,7 +10,7 @@ const EACH = 'one statement per request'
 /** Nothing to merge: hits spread over many keys. */
 export const manyKeys: Topic = {
   name: 'many-keys',
-  title: 'Many keys',
+  title: 'And with many keys?',
   text:
     `${CONNECTIONS} connections count ${KEYS.toLocaleString('en-US')} keys, uniformly at random, which leaves group commit ` +
     'little to add up: what it saves is statements. No latency is added. Against a Worker that sends the same statement for ' +

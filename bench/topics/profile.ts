@@ -8,11 +8,13 @@ import type { Rig } from '../harness/rig.ts'
 import { type Service, withService } from '../harness/service.ts'
 import { runWrk } from '../harness/wrk.ts'
 import type { Table, Topic } from '../topic.ts'
+import { flameGraph, Stacks } from './flame-graph.ts'
 
 const CONNECTIONS = 256
 const WARM_UP_SECONDS = 2
 const SAMPLE_MICROS = 200
 const ROWS = 30
+const BY_PART = 'By part'
 /** What the built module is called in workerd. */
 const MODULE = 'worker.js'
 const BUILT_IN = 'built into workerd and V8'
@@ -22,21 +24,37 @@ interface Profile {
   nodes: {
     id: number
     callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number }
+    children?: number[]
   }[]
   samples: number[]
   timeDeltas: number[]
 }
 
+type CallFrame = Profile['nodes'][number]['callFrame']
+
 /** Where the time of a hit goes. */
 export const profile: Topic = {
   name: 'profile',
-  title: 'Where the time of a hit goes',
+  title: 'Where does the time of a hit go?',
   text:
     `V8's CPU profile of the Worker under \`POST /hit\` to one key, ${CONNECTIONS} connections, by self time. \`(program)\` is ` +
     'workerd outside of JavaScript: HTTP, streams, timers, the event loop. The profiler itself takes its share.',
   variants: [],
   columns: [],
   comparisons: [],
+  charts: ({ tables }) => flameGraph('flame-graph', 'Flame graph of the Worker under POST /hit', tables),
+  findings({ tables }) {
+    const parts = tables.find(({ title }) => title === BY_PART)?.rows ?? []
+    const share = (wanted: (part: string) => boolean) =>
+      parts.reduce((sum, [part, time]) => (wanted(part!) ? sum + Number.parseFloat(time!) : sum), 0)
+    const own = parts.filter(([part]) => part!.startsWith('src/'))
+    if (own.length === 0) return []
+    return [
+      `Of the time of a hit, ${share((part) => part.startsWith('src/')).toFixed(0)} % is Slotted Counter’s own code, ` +
+        `${share((part) => !part.startsWith('src/') && !part.startsWith('(') && part !== BUILT_IN).toFixed(0)} % its packages’, and the rest the runtime’s.`,
+      `Of its own code ${own[0]![0]} takes the most, ${own[0]![1]}: what would make hits cheaper has to begin there, or send no body at all.`,
+    ]
+  },
   async once(rig, seconds) {
     const inspectorPort = await freePort()
     return withService(rig, { worker: 'product', inspectorPort }, (service) =>
@@ -71,29 +89,46 @@ async function profileHits(rig: Rig, service: Service, inspectorPort: number, se
 
 function tablesOf({ nodes, samples, timeDeltas }: Profile, locate: Locate): Table[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)))
+  const stacks = new Stacks()
   const functions = new Map<string, number>()
   const parts = new Map<string, number>()
   let total = 0
   for (const [index, id] of samples.entries()) {
-    const { functionName, url, lineNumber, columnNumber } = frames.get(id)!
-    if (functionName === '(idle)') continue
+    const found = frameOf(frames.get(id)!, locate)
+    if (found.functionName === '(idle)') continue
     const time = timeDeltas[index]!
-    const source = url === MODULE ? locate(lineNumber, columnNumber) : null
-    const name = `${functionName || '(anonymous)'}\t${source === null ? url : `${source.path}:${source.line}`}`
-    // Names in parentheses are V8's own: (program), (garbage collector).
-    const part = source === null ? (functionName.startsWith('(') ? functionName : BUILT_IN) : partOf(source.path)
+    const name = `${found.functionName}\t${found.where}`
     functions.set(name, (functions.get(name) ?? 0) + time)
-    parts.set(part, (parts.get(part) ?? 0) + time)
+    parts.set(found.part, (parts.get(found.part) ?? 0) + time)
     total += time
+    const stack: { name: string; part: string }[] = []
+    for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
+      const { functionName, part } = frameOf(frames.get(at)!, locate)
+      if (functionName !== '(root)') stack.unshift({ name: functionName, part })
+    }
+    stacks.add(stack, time)
   }
   return [
-    { title: 'By part', headings: ['part', 'self time'], rows: shares(parts, total) },
+    { title: BY_PART, headings: ['part', 'self time'], rows: shares(parts, total) },
     {
       title: `By function, the first ${ROWS}`,
       headings: ['function', 'where', 'self time'],
       rows: shares(functions, total),
     },
+    stacks.table(),
   ]
+}
+
+/** A function of a profile, with where it is in the sources and what it is a part of. */
+function frameOf({ functionName, url, lineNumber, columnNumber }: CallFrame, locate: Locate) {
+  const source = url === MODULE ? locate(lineNumber, columnNumber) : null
+  return {
+    functionName: functionName || '(anonymous)',
+    where: source === null ? url : `${source.path}:${source.line}`,
+    // Names in parentheses are V8's own: (program), (garbage collector).
+    part: source === null ? (functionName.startsWith('(') ? functionName : BUILT_IN) : partOf(source.path),
+  }
 }
 
 /** The largest, as parts of a whole; tabs separate what goes into cells of its own. */

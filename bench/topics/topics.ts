@@ -12,6 +12,7 @@ import { profile } from './profile.ts'
 import { reading } from './reading.ts'
 import { rollUp } from './roll-up.ts'
 import { slots } from './slots.ts'
+import { worker } from './worker.ts'
 
 /** All benchmarks, in the order of the report. */
 export const TOPICS: readonly Topic[] = [
@@ -27,5 +28,6 @@ export const TOPICS: readonly Topic[] = [
   rollUp,
   alternatives,
   faults,
+  worker,
   profile,
 ]
