@@ -43,8 +43,12 @@ interface Summary {
 }
 
 /** Asks a Worker to roll up everything. */
-async function askToRollUp(url: string): Promise<Summary> {
-  const response = await fetch(`${url}/v1/rollup`, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } })
+async function askToRollUp(url: string, signal: AbortSignal): Promise<Summary> {
+  const response = await fetch(`${url}/v1/rollup`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${TOKEN}` },
+    signal,
+  })
   if (!response.ok) throw new Error(`POST /v1/rollup: ${response.status} ${await response.text()}`)
   return (await response.json()) as Summary
 }
@@ -54,7 +58,7 @@ async function moveSlots(rig: Rig, slots: number, slotsEach: number, by: HandWri
   return withService(rig, SERVICE, async (service) => {
     const { server, database, url, pid } = service
     await fillSlots(service, { counters: slots / slotsEach, slotsEach })
-    const move = async () => (by === 'product' ? askToRollUp(url) : void (await rollUpByHand(service, by)))
+    const move = async () => (by === 'product' ? askToRollUp(url, rig.signal) : void (await rollUpByHand(service, by)))
     await move()
     await server.query(`UPDATE \`${database}\`.slotted_counters SET count = 1`)
     const memory = await watchMemory(pid)
@@ -97,7 +101,7 @@ const moving = (name: string, about: string, slotsEach: number, by: HandWritten 
   table: `${number(SLOTS)} pending slots`,
   axes: {
     way: name.startsWith('roll-up') ? 'roll-up' : name.includes('totals') ? BY_HAND_TOTALS : BY_HAND,
-    spread: `${slotsEach} slots of each counter`,
+    spread: slotsEach === 1 ? 'one slot of each counter' : `${slotsEach} slots of each counter`,
   },
   measure: (rig) => moveSlots(rig, SLOTS, slotsEach, by),
 })
@@ -123,7 +127,7 @@ const byPending: Variant[] = PENDING.map((slots) => ({
 const writers = (
   name: string,
   about: string,
-  beside?: (service: Service, over: () => boolean) => Promise<void>,
+  beside?: (service: Service, over: () => boolean, signal: AbortSignal) => Promise<void>,
 ): Variant => ({
   name,
   about,
@@ -154,16 +158,16 @@ const writers = (
         warmUpSeconds: 2,
         warmUpConnections: WRITER_CONNECTIONS,
         count,
-        ...(beside && { beside: (over) => beside(service, over) }),
+        ...(beside && { beside: (over) => beside(service, over, rig.signal) }),
       })
     }),
 })
 
 const besides = [
   writers(ALONE, '`POST /hit`, nothing beside'),
-  writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', async (service, over) => {
+  writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', async (service, over, signal) => {
     const { url } = await service.startAnother()
-    while (!over()) await askToRollUp(url)
+    while (!over()) await askToRollUp(url, signal)
   }),
   writers(BESIDE_BY_HAND, 'the statements by hand one after the other', async (service, over) => {
     while (!over()) await rollUpByHand(service, 'equal work', over)
@@ -178,13 +182,13 @@ async function amongIdle(rig: Rig, rounds: number): Promise<Table> {
     // Apart from all others, whose record ids are counted from 1.
     const apart = (counter: number) => BigInt(2 * IDLE.at(-1)! + counter)
     await fillSlots(service, { counters: IDLE_PENDING / SLOTS_EACH, slotsEach: SLOTS_EACH, idOf: apart })
-    await askToRollUp(url)
+    await askToRollUp(url, rig.signal)
     for (const idle of IDLE) {
       rig.signal.throwIfAborted()
       rig.say(`roll-up  among ${number(idle)} counters that nobody counts …`)
       if (idle === IDLE[1]) {
         await fillSlots(service, { counters: idle, slotsEach: 1 })
-        await askToRollUp(url)
+        await askToRollUp(url, rig.signal)
       } else if (idle > 0) await multiplyIdle(service, idle / 10)
       const times: number[] = []
       let statements = 0
@@ -194,7 +198,7 @@ async function amongIdle(rig: Rig, rounds: number): Promise<Table> {
           [2 * IDLE.at(-1)!],
         )
         const began = performance.now()
-        statements = (await askToRollUp(url)).statements
+        statements = (await askToRollUp(url, rig.signal)).statements
         times.push(performance.now() - began)
       }
       rows.push(
