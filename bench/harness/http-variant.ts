@@ -20,6 +20,8 @@ export interface HttpVariant
   keys?: number
   /** Seconds until queues have grown to their length, which are left out of answers per second. Default: 0. */
   rampSeconds?: number
+  /** Seconds to measure at least, if the topic measures for less. Default: 1. */
+  leastSeconds?: number
   /** Where it counts, if it does: then every answered request must be found there. */
   counts: CountTable | ((service: Service) => Promise<number>) | null
   /** What goes on beside the load, until it is told that the load is over. */
@@ -66,10 +68,29 @@ async function measure(
   round: number,
   seconds: number,
 ): Promise<Outcome> {
-  const { method = 'POST', path, connections, keys = 1, rampSeconds = 0, counts, prepare, beside, check } = variant
+  const {
+    method = 'POST',
+    path,
+    connections,
+    keys = 1,
+    rampSeconds = 0,
+    leastSeconds = 1,
+    counts,
+    prepare,
+    beside,
+    check,
+  } = variant
   await prepare?.(service)
   const outcome = await measureLoad(rig, service, {
-    load: { method, url: `${service.url}${path}`, connections, keys, seed: round, rampSeconds, seconds },
+    load: {
+      method,
+      url: `${service.url}${path}`,
+      connections,
+      keys,
+      seed: round,
+      rampSeconds,
+      seconds: Math.max(seconds, leastSeconds),
+    },
     // All keys in turn, so that every one is known when it counts; twice as long, because there are more of them.
     warmUpSeconds: Math.min(seconds, keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS),
     warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),

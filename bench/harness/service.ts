@@ -8,7 +8,7 @@ import type { Rig, WorkerName } from './rig.ts'
 import type { BenchServer } from './server.ts'
 
 /** Tables of what the product is compared with; the second as it was published. */
-export const BASELINE_TABLES = [
+const BASELINE_TABLES = [
   `CREATE TABLE one_row_counters (
      record_type INT NOT NULL,
      record_id BIGINT UNSIGNED NOT NULL,
@@ -116,10 +116,12 @@ export async function withService<T>(
   let redis: Redis | null = null
   const others: Workerd[] = []
   try {
-    await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
-    for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
+    const tables = makeTables(server, database)
+    // Whoever waits for it sees it fail.
+    tables.catch(() => {})
     const started = await EndpointProcess.start(server.url, isolation)
     endpoint = started
+    await tables
     await endpoint.behave(database, behaviour)
     const databaseUrl = endpoint.urlOf(database)
     if (fsync !== undefined) redis = await Redis.start(await rig.newDirectory(), fsync)
@@ -164,12 +166,15 @@ export async function withService<T>(
       logTail: () => logTail(directory),
     })
   } finally {
-    for (const other of others) await other.stop()
-    await workerd?.stop()
-    await endpoint?.stop()
-    await redis?.stop()
+    await Promise.allSettled([...others, workerd, endpoint, redis].map((process) => process?.stop()))
     await server.dropDatabase(database)
   }
+}
+
+/** The product's tables and those of what it is compared with. */
+export async function makeTables(server: BenchServer, database: string): Promise<void> {
+  await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
+  for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
 }
 
 async function settle(rig: Rig, endpoint: EndpointProcess, count: () => Promise<number>): Promise<number> {

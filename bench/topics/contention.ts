@@ -31,6 +31,8 @@ const byConnections = CONNECTIONS.flatMap((connections) =>
       name: at(writer, connections),
       table: 'By number of connections',
       connections,
+      // Where hundreds queue for one row, it takes a while until the queue has its length.
+      ...(connections > USUAL_CONNECTIONS && { rampSeconds: 1, leastSeconds: 3 }),
       axes: { writer: writer.name, connections },
     }),
   ),
@@ -47,7 +49,7 @@ const bySlots = SLOTS.map((slots) =>
 )
 
 const byPlace = PLACES.flatMap((where) =>
-  WRITERS.map((writer) =>
+  [ONE_ROW, published(USUAL_SLOTS), GROUP_COMMIT].map((writer) =>
     httpVariant({
       ...writer,
       ...where,

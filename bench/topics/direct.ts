@@ -1,9 +1,8 @@
 import mysql, { type Connection, type ResultSetHeader } from 'mysql2/promise'
-import { migrate } from '../../local/migrations.ts'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 import type { Rig } from '../harness/rig.ts'
 import type { BenchServer } from '../harness/server.ts'
-import { BASELINE_TABLES } from '../harness/service.ts'
+import { makeTables } from '../harness/service.ts'
 import { barChart } from '../report/chart.ts'
 import { about, medianOf, pointsOf } from '../report/points.ts'
 import type { Outcome, Topic, Variant } from '../topic.ts'
@@ -71,8 +70,7 @@ async function measure(
   const database = await server.createDatabase()
   const connections: Connection[] = []
   try {
-    await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
-    for (const table of BASELINE_TABLES) await server.query(table.replace('TABLE ', `TABLE \`${database}\`.`))
+    await makeTables(server, database)
     for (let client = 0; client < clients; client++) {
       const connection = await mysql.createConnection({ uri: `${server.url}/${database}` })
       connections.push(connection)

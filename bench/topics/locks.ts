@@ -1,8 +1,7 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
-import { migrate } from '../../local/migrations.ts'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 import type { BenchServer } from '../harness/server.ts'
-import { BASELINE_TABLES } from '../harness/service.ts'
+import { makeTables } from '../harness/service.ts'
 import type { Table } from '../topic.ts'
 
 const WAIT_MS = 5_000
@@ -47,8 +46,7 @@ async function explain(server: BenchServer, name: keyof typeof SCHEMAS, isolatio
   }
   const connections: Connection[] = []
   try {
-    await migrate({ databaseUrl: `${server.url}/${database}`, say: () => {} })
-    for (const sql of BASELINE_TABLES) await server.query(sql.replace('TABLE ', `TABLE \`${database}\`.`))
+    await makeTables(server, database)
     for (let transaction = 0; transaction < SLOTS.length; transaction++) connections.push(await open())
     const [first, ...others] = connections as [Connection, ...Connection[]]
     for (let slot = 1; slot <= 9; slot++) await first.query(add(slot))

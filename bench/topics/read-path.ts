@@ -9,7 +9,7 @@ import { median } from '../report/comparison.ts'
 import type { Table } from '../topic.ts'
 
 const KEY = 'hello'
-const READINGS = 200
+const READINGS = 100
 const DEADLINE_MS = 10_000
 
 /** Where the time of a reading goes: the same statement sent to the server, through the endpoint, and by the Worker. */

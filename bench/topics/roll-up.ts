@@ -324,12 +324,15 @@ export const rollUp: Topic = {
   findings({ runs }) {
     const rate = medianOf(runs, ROLL_UP, 'rowsPerSecond')
     const largest = PENDING.at(-1)!
+    const statements = medianOf(runs, pendingName(largest), 'statements')
+    const pageSlots = SETTINGS.ROLLUP.page_slots
+    const p99 = (variant: string) => about(medianOf(runs, variant, 'p99Ms'))
     return [
-      `A roll-up moves ${about(rate)} slots/s, ${about(rate / medianOf(runs, BY_HAND, 'rowsPerSecond'))} of what hand-written SQL does for equal work, so a minute’s run ` +
-        `keeps up with ${about(rate * 60)} slots that were written since the last; ${number(largest)} take ${about(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ` +
-        `${about(medianOf(runs, pendingName(largest), 'statements'))} statements (set \`ROLLUP.max_statements\` accordingly).`,
-      `Writers’ 99th percentile is ${about(medianOf(runs, BESIDE, 'p99Ms'))} ms while it runs and ${about(medianOf(runs, ALONE, 'p99Ms'))} ms without, where one big ` +
-        `transaction makes it ${about(medianOf(runs, BESIDE_BY_HAND, 'p99Ms'))} ms: do not roll up by hand beside writers.`,
+      `A roll-up moves ${about(rate)} slots/s, ${about(rate / medianOf(runs, BY_HAND, 'rowsPerSecond'))} of what SQL by hand does for equal work, with about ` +
+        `${Math.round(statements / (largest / pageSlots))} statements for each ${number(pageSlots)} slots: where many counters are busy, raise \`ROLLUP.max_statements\` (${number(largest)} pending ` +
+        `slots took ${about(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ${about(statements)} statements).`,
+      `Let it run as often as you like beside writers, and do not roll up by hand: their 99th percentile is ${p99(ALONE)} ms alone, ${p99(BESIDE)} ms beside roll-ups one after the ` +
+        `other, and ${p99(BESIDE_BY_HAND)} ms beside one big transaction.`,
     ]
   },
   once: async (rig, _, rounds) => [await amongIdle(rig, rounds)],

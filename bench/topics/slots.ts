@@ -81,8 +81,8 @@ export const slots: Topic = {
     return [
       `N = ${HEADROOM} × writes per second of the busiest counter × seconds that a write keeps its row locked: with 5 ms commits that is ` +
         `${about(locked * 1_000)} ms, so 100 writes/s need ${neededFor(100, locked)} slots and 1,000 need ${neededFor(1_000, locked)}.`,
-      `More slots make no write faster (1,000 slots answer ${about(medianOf(runs, named(1_000, 5), 'perSecond'))} requests/s, 100 ` +
-        `${about(medianOf(runs, named(100, 5), 'perSecond'))}) and every reading dearer: take the next power of two above N and stop.`,
+      `Take that, rounded up, and stop: 1,000 slots answer ${about(medianOf(runs, named(1_000, 5), 'perSecond') / medianOf(runs, named(100, 5), 'perSecond'))} times what ` +
+        `100 do from ${CONNECTIONS} connections, and every reading adds up ten times as many rows.`,
     ]
   },
   derived({ runs }) {
