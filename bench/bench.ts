@@ -3,7 +3,7 @@ import { Argument, InvalidArgumentError, program } from 'commander'
 import { observeMachine } from './harness/machine.ts'
 import { Rig } from './harness/rig.ts'
 import { runTopic } from './harness/rounds.ts'
-import { wrkVersion } from './harness/wrk.ts'
+import { installWrk } from './harness/wrk.ts'
 import { formatTarget, formatValue, judge } from './report/comparison.ts'
 import { writeOutputs } from './report/outputs.ts'
 import { readResults, type TopicResults, writeResults } from './report/results.ts'
@@ -84,7 +84,7 @@ async function measure(
   topics: readonly Topic[],
   done: (topic: Topic, results: TopicResults) => Promise<void>,
 ): Promise<number> {
-  await wrkVersion()
+  await installWrk(say)
   const rig = new Rig({ signal: interrupt.signal, say })
   let failed = 0
   try {

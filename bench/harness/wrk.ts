@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { installPackages, isInstalled } from '../../local/packages.ts'
 import { ServerProcess } from '../../local/server-process.ts'
 
 const STOP_MS = 1_000
@@ -34,7 +35,20 @@ export interface LoadResult {
 }
 
 /**
- * The version of wrk, the load generator.
+ * Sees to it that wrk, the load generator, is there.
+ *
+ * @throws {Error} with the command that installs it
+ */
+export async function installWrk(say: (line: string) => void): Promise<void> {
+  if (!(await isInstalled('wrk'))) {
+    const packages = { debian: ['wrk'], homebrew: ['wrk'] }
+    await installPackages(packages, 'The load generator wrk is needed and is not installed. Installing it:', say)
+  }
+  await wrkVersion()
+}
+
+/**
+ * The version of wrk.
  *
  * @throws {Error} with the command that installs it
  */

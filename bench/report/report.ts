@@ -11,13 +11,12 @@ Written by \`npm run bench\` from [results/](results); edit the topics and \`rep
 ## How to run them
 
 \`\`\`sh
-sudo apt-get install wrk                     # the load generator
-npm run bench                                # everything, with progress
+npm run bench                                # everything, with progress; about an hour
 npm run bench -- contention roll-up          # some of them, by name; what is known of the others stays
 npm run bench -- --render                    # the report anew, from the results there are
 \`\`\`
 
-\`npm run bench -- --help\` lists what there is. The database is the one that \`MYSQL_URL\` names, else a throw-away one, as for the
+\`npm run bench -- --help\` lists what there is. wrk, the load generator, and Redis are installed if they are missing. The database is the one that \`MYSQL_URL\` names, else a throw-away one, as for the
 tests. What compares MySQL with MariaDB starts the other one beside it, if it is installed. The machine should have nothing else
 to do.
 

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { HOT_KEY } from '../harness/keys.ts'
 import { KillableServer } from '../harness/killable-server.ts'
 import { keepLedger } from '../harness/ledger.ts'
@@ -79,7 +80,7 @@ async function suffer(
   own: KillableServer | null,
 ): Promise<Outcome> {
   let over = false
-  const half = () => new Promise((resolve) => setTimeout(resolve, (seconds * 1_000) / 2))
+  const half = () => setTimeout((seconds * 1_000) / 2, undefined, { signal: rig.signal })
   if (fault === 'answers cut') await cutAnswers(service, way)
   const clients = keepLedger({
     url: service.url + way.path,
