@@ -111,23 +111,25 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
     amount: amountOf(counter),
   }))
   const slots = counters.flatMap((counter) => counter.slots)
+  // Numbers and times of our own, written out: see applyBatch.
+  const when = `'${at.toISOString().slice(0, 23).replace('T', ' ')}'`
+  const totals = moves.map(({ recordType, recordId, amount, nextVersion }) => {
+    return `(${recordType},${recordId},${amount},${nextVersion},${when})`
+  })
+  // An hour of 0 is for slots that were pruned meanwhile: they may go as soon as they are empty again.
+  const subtractions = slots.map(({ recordType, recordId, slot, count }) => {
+    return `(${recordType},${recordId},${slot},${-count},0,0)`
+  })
   try {
     await db.transaction(async (transaction) => {
       const { rowsAffected } = await transaction.execute(
         `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-         VALUES ${moves.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+         VALUES ${totals.join(',')}
          ON DUPLICATE KEY UPDATE
            count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
            rolled_up_at = IF(version + 1 = VALUES(version),
              GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
            version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
-        moves.flatMap(({ recordType, recordId, amount, nextVersion }) => [
-          recordType,
-          recordId,
-          amount,
-          nextVersion,
-          at,
-        ]),
       )
       if (rowsAffected !== 2 * moves.length) throw new Overtaken()
       await addToHistory(transaction, moves, at)
@@ -135,9 +137,8 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
       await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-         VALUES ${slots.map(() => '(?, ?, ?, ?, 0, FLOOR(UNIX_TIMESTAMP() / 3600))').join(', ')}
+         VALUES ${subtractions.join(',')}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-        slots.flatMap(({ recordType, recordId, slot, count }) => [recordType, recordId, slot, -count]),
       )
     })
     return true
