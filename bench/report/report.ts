@@ -16,9 +16,10 @@ npm run bench -- contention roll-up          # some of them, by name; what is kn
 npm run bench -- --render                    # the report anew, from the results there are
 \`\`\`
 
-\`npm run bench -- --help\` lists what there is. wrk, the load generator, and Redis are installed if they are missing. The database is the one that \`MYSQL_URL\` names, else a throw-away one, as for the
-tests. What compares MySQL with MariaDB starts the other one beside it, if it is installed. The machine should have nothing else
-to do.
+\`npm run bench -- --help\` lists what there is. wrk, the load generator, and Redis are installed if they are missing. The database
+is the one that \`MYSQL_URL\` names, else a throw-away one, as for the tests; what compares MySQL with MariaDB starts the other one
+beside it, if it is installed. The machine, and the server, should have nothing else to do. Every benchmark takes less than ten
+minutes; interrupted, it leaves nothing running, and what was measured before stays.
 
 ## How it is measured
 
@@ -27,11 +28,11 @@ reaches a real database server with durable settings through the local PlanetSca
 own. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
 absolute figures say little; what counts is how variants compare that were measured side by side.
 
-Unless it says otherwise, every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured. The variants take turns
-in every round, in rotating order, every other round backwards. A ratio is taken within each round; shown is the median of all
-rounds, and in charts a line from the least to the most. After each run the sum in the database is compared with what was answered: at least as much, and no more than that and
-what was under way when the load was cut off. A single error or a count that does not match fails the whole benchmark. The raw
-figures of every run are in [results/](results).
+Unless it says otherwise, every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured.
+The variants take turns in every round, in rotating order, every other round backwards. A ratio is taken within each round;
+shown is the median of all rounds, and in charts a line from the least to the most. After each run the sum in the database is
+compared with what was answered: at least as much, and no more than that and what was under way when the load was cut off. A
+single error or a count that does not match fails the whole benchmark. The raw figures of every run are in [results/](results).
 `
 
 type Measured = { topic: Topic; result: TopicResults }

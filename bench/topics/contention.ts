@@ -68,7 +68,7 @@ export const contention: Topic = {
   name: 'contention',
   title: 'What does a counter that everybody increments cost, and do slots help?',
   text:
-    `One key. The number of connections varies in the first table (${CONNECTIONS.join(', ')}), the number of slots in the second, server and ` +
+    `One key. The number of connections varies in the first table (${CONNECTIONS.join(', ')}), the number of slots in the second (${USUAL_SLOTS} stand in the first), server and ` +
     `isolation level in the third; where it does not vary, there are ${USUAL_CONNECTIONS} connections, ${USUAL_SLOTS} slots, and the first server with its ` +
     'own isolation level. No latency is added: `contention-latency` varies that. All but group commit send one statement per request; a deadlock is tried ' +
     'again, which shows in the statements. Lock waits and deadlocks are the server’s own counters. An id is burnt by every ' +
