@@ -1,7 +1,8 @@
 import type { Outcome, Variant } from '../topic.ts'
 import { measureLoad } from './load.ts'
 import type { Rig } from './rig.ts'
-import { type CountTable, type Service, type ServiceOptions, withService } from './service.ts'
+import { type Service, type ServiceOptions, withService } from './service.ts'
+import type { CountTable } from './tables.ts'
 
 const WARM_UP_SECONDS = 1
 /** What is cut off at the end of the warm-up is waited for, which takes long where hits queue behind one row. */

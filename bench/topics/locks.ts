@@ -1,7 +1,7 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 import type { BenchServer } from '../harness/server.ts'
-import { makeTables } from '../harness/service.ts'
+import { makeTables } from '../harness/tables.ts'
 import type { Table } from '../topic.ts'
 
 const WAIT_MS = 5_000

@@ -1,138 +1,24 @@
-import { hash64 } from '../../src/counters/hash.ts'
-import { fillSlots } from '../harness/fill.ts'
-import { type HttpVariant, httpVariant } from '../harness/http-variant.ts'
-import type { Service } from '../harness/service.ts'
 import { lineChart } from '../report/chart.ts'
 import { about, medianOf, pointsOf } from '../report/points.ts'
 import type { Run, Topic } from '../topic.ts'
 import { readPathTable } from './read-path.ts'
-import { GROUP_COMMIT, ONE_ROW } from './writers.ts'
-
-/** The key of every reading but those of many at once. */
-const KEY = 'hello'
-const PENDING = [1, 10, 100, 1_000, 10_000]
-const MANY = [1, 10, 100, 1_000]
-const BUSY = 64
-const WRITE_COMMIT_MS = 2
-
-const number = (value: number) => value.toLocaleString('en-US')
-const exact = (pending: number) => `exact, ${number(pending)} pending`
-const publishedSum = (slots: number) => `published SUM, N = ${number(slots)}`
-const batch = (keys: number) => `${number(keys)} ${keys === 1 ? 'key' : 'keys'} at once`
-const ROW = 'one row'
-const TOTAL = 'total only'
-const busy = (name: string) => `${name}, ${BUSY} connections`
-const WRITE_ONE_ROW = busy('write: one row')
-const WRITE_GROUP = busy('write: group commit')
-
-/** Something that is read, and what it must say. */
-type Reading = Pick<HttpVariant, 'name' | 'about' | 'path' | 'axes'> & {
-  prepare(service: Service): Promise<void>
-  says: number
-}
-
-const ofExact = (pending: number): Reading => ({
-  name: exact(pending),
-  about: '`GET /v1/counters/…`: total and pending slots from one snapshot',
-  path: `/v1/counters/page_view/${KEY}`,
-  axes: { slots: pending, read: 'exact, by pending slots' },
-  says: pending,
-  prepare: (service) => fillExact(service, 1, pending),
-})
-
-const ofOneRow: Reading = {
-  name: ROW,
-  about: 'the same route reading one row of a plain table',
-  path: `/bench/one-row/page_view/${KEY}`,
-  says: 7,
-  async prepare({ server, database }) {
-    await server.query(`INSERT INTO \`${database}\`.one_row_counters VALUES (1, ${await hash64(KEY)}, 7)`)
-  },
-}
-
-const READINGS: Reading[] = [
-  ofOneRow,
-  {
-    ...ofExact(100),
-    name: TOTAL,
-    about: '`?consistency=rolled`: the total’s row, 100 slots pending',
-    path: `/v1/counters/page_view/${KEY}?consistency=rolled`,
-    axes: {},
-    says: 0,
-  },
-  ...PENDING.map(ofExact),
-  ...[100, 1_000].map((slots) => ({
-    name: publishedSum(slots),
-    about: 'the same route summing the slots of the published table',
-    path: `/bench/published/page_view/${KEY}`,
-    axes: { slots, read: 'published SUM, by N' },
-    says: slots,
-    async prepare({ server, database }: Service) {
-      const id = BigInt.asUintN(31, await hash64(KEY))
-      const rows = Array.from({ length: slots }, (_, slot) => `(1, ${id}, ${slot}, 1)`)
-      await server.query(
-        `INSERT INTO \`${database}\`.published_slotted_counters (record_type, record_id, slot, count) VALUES ${rows.join(',')}`,
-      )
-    },
-  })),
-]
-
-const BATCHES: Reading[] = MANY.map((keys) => ({
-  name: batch(keys),
-  about: '`GET /v1/counters/…?key=…&key=…`, one slot pending each',
-  path: `/v1/counters/page_view?${Array.from({ length: keys }, (_, index) => `key=k${index}`).join('&')}`,
-  axes: { keys, read: 'exact' },
-  says: 1,
-  prepare: (service) => fillExact(service, keys, 1, (index) => `k${index}`),
-}))
-
-async function fillExact(
-  service: Service,
-  counters: number,
-  slotsEach: number,
-  keyOf = (_: number) => KEY,
-): Promise<void> {
-  const ids = await Promise.all(Array.from({ length: counters }, (_, index) => hash64(keyOf(index))))
-  await fillSlots(service, { counters, slotsEach, idOf: (counter) => ids[counter]! })
-}
-
-const variantOf = ({ says, ...reading }: Reading, connections: number, table: string) =>
-  httpVariant({
-    ...reading,
-    name: connections === 1 ? reading.name : busy(reading.name),
-    table,
-    worker: 'product',
-    method: 'GET',
-    connections,
-    keys: 0,
-    counts: null,
-    async check({ url }) {
-      const answer = (await (await fetch(url + reading.path)).json()) as {
-        count: number
-        counters?: { count: number }[]
-      }
-      const wrong = (answer.counters ?? [answer]).filter(({ count }) => count !== says)
-      return wrong.length === 0 ? [] : [`it read ${JSON.stringify(wrong[0])} instead of ${says}`]
-    },
-  })
-
-const quiet = READINGS.map((reading) => variantOf(reading, 1, 'One connection'))
-const batches = BATCHES.map((reading) => variantOf(reading, 1, 'Several keys in one request, one connection'))
-const loaded = [ofOneRow, ...[1, 100, 1_000].map(ofExact)].map((reading) => {
-  return variantOf(reading, BUSY, `${BUSY} connections, and what writing takes there`)
-})
-const writing = [
-  { ...ONE_ROW, name: WRITE_ONE_ROW },
-  { ...GROUP_COMMIT, name: WRITE_GROUP },
-].map((writer) =>
-  httpVariant({
-    ...writer,
-    table: `${BUSY} connections, and what writing takes there`,
-    connections: BUSY,
-    behaviour: { commitMs: WRITE_COMMIT_MS },
-    rampSeconds: 1,
-  }),
-)
+import {
+  BUSY,
+  batch,
+  batches,
+  busy,
+  exact,
+  loaded,
+  number,
+  PENDING,
+  quiet,
+  ROW,
+  TOTAL,
+  WRITE_COMMIT_MS,
+  WRITE_GROUP,
+  WRITE_ONE_ROW,
+  writing,
+} from './readings.ts'
 
 /** How many readings per write slots stand before one row would have been cheaper. */
 function breakEven(runs: readonly Run[], pending: number): number {
