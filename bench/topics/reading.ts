@@ -101,7 +101,7 @@ export const reading: Topic = {
     return [
       `Read exactly by default: 10 pending slots take ${ms(exact(10))} ms, 1,000 take ${ms(exact(1_000))} ms, a plain row ${ms(ROW)} ms; ask for many keys at ` +
         `once (1,000 in ${ms(batch(1_000))} ms), and for \`?consistency=rolled\` (${ms(TOTAL)} ms) where a minute’s delay does not matter.`,
-      even > 0
+      even > 0 || Number.isNaN(even)
         ? `With 100 slots pending and commits of ${WRITE_COMMIT_MS} ms, slots pay until there are ${about(even)} readings per write; what is read more often than that ` +
           'should be read rolled up, or be one row.'
         : 'With 100 slots pending a reading takes no longer than one row’s: slots always pay.',
