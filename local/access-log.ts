@@ -1,8 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { createGunzip } from 'node:zlib'
+import { openInputFile } from './input-file.ts'
 
 /** What one line of an access log says of a request, as far as counting needs it. */
 export interface LoggedRequest {
@@ -10,6 +7,8 @@ export interface LoggedRequest {
   /** The request target as it was logged, query and all. */
   target: string
   status: number
+  /** The day in which it was made, UTC, such as `2026-11-20`; `null` if the line does not say when. */
+  day: string | null
   /** The part of the line that says so. A server that has not finished the line yet does not change it any more. */
   text: string
 }
@@ -34,33 +33,8 @@ const MAX_LINE_CHARACTERS = 1024 * 1024
  * @throws {Error} if it cannot be read
  */
 export async function openAccessLog(path: string): Promise<AccessLog> {
-  const size = path === '-' ? null : (await stat(path)).size
-  let bytes = 0
-  async function* counted(): AsyncGenerator<Buffer> {
-    // Opened no sooner than it is read: a stream that fails while nobody listens ends the process.
-    const source: AsyncIterable<Buffer> = path === '-' ? process.stdin : createReadStream(path)
-    for await (const chunk of source) {
-      bytes += chunk.length
-      yield chunk
-    }
-  }
-  return { lines: splitLines(decompress(counted())), bytesRead: () => bytes, size }
-}
-
-/** Decompresses what begins like gzip; passes on everything else. */
-async function* decompress(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const first = await chunks.next()
-  if (first.done) return
-  async function* all(): AsyncGenerator<Buffer> {
-    yield first.value!
-    yield* chunks
-  }
-  const isGzip = first.value[0] === 0x1f && first.value[1] === 0x8b
-  if (!isGzip) return yield* all()
-  const gunzip = createGunzip()
-  // An error ends gunzip, and with it the loop below.
-  pipeline(Readable.from(all()), gunzip, () => {})
-  yield* gunzip as AsyncIterable<Buffer>
+  const { chunks, bytesRead, size } = await openInputFile(path)
+  return { lines: splitLines(chunks), bytesRead, size }
 }
 
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -83,7 +57,7 @@ function lookedAt(line: string): string {
 
 // The request and the status of the common and the combined format; what follows does not matter here. Inside the quotes,
 // Apache and nginx write \" and \\ and \xHH. Nothing in it can be matched in two ways, for strangers write what is logged.
-const COMBINED = /^\S+ \S+ .*?\[[^[\]]*\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3})\b/s
+const COMBINED = /^\S+ \S+ .*?\[([^[\]]*)\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3})\b/s
 
 /**
  * Reads one line: combined (or common) log format, or a JSON object as nginx writes it with `escape=json`, with `request`,
@@ -94,12 +68,12 @@ const COMBINED = /^\S+ \S+ .*?\[[^[\]]*\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3})\b/s
 export function parseLogLine(line: string): LoggedRequest | null {
   if (line.startsWith('{')) return parseJsonLine(line)
   const match = COMBINED.exec(line)
-  return match === null ? null : parseRequest(unescapeText(match[1]!), Number(match[2]), match[0])
+  return match === null ? null : parseRequest(unescapeText(match[2]!), Number(match[3]), dayOf(match[1]!), match[0])
 }
 
-function parseRequest(request: string, status: number, text: string): LoggedRequest | null {
+function parseRequest(request: string, status: number, day: string | null, text: string): LoggedRequest | null {
   const match = /^([A-Z]+) (.+?)(?: HTTP\/[\d.]+)?$/s.exec(request)
-  return match === null ? null : { method: match[1]!, target: match[2]!, status, text }
+  return match === null ? null : { method: match[1]!, target: match[2]!, status, day, text }
 }
 
 function parseJsonLine(line: string): LoggedRequest | null {
@@ -110,10 +84,11 @@ function parseJsonLine(line: string): LoggedRequest | null {
     return null
   }
   const status = Number(entry.status ?? 200)
-  if (typeof entry.request === 'string') return parseRequest(entry.request, status, line)
+  const day = dayOf(entry.time_iso8601 ?? entry.time_local ?? entry.msec ?? entry.time ?? entry.timestamp)
+  if (typeof entry.request === 'string') return parseRequest(entry.request, status, day, line)
   const target = entry.request_uri ?? entry.uri ?? entry.path
   if (typeof target !== 'string' || target === '') return null
-  return { method: String(entry.request_method ?? entry.method ?? 'GET'), target, status, text: line }
+  return { method: String(entry.request_method ?? entry.method ?? 'GET'), target, status, day, text: line }
 }
 
 /** Takes back the escapes of a log; the text stays as it is where they do not make UTF-8. */
@@ -129,4 +104,22 @@ function unescapeText(text: string): string {
   } catch {
     return text
   }
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+// 20/Nov/2026:10:00:00 +0100, as Apache and nginx write it.
+const LOCAL_TIME = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)$/
+
+/** The day (UTC) of a time as logs write it: as Apache does, as ISO 8601 with a zone, or in seconds since 1970. */
+function dayOf(time: unknown): string | null {
+  const text = String(time)
+  const [, day, month, year, clock, hours, minutes] = LOCAL_TIME.exec(text) ?? []
+  let date: Date
+  if (month !== undefined) {
+    const number = String(MONTHS.indexOf(month) + 1).padStart(2, '0')
+    date = new Date(`${year}-${number}-${day}T${clock}${hours}:${minutes}`)
+  } else if (/^\d{9,10}(\.\d+)?$/.test(text)) date = new Date(Number(text) * 1_000)
+  else if (/^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:?\d\d)$/.test(text)) date = new Date(text)
+  else return null
+  return Number.isNaN(date.getTime()) || date.getTime() < 0 ? null : date.toISOString().slice(0, 10)
 }

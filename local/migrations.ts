@@ -1,18 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Client } from '@planetscale/database'
 import { mysqlSplitterOptions, splitQuery } from 'dbgate-query-splitter'
-import mysql from 'mysql2/promise'
 import { MigrationError, Umzug } from 'umzug'
+import { type DatabaseTarget, hasNumber, openTarget } from './database-target.ts'
 
 /** The migrations of this version. */
 export const MIGRATIONS = resolve(import.meta.dirname, '../migrations')
-
-/** A database that migrations can be applied to: over PlanetScale's HTTP API or the MySQL protocol. */
-interface Target {
-  execute(sql: string, args?: unknown[]): Promise<Record<string, unknown>[]>
-  close(): Promise<void>
-}
 
 /** What to do and where. */
 export interface MigrationOptions {
@@ -25,26 +18,8 @@ export interface MigrationOptions {
 /** A migration that stopped; the message says where and what to do. */
 export class MigrationStopped extends Error {}
 
-async function open(databaseUrl: string): Promise<Target> {
-  const { protocol, pathname } = new URL(databaseUrl)
-  if (protocol === 'mysql:') {
-    if (pathname.length < 2)
-      throw new Error('DATABASE_URL must name the database: mysql://USER:PASSWORD@HOST:PORT/DATABASE')
-    const connection = await mysql.createConnection({ uri: databaseUrl })
-    return {
-      execute: async (sql, args = []) => (await connection.query(sql, args))[0] as unknown as Record<string, unknown>[],
-      close: () => connection.end(),
-    }
-  }
-  const client = new Client({ url: databaseUrl })
-  return {
-    execute: async (sql, args = []) => (await client.execute(sql, args)).rows as Record<string, unknown>[],
-    close: async () => {},
-  }
-}
-
 /** The record of what has been applied, in the database itself. */
-function record(target: Target) {
+function record(target: DatabaseTarget) {
   return {
     /** Makes the table of records if it is missing; only then, because safe migrations refuse even IF NOT EXISTS. */
     async prepare(): Promise<void> {
@@ -80,7 +55,7 @@ function record(target: Target) {
   }
 }
 
-function umzug(target: Target, folder: string, say: (line: string) => void) {
+function umzug(target: DatabaseTarget, folder: string, say: (line: string) => void) {
   return new Umzug({
     migrations: {
       glob: ['[0-9]*.sql', { cwd: folder }],
@@ -145,9 +120,9 @@ async function withUmzug<T>(
   databaseUrl: string,
   folder: string,
   say: (line: string) => void,
-  work: (migrations: ReturnType<typeof umzug>, target: Target) => Promise<T>,
+  work: (migrations: ReturnType<typeof umzug>, target: DatabaseTarget) => Promise<T>,
 ): Promise<T> {
-  const target = await open(databaseUrl)
+  const target = await openTarget(databaseUrl)
   try {
     return await work(umzug(target, folder, say), target)
   } catch (error) {
@@ -172,10 +147,4 @@ function stopMessage(name: string, index: number, count: number, statement: stri
 
 function isMissingTable(error: unknown): boolean {
   return hasNumber(error, 1146)
-}
-
-/** Whether a server refused something with this number; over the HTTP API it stands in the message only. */
-function hasNumber(error: unknown, number: number): boolean {
-  const { errno, message = '' } = error as { errno?: number; message?: string }
-  return errno === number || message.includes(`(errno ${number})`)
 }

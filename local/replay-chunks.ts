@@ -20,6 +20,16 @@ export interface ReplayRules {
   /** Statuses to count, as text such as `200` or `2xx`; `null`: all. */
   statuses: ReadonlySet<string> | null
   keepQuery: boolean
+  /** Whether requests are counted in the days in which they were made, rather than now. Left out if not. */
+  dated?: true
+}
+
+/** How often something is counted; for `dated`, in which day. */
+export interface ReplayedCount {
+  type: string
+  key: string
+  by: number
+  day?: string
 }
 
 /** Why lines were not counted, and how many. */
@@ -29,7 +39,7 @@ export type Skipped = Map<string, number>
 export interface Chunk {
   /** The same lines after the same beginning under the same rules have the same key, in whatever run. */
   idempotencyKey: string
-  increments: { type: string; key: string; by: number }[]
+  increments: ReplayedCount[]
   lines: number
   /** Requests counted: the sum of the increments. */
   counted: number
@@ -50,9 +60,9 @@ export interface ShortChunks {
 
 /** Decides what a logged request counts as. */
 export function classifyRequest(
-  { method, target, status }: LoggedRequest,
+  { method, target, status, day }: LoggedRequest,
   rules: ReplayRules,
-): { type: string; key: string } | { skip: string } {
+): { type: string; key: string; day?: string } | { skip: string } {
   if (rules.methods !== null && !rules.methods.has(method)) return { skip: 'other method' }
   if (
     rules.statuses !== null &&
@@ -66,7 +76,11 @@ export function classifyRequest(
   // JSON can hold such a text; no server was sent it.
   if (!key.isWellFormed()) return { skip: 'path is not Unicode' }
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return { skip: `path longer than ${MAX_KEY_BYTES} bytes` }
-  return { type: rules.downloads.test(key.replace(/[?#].*$/s, '')) ? rules.downloadType : rules.pageType, key }
+  const type = rules.downloads.test(key.replace(/[?#].*$/s, '')) ? rules.downloadType : rules.pageType
+  if (rules.dated === undefined) return { type, key }
+  if (day === null) return { skip: 'without a time' }
+  if (day > new Date().toISOString().slice(0, 10)) return { skip: 'in the future' }
+  return { type, key, day }
 }
 
 /**
@@ -82,7 +96,7 @@ export async function* chunks(
   shortChunks: ShortChunks,
 ): AsyncGenerator<Chunk> {
   let state = hash('slotted-counter replay', JSON.stringify(describe(rules)))
-  let increments = new Map<string, { type: string; key: string; by: number }>()
+  let increments = new Map<string, ReplayedCount>()
   let skipped: Skipped = new Map()
   let count = 0
   let counted = 0
@@ -122,7 +136,7 @@ export async function* chunks(
     const outcome = request === null ? { skip: 'not a request line' } : classifyRequest(request, rules)
     if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
     else {
-      const id = `${outcome.type} ${outcome.key}`
+      const id = `${outcome.type} ${outcome.day ?? ''} ${outcome.key}`
       const increment = increments.get(id)
       if (increment) increment.by++
       else {

@@ -2,15 +2,13 @@
 import { join, resolve } from 'node:path'
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
-import pRetry, { AbortError } from 'p-retry'
 import { openAccessLog } from './access-log.ts'
 import { type Chunk, chunks, type ReplayRules, type Skipped } from './replay-chunks.ts'
 import { openShortChunks } from './short-chunks.ts'
+import { describeError, RefusedError, WorkerApi } from './worker-api.ts'
 import { PROJECT } from './worker-process.ts'
 
 const ARCHIVES = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|jar|war|whl|gem|deb|rpm|apk|dmg|pkg|exe|msi|iso|img|pdf|epub)$/
-const REQUEST_DEADLINE_MS = 30_000
-const RETRIES = 8
 
 function pattern(text: string): RegExp {
   try {
@@ -55,6 +53,7 @@ program
     list(text, /^[1-5](xx|\d\d)$/),
   )
   .option('--keep-query', 'keep the query string in the key', false)
+  .option('--dated', 'count requests in the days (UTC) in which they were made, for ever recognised as counted', false)
   .parse()
 
 const options = program.opts<{
@@ -66,6 +65,7 @@ const options = program.opts<{
   methods?: ReadonlySet<string> | null
   statuses?: ReadonlySet<string> | null
   keepQuery: boolean
+  dated: boolean
 }>()
 const [file = '-'] = program.args
 const token = options.token ?? (process.env.API_TOKEN || 'local')
@@ -76,6 +76,7 @@ const rules: ReplayRules = {
   methods: options.methods ?? null,
   statuses: options.statuses ?? null,
   keepQuery: options.keepQuery,
+  ...(options.dated && { dated: true as const }),
 }
 
 const began = Date.now()
@@ -83,55 +84,30 @@ const sent = { lines: 0, counted: 0, requests: 0, retries: 0 }
 const byType = new Map<string, number>()
 const skipped: Skipped = new Map()
 const interrupted = new AbortController()
-process.once('SIGINT', () => interrupted.abort())
-process.once('SIGTERM', () => interrupted.abort())
+// Every time: one Ctrl-C arrives twice, from the terminal and passed on by npm.
+process.on('SIGINT', () => interrupted.abort())
+process.on('SIGTERM', () => interrupted.abort())
+// Who waits for input would wait on.
+interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
-/** Sends one chunk, again and again while the failure may pass: the key makes that harmless. */
-async function send(chunk: Chunk): Promise<void> {
-  await pRetry(
-    async () => {
-      const response = await fetch(new URL('/v1/increments', options.url), {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${token}`,
-          'Content-Type': 'application/json',
-          'Idempotency-Key': chunk.idempotencyKey,
-        },
-        body: JSON.stringify({ increments: chunk.increments }),
-        signal: AbortSignal.any([interrupted.signal, AbortSignal.timeout(REQUEST_DEADLINE_MS)]),
-      })
-      const text = await response.text()
-      if (response.ok) return
-      const problem = `the Worker answered ${response.status}: ${problemDetail(text)}`
-      throw response.status >= 500 || response.status === 429
-        ? new Error(problem)
-        : new AbortError(new RefusedError(problem))
-    },
-    {
-      retries: RETRIES,
-      minTimeout: 250,
-      maxTimeout: 10_000,
-      randomize: true,
-      signal: interrupted.signal,
-      onFailedAttempt: ({ error, retriesLeft }) => {
-        if (retriesLeft === 0) return
-        sent.retries++
-        console.error(`${describe(error)}; trying again (${retriesLeft} left) …`)
-      },
-    },
-  )
-}
+const api = new WorkerApi({
+  url: options.url,
+  token,
+  signal: interrupted.signal,
+  onRetry: (message) => {
+    sent.retries++
+    console.error(message)
+  },
+})
 
-/** The Worker will not take this, however often it is sent. */
-class RefusedError extends Error {}
-
-/** What a problem document says; the beginning of anything else. */
-function problemDetail(text: string): string {
-  try {
-    return String((JSON.parse(text) as { detail: unknown }).detail)
-  } catch {
-    return text.slice(0, 200)
+/** Sends one chunk; the key makes it harmless to do so again. */
+async function send({ idempotencyKey, increments }: Chunk): Promise<void> {
+  if (options.dated) {
+    const counters = increments.map(({ by, ...where }) => ({ ...where, count: by }))
+    await api.post('/v1/imports', { counters }, idempotencyKey)
+    return
   }
+  await api.post('/v1/increments', { increments }, idempotencyKey)
 }
 
 function add(chunk: Chunk): void {
@@ -179,7 +155,7 @@ try {
   if (sent.lines === 0) console.error('The log is empty.')
 } catch (error) {
   bar.stop()
-  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describe(error).replace(/\.+$/, '')}`
+  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
   // A file that cannot be read and a request that is refused stay so.
   const isFinal =
     !interrupted.signal.aborted && (error instanceof RefusedError || (error instanceof Error && 'code' in error))
@@ -188,9 +164,3 @@ try {
   process.exitCode = interrupted.signal.aborted ? 130 : 1
 }
 process.stdin.destroy()
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  return `${error.message}${cause}`
-}

@@ -179,6 +179,11 @@ Ctrl-C stops it.`
   return `${running}
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
   demo site  ${demo!.url}, whose pages it counts
+  dashboard  ${url}/ (sign in with the API token: ${apiToken})
+
+To see a chart of real numbers, send an access log (add --dated to count its requests in their own days instead of now),
+  ${replayCommand()}
+or look at some pages of the demo site; then open the dashboard, sign in, and press "Roll up now".
 
 Count a page view, as a browser does:
   curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
@@ -189,8 +194,6 @@ Count with the token, and read back:
 Roll up now instead of at the full minute, and see how things stand:
   curl -X POST ${url}/v1/rollup ${auth}
   curl ${url}/v1/status ${auth}
-Send a whole access log:
-  ${replayCommand()}
 
 The Worker's log follows. Ctrl-C stops everything.`
 }

@@ -4,6 +4,8 @@ import type { KnownCounters } from './counters/known-counters.ts'
 import type { Visitors } from './counters/visitors.ts'
 import type { Database } from './database/database.ts'
 import type { Env } from './env.ts'
+import type { Reads } from './isolate.ts'
+import type { DatabaseTime } from './server-timing.ts'
 
 /** What every route finds on its context. */
 export interface AppEnv {
@@ -15,5 +17,8 @@ export interface AppEnv {
     counting: GroupCommit
     known: KnownCounters
     visitors: Visitors
+    reads: Reads
+    /** On paths that are timed. */
+    databaseTime?: DatabaseTime
   }
 }

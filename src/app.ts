@@ -10,11 +10,21 @@ import { logFailure, Problem } from './problem.ts'
 import { badges } from './routes/badges.ts'
 import { beacon } from './routes/beacon.ts'
 import { counters } from './routes/counters.ts'
+import { dashboard } from './routes/dashboard.ts'
 import { downloads } from './routes/downloads.ts'
+import { exports } from './routes/export.ts'
 import { health } from './routes/health.ts'
+import { history } from './routes/history.ts'
 import { hit } from './routes/hit.ts'
+import { imports } from './routes/imports.ts'
 import { increments } from './routes/increments.ts'
 import { operations } from './routes/operations.ts'
+import { reference } from './routes/reference.ts'
+import { search } from './routes/search.ts'
+import { settings } from './routes/set.ts'
+import { top } from './routes/top.ts'
+import { verify } from './routes/verify.ts'
+import { databaseTimed, timed } from './server-timing.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
@@ -24,14 +34,17 @@ app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  const { config, db, counting, known, visitors } = isolateOf(c.env)
+  const { config, db, counting, known, visitors, reads } = isolateOf(c.env)
   c.set('config', config)
   c.set('db', db)
   c.set('counting', counting)
   c.set('known', known)
   c.set('visitors', visitors)
+  c.set('reads', reads)
   await next()
 })
+app.use('/v1/*', timed, databaseTimed)
+app.use('/badge/*', timed, databaseTimed)
 app.use(
   methodNotAllowed({
     app,
@@ -44,11 +57,20 @@ app.use(
 )
 
 app.route('/', health)
-app.route('/', downloads)
-app.route('/', counters)
-app.route('/', badges)
 app.route('/', increments)
+app.route('/', counters)
+app.route('/', settings)
+app.route('/', imports)
+app.route('/', history)
+app.route('/', top)
+app.route('/', search)
+app.route('/', exports)
+app.route('/', downloads)
+app.route('/', badges)
 app.route('/', operations)
+app.route('/', verify)
+app.route('/', reference(app))
+app.route('/', dashboard)
 
 app.notFound((c) =>
   new Problem('not_found', {

@@ -3,20 +3,32 @@ import { createMiddleware } from 'hono/factory'
 import { timingSafeEqual } from 'hono/utils/buffer'
 import type { AppEnv } from './app-env.ts'
 import { Problem } from './problem.ts'
+import { hasSession, isFromOwnPage } from './session.ts'
 
-/** Lets only requests with `Authorization: Bearer <API_TOKEN>` through. */
+/** Methods that change nothing, whoever made the browser send them. */
+const SAFE_METHODS = ['GET', 'HEAD']
+
+/** Lets only requests through that `checkToken` accepts. */
 export const requireToken = createMiddleware<AppEnv>(async (c, next) => {
   await checkToken(c)
   await next()
 })
 
 /**
- * Checks the request's token, in a time that does not depend on how much of it is right.
+ * Checks that the request has the API token, in a time that does not depend on how much of it is right; or, if it brings
+ * none, that its browser is signed in to the dashboard. Then only the dashboard's own pages may change anything.
  *
- * @throws {Problem} 401
+ * @throws {Problem} 401 or 403
  */
 export async function checkToken(c: Context<AppEnv>): Promise<void> {
   const header = c.req.header('Authorization')
+  if (header === undefined && (await hasSession(c))) {
+    if (SAFE_METHODS.includes(c.req.method) || isFromOwnPage(c)) return
+    throw new Problem('cross_site_request', {
+      detail:
+        'Signed in with a cookie, only the dashboard’s own pages may change something. Programs send Authorization: Bearer <API_TOKEN>.',
+    })
+  }
   const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
   if (token !== undefined && (await timingSafeEqual(token, c.var.config.apiToken))) return
   throw new Problem('unauthorized', {

@@ -45,6 +45,16 @@ export interface PruningSettings {
   maxStatements: number
 }
 
+/** How long the history knows hours, and bounds of one folding run. */
+export interface HistorySettings {
+  /** Days for which hours are kept; what is older is known by the day. */
+  hourDays: number
+  /** Hours looked at and deleted in one statement. */
+  pageHours: number
+  /** Statements an hourly run may send, what pruning sent included; each is one subrequest of the Worker. */
+  maxStatements: number
+}
+
 /** What this Worker uses of a queue that is bound to it. */
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
@@ -65,6 +75,7 @@ export interface Config {
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
   pruning: PruningSettings
+  history: HistorySettings
 }
 
 /** Thrown by `readConfig`: everything that is wrong with the settings, at once. Names and rules only, never a value. */
@@ -138,6 +149,13 @@ const pruning = table({
   max_statements: integer(2, 10_000).default(45),
 })
 
+const historyTable = table({
+  // Badges show periods of up to 30 days to the hour.
+  hour_days: integer(31, 3_660).default(90),
+  page_hours: integer(1, 10_000).default(1_000),
+  max_statements: integer(4, 10_000).default(49),
+})
+
 const queue = z
   .custom<QueueProducer>((value) => typeof (value as Partial<QueueProducer> | null)?.sendBatch === 'function', {
     error: 'must be a queue binding: [[queues.producers]] in wrangler.toml',
@@ -174,6 +192,7 @@ const settings = z.object({
   VISITOR_LIMIT: rateLimit,
   ROLLUP: rollUp.prefault({}),
   PRUNING: pruning.prefault({}),
+  HISTORY: historyTable.prefault({}),
 })
 
 function databaseUrlProblem(value: string): string | null {
@@ -229,7 +248,8 @@ export function readConfig(env: Env): Config {
     ...sharedRecordTypes(env.COUNTERS),
   ]
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
-  const { DATABASE_URL, API_TOKEN, BATCHES, DEAD_BATCHES, VISITOR_LIMIT, COUNTERS, ROLLUP, PRUNING } = parsed.data
+  const { DATABASE_URL, API_TOKEN, BATCHES, DEAD_BATCHES, VISITOR_LIMIT, COUNTERS, ROLLUP, PRUNING, HISTORY } =
+    parsed.data
   const types = Object.entries(COUNTERS).map(([name, type]): [string, CounterType] => [
     name,
     {
@@ -257,6 +277,11 @@ export function readConfig(env: Env): Config {
       idempotencyHours: PRUNING.idempotency_hours,
       pageSlots: PRUNING.page_slots,
       maxStatements: PRUNING.max_statements,
+    },
+    history: {
+      hourDays: HISTORY.hour_days,
+      pageHours: HISTORY.page_hours,
+      maxStatements: HISTORY.max_statements,
     },
   }
   const late = forgetful(config.types.values(), config.pruning)

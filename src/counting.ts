@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import type { AppEnv } from './app-env.ts'
 import type { Increment } from './counters/batch.ts'
-import { type GroupCommit, Overloaded } from './counters/group-commit.ts'
+import type { GroupCommit } from './counters/group-commit.ts'
+import { Overloaded } from './counters/overloaded.ts'
 import { countingProblem } from './database-problem.ts'
 import { Problem } from './problem.ts'
 
@@ -19,6 +20,7 @@ export async function countFor(
   increments: readonly Increment[],
   { key, advice, answerReady = false }: { key?: bigint | undefined; advice: string; answerReady?: boolean },
 ): Promise<'counted' | 'queued'> {
+  const began = performance.now()
   try {
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
     return await counting.count(increments, { key, waitUntil, answerReady })
@@ -28,5 +30,8 @@ export async function countFor(
       detail: 'More is waiting for the database than can be taken on. Nothing was counted. Try again later.',
       headers: { 'Retry-After': '5' },
     })
+  } finally {
+    // Hits are not timed.
+    c.get('databaseTime')?.add(performance.now() - began)
   }
 }

@@ -1,3 +1,4 @@
+import { Overtaken } from './counters/totals.ts'
 import { DatabaseFailure } from './database/errors.ts'
 import { Problem } from './problem.ts'
 
@@ -45,6 +46,26 @@ export function countingProblem(error: unknown, advice: string): unknown {
   if (error.applied === 'no') return databaseProblem(error)
   return new Problem('outcome_unknown', {
     detail: `It may or may not have been counted. ${advice}`,
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+    cause: error,
+  })
+}
+
+/**
+ * Turns a failure to set or import into what is true for the client: nothing was changed, or nobody knows.
+ *
+ * @param advice what the client can do when nobody knows
+ */
+export function adjustingProblem(error: unknown, advice: string): unknown {
+  if (error instanceof Overtaken) {
+    return new Problem('overtaken', {
+      detail: 'Others kept changing these counters, and nothing was changed here. Send it again.',
+      headers: { 'Retry-After': '1' },
+    })
+  }
+  if (!(error instanceof DatabaseFailure) || error.applied === 'no') return countingProblem(error, advice)
+  return new Problem('outcome_unknown', {
+    detail: `It may or may not have been done. ${advice}`,
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
     cause: error,
   })

@@ -13,4 +13,5 @@ export interface Env {
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown
+  HISTORY?: unknown
 }

@@ -8,7 +8,9 @@ export default {
   fetch: app.fetch,
   async scheduled(controller, env) {
     try {
-      await runScheduled(isolateOf(env).config, controller.cron, new Date(controller.scheduledTime))
+      const { config, reads } = isolateOf(env)
+      const run = runScheduled(config, controller.cron, new Date(controller.scheduledTime))
+      await run.finally(() => reads.rolled.forget())
     } catch (error) {
       log('error', 'scheduled_failed', { cron: controller.cron, error: String(error) })
       throw error

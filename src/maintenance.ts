@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import { consume, type Delivery } from './counters/consume.ts'
+import { fold } from './counters/fold.ts'
 import { prune } from './counters/prune.ts'
 import { rollUp } from './counters/rollup.ts'
 import { type Database, openDatabase } from './database/database.ts'
@@ -7,6 +8,9 @@ import { log } from './log.ts'
 
 /** Milliseconds one statement of a run may take: nobody waits for it, and its pages are larger than a request's. */
 const STATEMENT_DEADLINE_MS = 20_000
+
+/** What an hourly run may always use for folding: PRUNING.max_statements may be raised without HISTORY.max_statements. */
+const MIN_FOLD_STATEMENTS = 4
 
 /** The cron expressions of wrangler.toml, and what each one is for. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -38,11 +42,24 @@ export async function runScheduled(config: Config, cron: string, at: Date): Prom
       const summary = await prune(db, config.pruning)
       // Left over means that more slots are emptied than this may delete: raise PRUNING.max_statements.
       log(summary.outcome === 'partial' ? 'warn' : 'info', 'prune', { scheduled: at.toISOString(), ...summary })
+      await runFold(config, db, at, summary.statements)
       return
     }
     default:
       throw new Error(`no task for cron expression "${cron}": wrangler.toml and src/maintenance.ts must agree`)
   }
+}
+
+/** Folds with what pruning has left of the run's statements, a page of types and one of counters at least. */
+async function runFold(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
+  const maxStatements = Math.max(config.history.maxStatements - statementsSent, MIN_FOLD_STATEMENTS)
+  const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
+  const summary = await fold(db, { ...config.history, maxStatements, recordTypes, at })
+  // Left over means that more hours grow old than this may fold; kept, that the history has hours without their days.
+  log(summary.outcome === 'partial' || summary.kept > 0 ? 'warn' : 'info', 'fold', {
+    scheduled: at.toISOString(),
+    ...summary,
+  })
 }
 
 /**

@@ -5,14 +5,16 @@ import type { FieldError } from './field-errors.ts'
 import { log } from './log.ts'
 
 /** Every problem a client can meet: its stable code, its status, and what it means in general. */
-const PROBLEMS = {
+export const PROBLEMS = {
   malformed_body: { status: 400, title: 'The body is not what its content type says' },
   malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
   malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
   unauthorized: { status: 401, title: 'A valid API token is needed' },
+  cross_site_request: { status: 403, title: 'Another site may not do this in your name' },
   not_found: { status: 404, title: 'There is nothing at this path' },
   unknown_type: { status: 404, title: 'There is no such counter type' },
   method_not_allowed: { status: 405, title: 'This path does not take this method' },
+  overtaken: { status: 409, title: 'Others kept changing the same counters' },
   rollup_running: { status: 409, title: 'Another roll-up is running' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
@@ -23,7 +25,7 @@ const PROBLEMS = {
   database_unavailable: { status: 503, title: 'The database does not answer' },
   database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
   overloaded: { status: 503, title: 'Too much is waiting to be counted' },
-  outcome_unknown: { status: 503, title: 'The database did not say whether this was counted' },
+  outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
 } as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -3,6 +3,7 @@ import { log } from '../log.ts'
 import { addUp, type Increment } from './batch.ts'
 import { type Flush, type FlushContext, flush, spill } from './flush.ts'
 import { Group, type Outcome, type Ticket } from './group.ts'
+import { Overloaded } from './overloaded.ts'
 
 /** Most rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
@@ -318,9 +319,6 @@ export class GroupCommit {
     lane.aliveUntil = until + SILENCE_MS
   }
 }
-
-/** Thrown when too much waits for the database already: nothing was counted. */
-export class Overloaded extends Error {}
 
 function result(outcome: Outcome): 'counted' | 'queued' {
   if (outcome.status === 'failed') throw outcome.failure

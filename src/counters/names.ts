@@ -1,4 +1,6 @@
 import type { Executor } from '../database/database.ts'
+import { toBigInt } from '../database/numbers.ts'
+import { toText } from '../database/text.ts'
 import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 import { Generations } from './generations.ts'
 
@@ -83,4 +85,29 @@ export async function storeNames(db: Executor, counters: readonly Counter[]): Pr
     `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
     rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
   )
+}
+
+/**
+ * The keys that counters stand for, `null` where none is stored.
+ *
+ * @param counters at most 1,000 or so, of types whose keys are text
+ * @throws {DatabaseFailure}
+ */
+export async function readNames(
+  db: Executor,
+  counters: readonly Pick<Counter, 'recordType' | 'recordId'>[],
+): Promise<(counter: Pick<Counter, 'recordType' | 'recordId'>) => string | null> {
+  const names = new Map<string, string>()
+  const wanted = new Map(counters.map((counter) => [counterId(counter), counter]))
+  if (wanted.size > 0) {
+    const { rows } = await db.execute(
+      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
+       WHERE (record_type, record_id) IN (${[...wanted].map(() => '(?, ?)').join(', ')})`,
+      [...wanted.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    )
+    for (const { record_type, record_id, name } of rows) {
+      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
+    }
+  }
+  return (counter) => names.get(counterId(counter)) ?? null
 }

@@ -2,6 +2,7 @@ import type { Database, Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { addToHistory } from './history.ts'
 import type { Cursor } from './rollup-state.ts'
+import { addToTotals, createTotals, fitsTotal, Overtaken } from './totals.ts'
 
 /** A slot as the roll-up saw it. */
 interface SeenSlot extends Cursor {
@@ -18,12 +19,9 @@ export interface SeenCounter {
   slots: SeenSlot[]
 }
 
-const LARGEST = 2n ** 63n - 1n
-
 /** Whether a counter's total can take what was seen of it. */
 export function fits(counter: SeenCounter): boolean {
-  const total = counter.total + amountOf(counter)
-  return total <= LARGEST && total >= -LARGEST
+  return fitsTotal(counter.total + amountOf(counter))
 }
 
 /** The sum of the slots that were seen. */
@@ -81,9 +79,6 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
   return { counters, slotCount: rows.length, last: counters.at(-1)?.slots.at(-1) ?? null }
 }
 
-/** Thrown inside the transaction to undo it when another run was faster. */
-class Overtaken extends Error {}
-
 /**
  * Moves what a page saw from the slots into the totals and the history, in one transaction whose every part is zero-sum:
  * exactly what was seen is added to the total and subtracted from the slots, whatever they hold by now. The versions let
@@ -94,44 +89,22 @@ class Overtaken extends Error {}
  * @throws {DatabaseFailure} with an unknown outcome too; either way the page may simply be read again
  */
 export async function moveRollUpPage(db: Database, counters: readonly SeenCounter[], at: Date): Promise<boolean> {
-  const unborn = counters.filter(({ version }) => version === null)
-  if (unborn.length > 0) {
-    // Outside the transaction: a total of 0 changes no sum. With every row in place, 2 rows affected per counter below
-    // mean that every version was the one seen (1 would be an insert, or a row that stayed as it was).
-    await db.execute(
-      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-       VALUES ${unborn.map(() => '(?, ?, 0, 0, NULL)').join(', ')}`,
-      unborn.flatMap(({ recordType, recordId }) => [recordType, recordId]),
-    )
-  }
+  await createTotals(db, counters)
   const moves = counters.map((counter) => ({
     recordType: counter.recordType,
     recordId: counter.recordId,
-    nextVersion: (counter.version ?? 0n) + 1n,
+    version: counter.version,
     amount: amountOf(counter),
   }))
   const slots = counters.flatMap((counter) => counter.slots)
-  // Numbers and times of our own, written out: see applyBatch.
-  const when = `'${at.toISOString().slice(0, 23).replace('T', ' ')}'`
-  const totals = moves.map(({ recordType, recordId, amount, nextVersion }) => {
-    return `(${recordType},${recordId},${amount},${nextVersion},${when})`
-  })
-  // An hour of 0 is for slots that were pruned meanwhile: they may go as soon as they are empty again.
+  // Numbers of our own, written out: see applyBatch. An hour of 0 is for slots that were pruned meanwhile: they may go as soon
+  // as they are empty again.
   const subtractions = slots.map(({ recordType, recordId, slot, count }) => {
     return `(${recordType},${recordId},${slot},${-count},0,0)`
   })
   try {
     await db.transaction(async (transaction) => {
-      const { rowsAffected } = await transaction.execute(
-        `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-         VALUES ${totals.join(',')}
-         ON DUPLICATE KEY UPDATE
-           count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
-           rolled_up_at = IF(version + 1 = VALUES(version),
-             GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
-           version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
-      )
-      if (rowsAffected !== 2 * moves.length) throw new Overtaken()
+      await addToTotals(transaction, moves, at)
       await addToHistory(transaction, moves, at)
       // Last, because these are the rows that writers want: they are locked for one more round trip, the COMMIT. An upsert,
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.

@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
+import { MAX_COUNTED } from './backlog.ts'
 import { byPrimaryKey } from './counter.ts'
 import { random64 } from './random.ts'
 import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
@@ -14,12 +15,12 @@ import { acquireLease, releaseLease } from './rollup-state.ts'
  * that fails.
  */
 const PAGE_STATEMENTS = 10
-/** Statements after the last page: giving the lease back, and a look at what is left. Taking the lease was 2 more. */
+/** Statements after the last page: giving the lease back, and a look at what is left. */
 const LAST_STATEMENTS = 2
 /** Failed transactions after which a run gives up: the database is in trouble and the next run is a minute away. */
 const MAX_FAILURES = 3
-/** Pending slots are counted up to here, so that looking costs no more than a roll-up page or two. */
-export const MAX_PENDING_COUNTED = 10_000
+/** Statements before the first page: taking the lease. */
+const FIRST_STATEMENTS = 2
 
 /** What one run did. */
 export interface RollUpSummary {
@@ -37,8 +38,10 @@ export interface RollUpSummary {
   stuck: number
   statements: number
   milliseconds: number
-  /** Slots left pending, counted up to `MAX_PENDING_COUNTED`; `null`: not looked at. */
+  /** Slots left pending, counted up to `MAX_COUNTED`; `null`: not looked at. */
   left: number | null
+  /** Seconds since a run last left nothing behind, by their scheduled times; `null`: none ever did. */
+  behindSeconds: number | null
 }
 
 /** How to run. */
@@ -62,12 +65,13 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   const frame = withRetries(db)
   const began = Date.now()
   const done = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
-  const summary = (outcome: RollUpSummary['outcome'], left: number | null): RollUpSummary => {
-    return { outcome, ...done, statements: db.sent, milliseconds: Date.now() - began, left }
-  }
 
   const holder = random64()
   const state = await acquireLease(frame, holder, maxSeconds + 10)
+  const summary = (outcome: RollUpSummary['outcome'], left: number | null, caughtUpAt = state.caughtUpAt) => {
+    const behindSeconds = caughtUpAt && Math.max(0, Math.round((at.getTime() - caughtUpAt.getTime()) / 1_000))
+    return { outcome, ...done, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
+  }
   if (lease && state.holder !== holder) return summary('busy', null)
 
   const start = state.cursor
@@ -105,7 +109,12 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   // Best effort, like the look at what is left: the work is done, and the lease ends by itself.
   await releaseLease(frame, holder, { at, cursor: complete ? null : cursor, caughtUp }).catch(() => {})
   const left = caughtUp ? 0 : await countPending(frame).catch(() => null)
-  return summary(complete ? 'complete' : 'partial', left)
+  return summary(complete ? 'complete' : 'partial', left, caughtUp ? at : state.caughtUpAt)
+}
+
+/** Most slots that one run can move. */
+export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings): number {
+  return Math.floor((maxStatements - FIRST_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS) * pageSlots
 }
 
 function tally(done: { moved: bigint; counters: number; slots: number; pages: number }, moved: readonly SeenCounter[]) {
@@ -118,14 +127,14 @@ function tally(done: { moved: bigint; counters: number; slots: number; pages: nu
 }
 
 /**
- * Counts the slots that hold something, up to `MAX_PENDING_COUNTED`.
+ * Counts the slots that hold something, up to `MAX_COUNTED`.
  *
  * @throws {DatabaseFailure}
  */
 export async function countPending(db: Pick<Database, 'execute'>): Promise<number> {
   const { rows } = await db.execute(
     `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS s`,
-    [MAX_PENDING_COUNTED],
+    [MAX_COUNTED],
   )
   return Number(toBigInt(rows[0]?.pending))
 }

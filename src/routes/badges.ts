@@ -5,18 +5,20 @@ import type { AppEnv } from '../app-env.ts'
 import type { CounterType } from '../config.ts'
 import type { Counter } from '../counters/counter.ts'
 import { hash64 } from '../counters/hash.ts'
-import { readCounters } from '../counters/read.ts'
 import { type Period, readPeriod } from '../counters/read-period.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseProblem } from '../database-problem.ts'
+import { describe } from '../openapi/operation.ts'
 import { logFailure, Problem } from '../problem.ts'
 import { readQuery } from '../query.ts'
+import { readFor } from '../reading.ts'
 import { decodeKey, namedCounter, pathType } from '../request.ts'
 import { revalidated } from '../revalidation.ts'
 import { type Badge, drawBadge } from '../views/badge.ts'
 import { showCount } from '../views/badge-count.ts'
-import { jsonQuery, svgQuery } from './badge-query.ts'
+import { svgQuery } from './badge-query.ts'
+import { jsonBadge, svgBadge } from './badges-api.ts'
 
 /** Pages are looked at more often than their numbers matter; an old badge is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
@@ -31,12 +33,6 @@ const SVG_HEADERS = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 }
 
-/**
- * Counts as badges for README pages: `/badge/:type/:key.svg`, and `.json` for shields.io to draw. Only for public types.
- * Whatever is wrong, the answer is a badge that says so: a page must not look broken, and images have no other way to talk.
- */
-export const badges = new Hono<AppEnv>()
-
 const shared = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD'],
@@ -44,25 +40,35 @@ const shared = cors({
   maxAge: 86_400,
 })
 
-badges.on(['GET', 'OPTIONS'], '/badge/:type/*', shared)
-badges.get('/badge/:type/*', revalidated, async (c) => {
-  // As it was sent: the suffix belongs to the path, and may also be the end of a key, with the path's own after it.
-  const [key = '', ...beyond] = new URL(c.req.url).pathname.split('/').slice(3)
-  const format = /\.(svg|json)$/.exec([key, ...beyond].join('/'))?.[1]
-  if (format === undefined) return c.notFound()
-  try {
-    if (beyond.length > 0) throw new Problem('not_found', { detail: 'A key is one segment.' })
-    const type = publicType(c)
-    const name = decodeKey(key.slice(0, -1 - format.length))
-    const counter = await namedCounter(c.var.known, type, name, 'key')
-    return format === 'svg' ? await svg(c, type, counter) : await json(c, type, counter)
-  } catch (error) {
-    const problem = error instanceof DatabaseFailure ? databaseProblem(error) : error
-    if (!(problem instanceof Problem)) throw error
-    if (problem.status >= 500) logFailure(c, problem)
-    return refusal(c, problem, format === 'svg')
-  }
-})
+const routes = new Hono<AppEnv>()
+routes.on(['GET', 'OPTIONS'], '/badge/:type/*', shared)
+
+/**
+ * Counts as badges for README pages: `/badge/:type/:key.svg`, and `.json` for shields.io to draw. Only for public types.
+ * Whatever is wrong, the answer is a badge that says so: a page must not look broken, and images have no other way to talk.
+ */
+export const badges = routes.get(
+  '/badge/:type/*',
+  revalidated,
+  describe([svgBadge, jsonBadge], async (c) => {
+    // As it was sent: the suffix belongs to the path, and may also be the end of a key, with the path's own after it.
+    const [key = '', ...beyond] = new URL(c.req.url).pathname.split('/').slice(3)
+    const format = /\.(svg|json)$/.exec([key, ...beyond].join('/'))?.[1]
+    if (format === undefined) return c.notFound()
+    try {
+      if (beyond.length > 0) throw new Problem('not_found', { detail: 'A key is one segment.' })
+      const type = publicType(c)
+      const name = decodeKey(key.slice(0, -1 - format.length))
+      const counter = await namedCounter(c.var.known, type, name, 'key')
+      return format === 'svg' ? await svg(c, type, counter) : await json(c, type, counter)
+    } catch (error) {
+      const problem = error instanceof DatabaseFailure ? databaseProblem(error) : error
+      if (!(problem instanceof Problem)) throw error
+      if (problem.status >= 500) logFailure(c, problem)
+      return refusal(c, problem, format === 'svg')
+    }
+  }),
+)
 
 /** The type that the path names; the others are not there for anybody who has no token, and images have none. */
 function publicType(c: Context<AppEnv>): CounterType {
@@ -72,7 +78,7 @@ function publicType(c: Context<AppEnv>): CounterType {
 }
 
 async function svg(c: Context<AppEnv>, type: CounterType, counter: Counter): Promise<Response> {
-  const query = readQuery(c, svgQuery)
+  const query = readQuery(c, svgBadge.query)
   const count = await countOf(c, counter, query.period)
   const badge: Badge = {
     label: query.label ?? labelOf(type),
@@ -87,7 +93,7 @@ async function svg(c: Context<AppEnv>, type: CounterType, counter: Counter): Pro
 }
 
 async function json(c: Context<AppEnv>, type: CounterType, counter: Counter): Promise<Response> {
-  const query = readQuery(c, jsonQuery)
+  const query = readQuery(c, jsonBadge.query)
   const count = await countOf(c, counter, query.period)
   const answer = {
     schemaVersion: 1,
@@ -107,7 +113,8 @@ async function json(c: Context<AppEnv>, type: CounterType, counter: Counter): Pr
 /** Reads the number that a badge shows. */
 async function countOf(c: Context<AppEnv>, counter: Counter, period: Period | 'all'): Promise<bigint> {
   if (period !== 'all') return readPeriod(c.var.db, counter, period, new Date())
-  const [reading] = await readCounters(c.var.db, [counter])
+  const { readings } = await readFor(c, [counter])
+  const [reading] = readings
   return reading!.total + reading!.pending
 }
 

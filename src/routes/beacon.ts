@@ -3,6 +3,8 @@ import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import type { AppEnv } from '../app-env.ts'
 import { type BeaconRelease, RELEASES } from '../browser/release.ts'
+import { describe } from '../openapi/operation.ts'
+import { beaconRelease, latestBeacon } from './beacon-api.ts'
 
 const LATEST = RELEASES.at(-1)!
 
@@ -29,10 +31,18 @@ const revalidated = etag({
  */
 export const beacon = new Hono<AppEnv>()
 
-beacon.get('/beacon.js', revalidated, (c) => script(c, LATEST, CHANGES))
+beacon.get(
+  '/beacon.js',
+  revalidated,
+  describe(latestBeacon, (c) => script(c, LATEST, CHANGES)),
+)
 
 for (const release of RELEASES) {
-  beacon.get(`/beacon/${release.version}.js`, revalidated, (c) => script(c, release, NEVER_CHANGES))
+  beacon.get(
+    `/beacon/${release.version}.js`,
+    revalidated,
+    describe(beaconRelease, (c) => script(c, release, NEVER_CHANGES)),
+  )
 }
 
 function script(c: Context<AppEnv>, { version, text }: BeaconRelease, cacheControl: string): Response {

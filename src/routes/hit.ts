@@ -1,40 +1,28 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
-import * as z from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import type { Config } from '../config.ts'
 import { hitOf } from '../hit-header.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import { readShortJson } from '../json-body.ts'
+import { describe } from '../openapi/operation.ts'
 import { logFailure, Problem } from '../problem.ts'
-import { once, readQuery } from '../query.ts'
+import { readQuery } from '../query.ts'
 import { invalidRequest, namedCounter } from '../request.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
 import { countVisit } from '../visits/visit.ts'
-import { keyField, typeField } from './fields.ts'
+import { getPixel, postHit } from './hit-api.ts'
 
 const BODY = {
   // A type's name and a key of 512 bytes, every one of them escaped as \u00xx, fit.
   maxBytes: 8 * 1024,
-  // sendBeacon and requests that must not need a preflight send text/plain.
-  contentTypes: ['application/json', 'text/plain'],
+  contentTypes: postHit.body.contentTypes,
 }
 
-const hitBody = z.strictObject({ type: typeField, key: keyField }, { error: 'must be an object with type and key' })
+const routes = new Hono<AppEnv>()
 
-const parameter = (rule: string) => once(z.string({ error: rule }))
-const hitQuery = { type: parameter('must be the name of a counter type'), key: parameter('must be a key') }
-
-/**
- * Counting from browsers: no token, one at a time, told why when a hit is not counted.
- *
- * This is the hot path. It is mounted before the middlewares and does without them, because each copies the response's
- * headers once more; what they add it adds itself, to failures only where that is enough.
- */
-export const hit = new Hono<AppEnv>()
-
-hit.options('/hit', (c) => {
+routes.options('/hit', (c) => {
   const { config } = isolateOf(c.env)
   const headers = new Headers(crossOrigin(config, c.req.header('Origin')))
   headers.set('Access-Control-Allow-Methods', 'POST')
@@ -43,34 +31,48 @@ hit.options('/hit', (c) => {
   return new Response(null, { status: 204, headers })
 })
 
-hit.post('/hit', async (c) => {
-  const isolate = isolateOf(c.env)
-  try {
-    // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
-    const { type, key } = c.req.url.includes('?') ? readQuery(c, hitQuery) : await readShortJson(c, hitBody, BODY)
-    // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
-    const counted = noContent(c, isolate.config, 'counted')
-    const said = await countHit(c, isolate, type, key)
-    return said === 'counted' ? counted : noContent(c, isolate.config, said)
-  } catch (error) {
-    for (const [name, value] of crossOrigin(isolate.config, c.req.header('Origin'))) c.header(name, value)
-    c.header('X-Hit', hitOf(error))
-    throw error
-  }
-})
-
-// An image is shown whatever became of the hit: a page must not look broken because counting failed.
-hit.get('/hit.gif', async (c) => {
-  // Hono answers HEAD as if it were GET; who asks for no image has not looked at it.
-  if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
-  const counted = pixel('counted')
-  const said = await countPixel(c).catch((error: unknown) => {
-    if (!(error instanceof Problem)) throw error
-    if (error.status >= 500) logFailure(c, error)
-    return hitOf(error)
-  })
-  return said === 'counted' ? counted : pixel(said)
-})
+/**
+ * Counting from browsers: no token, one at a time, told why when a hit is not counted.
+ *
+ * This is the hot path. It is mounted before the middlewares and does without them, because each copies the response's
+ * headers once more; what they add it adds itself, to failures only where that is enough.
+ */
+export const hit = routes
+  .post(
+    '/hit',
+    describe(postHit, async (c) => {
+      const isolate = isolateOf(c.env)
+      try {
+        // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
+        const { type, key } = c.req.url.includes('?')
+          ? readQuery(c, postHit.query)
+          : await readShortJson(c, postHit.body.schema, BODY)
+        // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
+        const counted = noContent(c, isolate.config, 'counted')
+        const said = await countHit(c, isolate, type, key)
+        return said === 'counted' ? counted : noContent(c, isolate.config, said)
+      } catch (error) {
+        for (const [name, value] of crossOrigin(isolate.config, c.req.header('Origin'))) c.header(name, value)
+        c.header('X-Hit', hitOf(error))
+        throw error
+      }
+    }),
+  )
+  // An image is shown whatever became of the hit: a page must not look broken because counting failed.
+  .get(
+    '/hit.gif',
+    describe(getPixel, async (c) => {
+      // Hono answers HEAD as if it were GET; who asks for no image has not looked at it.
+      if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
+      const counted = pixel('counted')
+      const said = await countPixel(c).catch((error: unknown) => {
+        if (!(error instanceof Problem)) throw error
+        if (error.status >= 500) logFailure(c, error)
+        return hitOf(error)
+      })
+      return said === 'counted' ? counted : pixel(said)
+    }),
+  )
 
 // The same few answers a million times: kept as they are, for each configuration, outcome, and origin that it allows. An
 // answer without a body belongs to no request, and making one with its headers is a tenth of what a hit costs.
@@ -100,7 +102,7 @@ function pixel(said: string): Response {
 }
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {
-  const { type, key } = readQuery(c, hitQuery)
+  const { type, key } = readQuery(c, getPixel.query)
   return countHit(c, isolateOf(c.env), type, key)
 }
 

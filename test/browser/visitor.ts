@@ -3,26 +3,43 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type LaunchOptions } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/workerd.ts'
+import { rollUp } from '../../src/counters/rollup.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 
-const TOKEN = 'a-token-for-browsers'
+/** The API token of the Workers that these tests start. */
+export const TOKEN = 'a-token-for-browsers'
 
 /** Milliseconds in which a hit must have reached the database. */
 const COUNTED_MS = 15_000
 /** Milliseconds after which nothing is on its way any more. */
 const QUIET_MS = 600
 
+/** What counts are kept in. */
+const TABLES = [
+  'slotted_counters',
+  'counter_totals',
+  'counter_history',
+  'counter_periods',
+  'type_history',
+  'counter_adjustments',
+]
+
 /** A Worker as it ships, on a database of its own. */
 export interface Counter {
   /** Its origin. */
   url: string
+  databaseUrl: string
   /** All counts, by `type key`, from the rows themselves. */
   counts(): Promise<Record<string, number>>
   /** Waits until that is counted, and then whether something else comes. */
   has(expected: Record<string, number>): Promise<void>
   /** Counts something many times. */
   add(type: string, key: string, by: number): Promise<void>
+  /** Asks the API, with the token. */
+  api(method: string, path: string, body?: unknown): Promise<unknown>
+  /** Rolls up, as if it were that time. */
+  rollUp(at: Date): Promise<void>
   /** Forgets everything. */
   clear(): Promise<void>
   stop(): Promise<void>
@@ -41,8 +58,22 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     settings,
   })
   const counts = () => readCounts(db)
+  const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(workerd.url + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${TOKEN}`,
+        'Idempotency-Key': randomUUID(),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(await response.text())
+    return response.json()
+  }
   return {
     url: workerd.url,
+    databaseUrl,
     counts,
     async has(expected) {
       await expect.poll(counts, { timeout: COUNTED_MS, interval: 50 }).toEqual(expected)
@@ -50,16 +81,16 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
       expect(await counts()).toEqual(expected)
     },
     async add(type, key, by) {
-      const response = await fetch(`${workerd.url}/v1/counters/${type}/${encodeURIComponent(key)}`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ by }),
-      })
-      if (!response.ok) throw new Error(await response.text())
+      await api('POST', `/v1/counters/${type}/${encodeURIComponent(key)}`, { by })
+    },
+    api,
+    async rollUp(at) {
+      const { outcome } = await rollUp(db, { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 50, at })
+      expect(outcome).toBe('complete')
     },
     async clear() {
       await new Promise((done) => setTimeout(done, QUIET_MS))
-      for (const table of ['slotted_counters', 'counter_totals']) await db.execute(`DELETE FROM ${table}`)
+      for (const table of TABLES) await db.execute(`DELETE FROM ${table}`)
     },
     stop: () => workerd.stop(),
   }

@@ -5,19 +5,26 @@ import type { Counter } from '../../src/counters/counter.ts'
 import { prune } from '../../src/counters/prune.ts'
 import { random64 } from '../../src/counters/random.ts'
 import { rollUp } from '../../src/counters/rollup.ts'
+import { setCounter } from '../../src/counters/set.ts'
 import { SlotPool } from '../../src/counters/slots.ts'
-import { openDatabase } from '../../src/database/database.ts'
+import { Overtaken } from '../../src/counters/totals.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import { DatabaseFailure } from '../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { type Cut, cutFetch } from '../harness/faulty-fetch.ts'
 import { Ledger } from '../harness/ledger.ts'
+import { reconcileAll } from '../harness/reconcile-all.ts'
 
 const COUNTERS = 6
+/** No counter gets further from 0. */
+const FAR = 1_000_000n
 
 /** One thing that happens, beside others. */
 type Action =
   | { kind: 'increment'; parts: { counter: number; by: number }[]; resends: number; later: boolean }
   | { kind: 'rollUp'; runs: number; pageSlots: number }
   | { kind: 'cutRollUp'; cut: Cut; pageSlots: number }
+  | { kind: 'set'; counter: number; to: number; sends: number; cut: Cut | null }
   | { kind: 'read' }
   | { kind: 'prune' }
 
@@ -49,6 +56,16 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       kind: fc.constant('cutRollUp' as const),
       cut: fc.record({ after: fc.nat(14), delivered: fc.boolean(), rollback: fc.constant(true) }),
       pageSlots: fc.integer({ min: 1, max: 20 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('set' as const),
+      counter: fc.nat(COUNTERS - 1),
+      to: fc.integer({ min: -99, max: 99 }),
+      sends: fc.constantFrom(1, 1, 2),
+      cut: fc.option(fc.record({ after: fc.nat(8), delivered: fc.boolean(), rollback: fc.constant(true) })),
     }),
   },
   { weight: 4, arbitrary: fc.constant<Action>({ kind: 'read' }) },
@@ -93,6 +110,8 @@ class World {
         await rollUp(cut, options).catch(() => {})
         return
       }
+      case 'set':
+        return this.#set(action)
       case 'read':
         return this.ledger.checkReading(this.db)
       case 'prune':
@@ -108,9 +127,10 @@ class World {
     await this.ledger.checkExactly(this.db)
     expect(await this.db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
     const sum = (of: string) => this.db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
-    const totals = await sum('counter_totals')
+    const totals = (await sum('counter_totals')) - (await sum('counter_adjustments'))
     expect(await sum('counter_history')).toBe(totals)
     for (const period of [1, 2, 3]) expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals)
+    expect((await reconcileAll(this.db)).wrong).toEqual([])
     for (const period of [0, 1, 2, 3]) expect(await sum(`type_history WHERE period = ${period}`)).toBe(totals)
   }
 
@@ -130,6 +150,33 @@ class World {
     else await resend()
   }
 
+  /** Sets a counter, under the same id until that is known to have happened, and then once more. */
+  async #set({ counter: index, to, sends, cut }: Extract<Action, { kind: 'set' }>): Promise<void> {
+    const counter = this.ledger.counters[index]!
+    const setting = { count: BigInt(to), id: random64(), at: new Date() }
+    this.ledger.beginSetting(index, FAR)
+    if (cut !== null) {
+      const cutOff = openDatabase({ url: this.db.url, deadlineMs: 60_000, fetch: cutFetch(cut) })
+      await setCounter(mortal(cutOff), counter, setting).catch(() => {})
+    }
+    const surely = async (): Promise<unknown> => {
+      try {
+        return await setCounter(this.db, counter, setting)
+      } catch (error) {
+        if (error instanceof Overtaken) return surely()
+        throw error
+      }
+    }
+    await Promise.all(Array.from({ length: sends }, surely))
+    const { recordType, recordId } = counter
+    const by = await this.db.number(
+      'SELECT count FROM counter_adjustments WHERE record_type = ? AND record_id = ? AND adjustment_id = ?',
+      [recordType, recordId, setting.id],
+    )
+    this.ledger.acknowledgeSetting(index, FAR, by)
+    expect(await surely()).toBe('repeated')
+  }
+
   /** Lets a day pass for the slots that nobody is using, and prunes. */
   async #age(): Promise<void> {
     const idle: bigint[] = []
@@ -147,6 +194,17 @@ class World {
   }
 }
 
+/** A database to which nobody comes back after a failure, as nobody does who was killed. */
+function mortal(database: Database): Database {
+  const dying = (error: unknown) => {
+    throw new DatabaseFailure({ kind: 'unavailable', retry: false, applied: 'unknown' }, error)
+  }
+  return {
+    execute: (sql, args) => database.execute(sql, args).catch(dying),
+    transaction: (work) => database.transaction(work).catch(dying),
+  }
+}
+
 /** Does all actions, `width` at a time, each lane taking the next one. */
 async function interleave(world: World, actions: readonly Action[], width: number): Promise<void> {
   let next = 0
@@ -157,7 +215,7 @@ async function interleave(world: World, actions: readonly Action[], width: numbe
 }
 
 describe('every counter is exact', () => {
-  it('through any interleaving of increments, repeats, reads, roll-ups, cut-off roll-ups and pruning', async () => {
+  it('through any interleaving of increments, sets, repeats, reads, roll-ups, cut-off roll-ups and pruning', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(action, { minLength: 40, maxLength: 120 }),
@@ -196,6 +254,7 @@ describe('every counter is exact', () => {
       }),
       ...Array.from({ length: 8 }, () => untilWritten({ kind: 'rollUp', runs: 1, pageSlots: 7 })),
       ...Array.from({ length: 4 }, () => untilWritten({ kind: 'read' })),
+      untilWritten({ kind: 'set', counter: 1, to: 50, sends: 2, cut: null }),
       untilWritten({ kind: 'prune' }),
     ])
     await world.settle()

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { applyBatch, makeBatch } from '../../src/counters/batch.ts'
 import type { Counter } from '../../src/counters/counter.ts'
+import { addToHistory } from '../../src/counters/history.ts'
 import { readCounters } from '../../src/counters/read.ts'
 import { countPending, type RollUpOptions, rollUp } from '../../src/counters/rollup.ts'
 import { readRollUpState } from '../../src/counters/rollup-state.ts'
@@ -173,6 +174,47 @@ describe('a roll-up', () => {
     await run({}, slow)
     const { total, pending } = await read(1n)
     expect(total + pending).toBe(5n)
+  })
+
+  it('takes back what an earlier one moved twice, from the total and from every period of the history', async () => {
+    // What two runs would do that both moved what they saw, without the guard: zero-sum, but twice.
+    const moveUnguarded = async () => {
+      await db.transaction(async (transaction) => {
+        await transaction.execute(
+          `INSERT INTO counter_totals VALUES (1, 1, 7, 1, ?)
+           ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
+          [AT],
+        )
+        await addToHistory(transaction, [{ recordType: 1, recordId: 1n, amount: 7n }], AT)
+        await transaction.execute('UPDATE slotted_counters SET count = count - 7 WHERE record_id = 1')
+      })
+    }
+    const history = async () => {
+      const { rows } = await db.execute(
+        `SELECT 'hour' AS kept, SUM(count) AS count FROM counter_history
+         UNION ALL SELECT CONCAT('counter ', period), SUM(count) FROM counter_periods GROUP BY period
+         UNION ALL SELECT CONCAT('type ', period), SUM(count) FROM type_history GROUP BY period`,
+      )
+      return Object.fromEntries(rows.map(({ kept, count }) => [kept, Number(count)]))
+    }
+    const all = (count: number) => {
+      const [hour, day, week, month] = [0, 1, 2, 3]
+      const periods = [
+        `type ${hour}`,
+        ...[day, week, month].flatMap((period) => [`counter ${period}`, `type ${period}`]),
+      ]
+      return Object.fromEntries(['hour', ...periods].map((kept) => [kept, count]))
+    }
+    await add(1n, 7n)
+    await moveUnguarded()
+    await moveUnguarded()
+    expect(await read(1n)).toMatchObject({ total: 14n, pending: -7n })
+    expect(await history()).toEqual(all(14))
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: -7n, left: 0 })
+    expect(await read(1n)).toMatchObject({ total: 7n, pending: 0n })
+    expect(await history()).toEqual(all(7))
+    expect(await db.number('SELECT COUNT(*) FROM counter_periods')).toBe(3n)
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 0n })
   })
 
   it('survives being cut off at every statement, with the answer or the request lost, and the next run finishes', async () => {

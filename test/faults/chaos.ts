@@ -18,6 +18,9 @@ export interface World {
   over: () => boolean
 }
 
+/** Milliseconds in which what is sent again and again must have been acknowledged. */
+const ACKNOWLEDGED_MS = 90_000
+
 const BATCH = String.raw`IF\(batch`
 const ERRNOS = [1205, 1213, 1040, 1317, 2006, 2013, 1105, 1290]
 const STATUSES = [502, 503, 520, 521, 429]
@@ -66,6 +69,48 @@ export async function askForRollUps({ isolates, random, over }: World): Promise<
     const url = `${random.pick(isolates).url}/v1/rollup`
     await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } }).catch(() => {})
     await moment(random, 200)
+  }
+}
+
+/** Imports onto counters that others add to, and settings of one that nobody else touches, each until it is acknowledged. */
+export async function adjustAllTheTime(world: World, receipts: Receipts): Promise<void> {
+  const { random, over } = world
+  const [type, setKey] = ['page_view', '/set-again-and-again'] as const
+  let setTo = 0
+  for (let n = 0; !over(); n++) {
+    const part = { type, key: `/hot/one/${random.between(1, 3)}`, by: random.between(1, 9) }
+    const counters = [{ type, key: part.key, count: part.by }]
+    await untilAcknowledged(world, 'POST', '/v1/imports', { counters }, `import ${n}`)
+    receipts.book([part], 'counted')
+    setTo = random.between(-1_000, 1_000)
+    const path = `/v1/counters/${type}/${encodeURIComponent(setKey)}`
+    await untilAcknowledged(world, 'PUT', path, { count: setTo }, `set ${n}`)
+    await moment(random, 50)
+  }
+  receipts.book([{ type, key: setKey, by: setTo }], 'counted')
+}
+
+async function untilAcknowledged(
+  { isolates, random }: World,
+  method: string,
+  path: string,
+  body: unknown,
+  key: string,
+): Promise<void> {
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', 'Idempotency-Key': key }
+  const init = { method, headers, body: JSON.stringify(body) }
+  const giveUpAt = Date.now() + ACKNOWLEDGED_MS
+  for (;;) {
+    const answer = await fetch(random.pick(isolates).url + path, init).catch(() => null)
+    const text = await answer?.text().catch(() => null)
+    if (answer?.ok) {
+      // Once more now and then: it was done.
+      if (random.chance(0.7)) return
+    } else if (answer && answer.status !== 503 && answer.status !== 409) {
+      throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+    }
+    if (Date.now() > giveUpAt) throw new Error(`${method} ${path} was never acknowledged`)
+    await moment(random, 100)
   }
 }
 

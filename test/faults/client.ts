@@ -92,13 +92,14 @@ export function send(url: string, { method, path, headers, body }: Message, hang
  */
 export function sendAndLeave(
   port: number,
-  { method, path, body }: Message,
+  { method, path, headers = {}, body }: Message,
   { by, afterMs }: { by: 'RST' | 'FIN'; afterMs: number },
 ): Promise<void> {
   const text = body === undefined ? '' : JSON.stringify(body)
   const head = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(text)}`,
   ]

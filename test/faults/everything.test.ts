@@ -47,6 +47,7 @@ async function everything(
     chaos.askForRollUps(world),
     chaos.killIsolates(world),
     chaos.readAllTheTime(world, receipts),
+    chaos.adjustAllTheTime(world, receipts),
     chaos.pruneAllTheTime(world, pruner),
     more(world),
   ])

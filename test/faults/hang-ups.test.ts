@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { hitOf, incrementOf, type Message, mortal, send, sendAndLeave } from './client.ts'
+import { hitOf, incrementOf, type Message, mortal, send, sendAndLeave, TOKEN, under } from './client.ts'
 import { type FaultyDatabase, freshDatabase } from './database.ts'
 import { Isolate } from './isolate.ts'
 import { LateNetwork } from './late-network.ts'
@@ -137,6 +137,30 @@ describe('when clients hang up', () => {
     await isolate.until(({ waiting }) => waiting === 21)
     receipts.book([page('/leader')], (await leader.hangUp())[0]!)
     await answered
+    await check()
+  })
+
+  it.each([
+    ['sets a counter', (i: number) => ['PUT', `/v1/counters/page_view/hung-up-${i}`, { count: 5 }] as const],
+    [
+      'imports',
+      (i: number) =>
+        ['POST', '/v1/imports', { counters: [{ type: 'page_view', key: `hung-up-${i}`, count: 5 }] }] as const,
+    ],
+  ])('on a request that %s, at any moment, it is finished all the same', async (_, request) => {
+    const moments = 12
+    await db.behave({ latencyMs: 100 })
+    const leaving = Array.from({ length: moments }, async (_, i) => {
+      const [method, path, body] = request(i)
+      const message = under(`${i}`, { method, path, headers: { Authorization: `Bearer ${TOKEN}` }, body })
+      await sendAndLeave(isolate.port, message, { by: 'RST', afterMs: 50 + 75 * i })
+    })
+    await Promise.all(leaving)
+    const done = async () =>
+      Number((await db.execute('SELECT COUNT(*) AS done FROM counter_adjustments')).rows[0]!.done)
+    await expect.poll(done, { timeout: 20_000 }).toBe(moments)
+    await db.behave()
+    for (let i = 0; i < moments; i++) receipts.book([page(`hung-up-${i}`, 5)], 'counted')
     await check()
   })
 

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { counterId } from '../../src/counters/counter.ts'
 import type { Executor } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
+import { reconcileAll } from '../harness/reconcile-all.ts'
 import type { Fate } from './client.ts'
 import { type Part, recordOf } from './part.ts'
 
@@ -103,6 +104,8 @@ export async function checkRolledUp(db: Executor): Promise<void> {
   for (const [id, { pending, histories, count }] of await readAll(db)) {
     expect({ id, pending, histories }).toEqual({ id, pending: 0n, histories: Array(4).fill(count) })
   }
+  // What operators have to find the same: it must find nothing either.
+  expect((await reconcileAll(db)).wrong).toEqual([])
 }
 
 /** How many counters that hold something have no name. */

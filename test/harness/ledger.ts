@@ -36,6 +36,19 @@ export class Ledger {
     this.#entries[index]![by > 0n ? 'acknowledgedUp' : 'acknowledgedDown'] += by
   }
 
+  /** Books that a counter is about to be set, by which it changes nobody knows how much, at most by a bound. */
+  beginSetting(index: number, bound: bigint): void {
+    this.#entries[index]!.begunUp += bound
+    this.#entries[index]!.begunDown -= bound
+  }
+
+  /** Books by how much it was changed. */
+  acknowledgeSetting(index: number, bound: bigint, by: bigint): void {
+    this.begin(index, by)
+    this.acknowledge(index, by)
+    this.beginSetting(index, -bound)
+  }
+
   /** Reads all counters at once and checks each against what may be true by now. */
   async checkReading(db: TestDatabase): Promise<void> {
     const before = this.#entries.map((entry) => ({ ...entry }))

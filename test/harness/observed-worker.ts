@@ -14,7 +14,8 @@ export default {
   ...worker,
   fetch(request, env, context) {
     if (request.url.endsWith('/test/load')) {
-      return Response.json({ begun, ...isolateOf(env).counting.load } satisfies WorkerLoad)
+      const { counting, reads } = isolateOf(env)
+      return Response.json({ begun, ...counting.load, reads: reads.exact.load } satisfies WorkerLoad)
     }
     begun++
     const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext

@@ -5,4 +5,6 @@ export interface WorkerLoad {
   /** Requests that wait for a flush, and flushes in flight. */
   waiting: number
   flushes: number
+  /** Requests that wait for a query, and queries in flight. */
+  reads: { waiting: number; queries: number }
 }

@@ -16,9 +16,14 @@ export class TestWorker {
   }
 
   /** Sends a request as it stands. */
-  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return this.fetchAt('http://counter.test', path, init)
+  }
+
+  /** Sends a request to another of the Worker's addresses. */
+  async fetchAt(origin: string, path: string, init: RequestInit = {}): Promise<Response> {
     const context = createExecutionContext()
-    const request = new Request(`http://counter.test${path}`, { redirect: 'manual', ...init })
+    const request = new Request(origin + path, { redirect: 'manual', ...init })
     const response = await worker.fetch(request as Parameters<typeof worker.fetch>[0], this.env, context)
     await waitOnExecutionContext(context)
     return response

@@ -24,6 +24,7 @@ describe('a line of an access log', () => {
       method: 'GET',
       target: '/blog/hello',
       status: 200,
+      day: '2026-11-20',
       text: '192.0.2.1 - - [20/Nov/2026:10:59:30 +0000] "GET /blog/hello HTTP/1.1" 200',
     })
     expect(parsed('127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326')).toEqual([
@@ -32,6 +33,31 @@ describe('a line of an access log', () => {
       200,
     ])
     expect(parsed('h - - [x] "POST / HTTP/2.0" 404 -')).toEqual(['POST', '/', 404])
+  })
+
+  it.each([
+    ['20/Nov/2026:10:59:30 +0000', '2026-11-20'],
+    ['01/Jan/2026:00:59:59 +0100', '2025-12-31'],
+    ['31/Dec/2025:19:00:00 -0500', '2026-01-01'],
+    ['29/Feb/2024:12:00:00 +0530', '2024-02-29'],
+    ['31/Dec/1969:12:00:00 +0000', null],
+    ['20/Nuv/2026:10:59:30 +0000', null],
+    ['20/Nov/2026:25:59:30 +0000', null],
+    ['x', null],
+  ])('of the time %s is of the day %s in UTC', (time, day) => {
+    expect(parseLogLine(`h - - [${time}] "GET / HTTP/1.1" 200 -`)?.day).toBe(day)
+  })
+
+  it.each([
+    [{ time_iso8601: '2026-01-01T00:30:00+01:00' }, '2025-12-31'],
+    [{ time_local: '01/Jan/2026:00:30:00 +0100' }, '2025-12-31'],
+    [{ msec: '1767223800.123' }, '2025-12-31'],
+    [{ time: 1_767_225_600 }, '2026-01-01'],
+    [{ timestamp: '2026-01-01T00:00:00.000Z' }, '2026-01-01'],
+    [{ time: 'yesterday' }, null],
+    [{}, null],
+  ])('in JSON of the time %j is of the day %s in UTC', (time, day) => {
+    expect(parseLogLine(JSON.stringify({ request: 'GET / HTTP/1.1', status: 200, ...time }))?.day).toBe(day)
   })
 
   it.each(['2001:db8::1', '::1', '::ffff:192.0.2.1', '[2001:db8::1]', 'fe80::1%eth0', 'host.example', '-'])(

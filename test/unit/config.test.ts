@@ -52,6 +52,7 @@ describe('the configuration', () => {
       ]),
       rollUp: { pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },
       pruning: { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 45 },
+      history: { hourDays: 90, pageHours: 1_000, maxStatements: 49 },
     })
   })
 
@@ -73,6 +74,7 @@ describe('the configuration', () => {
       },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2 },
+      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'a'])
     expect(config.types.get('b')).toEqual({
@@ -89,6 +91,7 @@ describe('the configuration', () => {
     })
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
+    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000 })
   })
 
   it('names everything that is wrong at once', () => {
@@ -152,8 +155,8 @@ describe('the configuration', () => {
     const { vars, triggers } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../wrangler.toml') })
     const { DATABASE_URL, API_TOKEN } = VALID
     const config = readConfig({ ...vars, DATABASE_URL, API_TOKEN })
-    const { rollUp, pruning } = read({})
-    expect(config).toMatchObject({ rollUp, pruning })
+    const { rollUp, pruning, history } = read({})
+    expect(config).toMatchObject({ rollUp, pruning, history })
     expect([...config.types.values()]).toEqual([
       {
         name: 'page_view',
@@ -353,6 +356,9 @@ describe.each([
   ['PRUNING', 'idempotency_hours', 1, 8_760],
   ['PRUNING', 'page_slots', 1, 10_000],
   ['PRUNING', 'max_statements', 2, 10_000],
+  ['HISTORY', 'hour_days', 31, 3_660],
+  ['HISTORY', 'page_hours', 1, 10_000],
+  ['HISTORY', 'max_statements', 4, 10_000],
 ])('%s.%s', (table, setting, min, max) => {
   it(`is a whole number from ${min} to ${max}`, () => {
     for (const value of [min, max]) expect(problems({ [table]: { [setting]: value } })).toEqual([])
@@ -372,7 +378,7 @@ describe.each([
   })
 })
 
-describe.each(['ROLLUP', 'PRUNING'])('%s', (table) => {
+describe.each(['ROLLUP', 'PRUNING', 'HISTORY'])('%s', (table) => {
   it.each([null, 'x', 1, []])('is a table, not %j', (value) => {
     expect(problems({ [table]: value })).toEqual([expect.stringMatching(`^${table} `)])
   })

@@ -79,7 +79,7 @@ function tally(names: Iterable<string>): Map<string, number> {
 
 describe('a logged request', () => {
   const outcome = (target: string, rules: Partial<ReplayRules> = {}, { method = 'GET', status = 200 } = {}) =>
-    classifyRequest({ method, target, status, text: '' }, { ...RULES, ...rules })
+    classifyRequest({ method, target, status, day: '2026-11-01', text: '' }, { ...RULES, ...rules })
   const page = (key: string) => ({ type: 'page_view', key })
 
   it('counts as a download if its path looks like one, whatever its query', () => {
@@ -119,6 +119,14 @@ describe('a logged request', () => {
       expect(outcome('/a', { statuses }, { status })).toEqual({ skip: 'other status' })
     }
     expect(outcome('/a', { statuses: new Set() })).toEqual({ skip: 'other status' })
+  })
+
+  it('counts in its day if it is asked for, and not without one or before that day has come', () => {
+    const on = (day: string | null) =>
+      classifyRequest({ method: 'GET', target: '/a', status: 200, day, text: '' }, { ...RULES, dated: true })
+    expect(on('2026-11-01')).toEqual({ ...page('/a'), day: '2026-11-01' })
+    expect(on(null)).toEqual({ skip: 'without a time' })
+    expect(on('2999-01-01')).toEqual({ skip: 'in the future' })
   })
 
   it.each([

@@ -125,6 +125,9 @@ describe('a badge of a period', () => {
     const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 13).replace('T', ' ')
     const rows = [2, 48, 20 * 24, 50 * 24].map((hours, at) => `(2, ${recordId}, '${ago(hours)}:00:00', ${10 ** at})`)
     await db.execute(`INSERT INTO counter_history VALUES ${rows.join(', ')}`)
+    await db.execute(
+      `INSERT INTO counter_periods SELECT 2, record_id, 1, DATE(period_start), count FROM counter_history WHERE record_id = ${recordId}`,
+    )
     await db.execute(`INSERT INTO counter_totals VALUES (2, ${recordId}, 1111, 1, NULL)`)
     await worker.api('POST', `/v1/counters/number/${recordId}`, { by: 20_000 })
     const counts = ['day', 'week', 'month', 'all'].map(

@@ -115,6 +115,28 @@ const query = fc
     { maxLength: 4 },
   )
   .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&'))
+const rangeQuery = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('by', 'from', 'to', 'tz', 'period', 'date', 'limit', 'prefix', 'after'),
+      fc.oneof(
+        fc.constantFrom(
+          'day',
+          'hour',
+          'month',
+          'Europe/Berlin',
+          '2026-11-01',
+          '2026-11-01T00:00:00Z',
+          '0000-01-01',
+          '9999-12-31',
+          '7',
+        ),
+        inUrl,
+      ),
+    ),
+    { maxLength: 3 },
+  )
+  .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&'))
 const known = fc.tuple(type, inUrl).map(([type, key]) => `type=${type}&key=${key}`)
 const path = fc.oneof(
   fc.tuple(fc.constantFrom('/hit', '/hit.gif'), fc.oneof(known, query)).map(([path, query]) => `${path}?${query}`),
@@ -124,6 +146,10 @@ const path = fc.oneof(
     .map(([type, key, suffix, query]) => `/badge/${type}/${key}${suffix}?${query}`),
   fc.tuple(type, inUrl, query).map(([type, key, query]) => `/v1/counters/${type}/${key}?${query}`),
   fc.tuple(type, query).map(([type, query]) => `/v1/counters/${type}?${query}`),
+  fc.tuple(type, inUrl, rangeQuery).map(([type, key, query]) => `/v1/counters/${type}/${key}/history?${query}`),
+  fc
+    .tuple(fc.constantFrom('top', 'types', 'search'), type, rangeQuery)
+    .map(([what, type, query]) => `/v1/${what}/${type}${what === 'types' ? '/history' : ''}?${query}`),
   fc
     .tuple(fc.constantFrom('/beacon.js', '/beacon/1.0.0.js', '/beacon/9.9.9.js', '/healthz', '/'), query)
     .map(([path, query]) => `${path}?${query}`),

@@ -48,11 +48,41 @@ describe('the cron', () => {
     expect(rows).toEqual([{ period_start: '2026-01-02 03:00:00' }])
   })
 
-  it('every hour prunes, and logs one line', async () => {
+  it('every hour prunes and folds, and logs one line about each', async () => {
+    // The roll-up above was for January: its day is old by now.
     await db.execute('UPDATE slotted_counters SET written_hour = written_hour - 48')
     const lines = await logged(() => worker.cron(PRUNING_CRON))
-    expect(lines).toEqual([expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 })])
+    expect(lines).toEqual([
+      expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
+      expect.objectContaining({ event: 'fold', outcome: 'complete', deleted: 2, kept: 0 }),
+    ])
     expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({ count: 6 })
+  })
+
+  it('every hour sends no more statements than the free plan allows, whatever there is to do', async () => {
+    const own = await freshDatabase()
+    const rows = Array.from({ length: 3_000 }, (_, i) => `(1, ${i}, 1, 0, 1, 1, DEFAULT)`)
+    await own.execute(`INSERT INTO slotted_counters VALUES ${rows.join(', ')}`)
+    await own.execute(
+      `INSERT INTO counter_history SELECT record_type, record_id, '2026-01-01', 1 FROM slotted_counters`,
+    )
+    await own.execute(
+      `INSERT INTO counter_periods SELECT record_type, record_id, 1, '2026-01-01', 1 FROM slotted_counters`,
+    )
+    const sent = async (PRUNING: object) => {
+      const busy = new TestWorker(own.url, { PRUNING: { page_slots: 10, ...PRUNING }, HISTORY: { page_hours: 10 } })
+      const lines = await logged(() => busy.cron(PRUNING_CRON))
+      expect(lines.map(({ event, outcome }) => [event, outcome])).toEqual([
+        ['prune', 'partial'],
+        ['fold', 'partial'],
+      ])
+      return lines.map(({ statements }) => Number(statements))
+    }
+    const [pruning, folding] = await sent({})
+    expect(pruning! + folding!).toBeLessThan(50)
+    expect(folding!).toBeGreaterThan(1)
+    // What pruning does not use is for folding.
+    expect((await sent({ max_statements: 5 }))[1]).toBeGreaterThan(40)
   })
 
   it('with an unknown expression fails, and says so', async () => {
@@ -80,8 +110,10 @@ describe('a dead database', () => {
     ['POST', '/v1/counters/page_view/a', 'outcome_unknown'],
     ['GET', '/v1/counters/page_view/a', 'database_unavailable'],
     ['GET', '/v1/counters/page_view?key=a', 'database_unavailable'],
-    ['GET', '/v1/status', 'database_unavailable'],
     ['POST', '/v1/rollup', 'database_unavailable'],
+    ['DELETE', '/v1/counters/page_view/a', 'database_unavailable'],
+    ['GET', '/v1/export/page_view', 'database_unavailable'],
+    ['GET', '/v1/export/page_view?by=day', 'database_unavailable'],
   ])('makes %s %s answer 503 with Retry-After', async (method, path, code) => {
     const response = await dead().api(method, path)
     expect(response.status).toBe(503)

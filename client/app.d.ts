@@ -1,0 +1,1150 @@
+// Made of the routes by `npm run client`; not to be edited. It imports types of Hono and nothing else, so it may also be copied.
+// biome-ignore-all lint/complexity/noBannedTypes: how Hono says that there is nothing
+import type { Hono } from 'hono'
+import type { BlankEnv } from 'hono/types'
+
+/** What a Slotted Counter answers, for Hono's client: `hc<App>('https://YOUR-WORKER')`. */
+export type App = Hono<BlankEnv, Routes, '/'>
+
+type Routes = {
+  '/healthz': {
+    $get:
+      | {
+          output: {
+            status: 'ok'
+            database: 'ok'
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {}
+        }
+      | {
+          output: {
+            status: 'unavailable'
+            database: string
+            detail: string
+          }
+          outputFormat: 'json'
+          status: 503
+          input: {}
+        }
+  }
+  '/hit': {
+    $post:
+      | {
+          output: {}
+          outputFormat: string
+          status: import('hono/utils/http-status').StatusCode
+          input: {
+            header?: {
+              'User-Agent'?: string
+            }
+            json?: {
+              type: string
+              key: string | number
+            }
+            query?: {
+              type: string
+              key: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header?: {
+              'User-Agent'?: string
+            }
+            json?: {
+              type: string
+              key: string | number
+            }
+            query?: {
+              type: string
+              key: string
+            }
+          }
+        }
+  }
+  '/hit.gif': {
+    $get: {
+      output: {}
+      outputFormat: string
+      status: import('hono/utils/http-status').StatusCode
+      input: {
+        header?: {
+          'User-Agent'?: string
+        }
+        query: {
+          type: string
+          key: string
+        }
+      }
+    }
+  }
+  '/v1/counters/:type': {
+    $get:
+      | {
+          output: {
+            counters: {
+              type: string
+              key: string
+              count: number
+              total: number
+              pending: number
+              rolledUpAt: string | null
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query: {
+              key: string[]
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query: {
+              key: string[]
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+  }
+  '/v1/counters/:type/:key': {
+    $delete:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            query?: {}
+          }
+        }
+    $get:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+            total: number
+            pending: number
+            rolledUpAt: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+    $post:
+      | {
+          output: {
+            type: string
+            key: string
+            added: number
+            count?: number | null | undefined
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json?: {
+              by?: number | undefined
+            }
+            query?: {
+              return?: 'count'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            key: string
+            added: number
+            count?: null | undefined
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json?: {
+              by?: number | undefined
+            }
+            query?: {
+              return?: 'count'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json?: {
+              by?: number | undefined
+            }
+            query?: {
+              return?: 'count'
+            }
+          }
+        }
+    $put:
+      | {
+          output: {
+            type: string
+            key: string
+            count: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              count: number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              count: number
+            }
+            query?: {}
+          }
+        }
+  }
+  '/v1/counters/:type/:key/history': {
+    $get:
+      | {
+          output: {
+            by: 'day' | 'hour' | 'month'
+            timeZone: string
+            from: string
+            to: string
+            points: {
+              start: string
+              count: number
+            }[]
+            type: string
+            key: string
+            adjustments: {
+              at: string
+              kind: 'import' | 'set'
+              count: number
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+  }
+  '/v1/export/:type': {
+    $get:
+      | {
+          output: {
+            rows: {
+              key: string | null
+              recordId?: string | undefined
+              count: number
+              day?: string | undefined
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              after?: string
+              limit?: string
+              by?: 'day' | 'total'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              after?: string
+              limit?: string
+              by?: 'day' | 'total'
+            }
+          }
+        }
+  }
+  '/v1/imports': {
+    $post:
+      | {
+          output: {
+            imported: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            header: {
+              'Idempotency-Key': string
+            }
+            json: {
+              counters: {
+                type: string
+                key: string | number
+                count: string | number
+                day?: string | undefined
+              }[]
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_query'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'unauthorized'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header: {
+              'Idempotency-Key': string
+            }
+            json: {
+              counters: {
+                type: string
+                key: string | number
+                count: string | number
+                day?: string | undefined
+              }[]
+            }
+            query?: {}
+          }
+        }
+  }
+  '/v1/increments': {
+    $post:
+      | {
+          output: {
+            accepted: number
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
+        }
+      | {
+          output: {
+            accepted: number
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'outcome_unknown'
+              | 'overloaded'
+              | 'unauthorized'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 413 | 415 | 422 | 500 | 503
+          input: {
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              increments: {
+                type: string
+                key: string | number
+                by?: number | undefined
+              }[]
+            }
+          }
+        }
+  }
+  '/v1/rollup': {
+    $post:
+      | {
+          output: {
+            outcome: 'busy' | 'complete' | 'partial'
+            moved: number
+            counters: number
+            slots: number
+            pages: number
+            overtaken: number
+            stuck: number
+            statements: number
+            milliseconds: number
+            left: number | null
+            behindSeconds: number | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {}
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'rollup_running'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 401 | 403 | 409 | 500 | 503
+          input: {}
+        }
+  }
+  '/v1/search/:type': {
+    $get:
+      | {
+          output: {
+            counters: {
+              key: string
+              count: number
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              after?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              after?: string
+              limit?: string
+            }
+          }
+        }
+  }
+  '/v1/status': {
+    $get:
+      | {
+          output: {
+            version: string
+            healthy: boolean
+            problems: {
+              code:
+                | 'breaker_open'
+                | 'counters_stuck'
+                | 'database_not_ready'
+                | 'database_unavailable'
+                | 'pending_above_bound'
+                | 'pruning_behind'
+                | 'rollup_behind'
+                | 'rollup_missing'
+              detail: string
+            }[]
+            unavailable: {
+              part: 'history' | 'locks' | 'rollUp' | 'server' | 'slots' | 'tables'
+              reason: string
+            }[]
+            pendingSlots: number | null
+            pendingSlotsAtLeast: boolean
+            prunableSlots: number | null
+            prunableSlotsAtLeast: boolean
+            rollUp: {
+              running: boolean | null
+              lastRunAt: string | null
+              caughtUpAt: string | null
+              behindSeconds: number | null
+            }
+            history: {
+              oldestHour: string | null
+            } | null
+            database: {
+              version: string | null
+              isolation: string | null
+              latencyMs: number | null
+            }
+            contention: {
+              since: string
+              rowLockWaits: number | null
+              rowLockWaitsNow: number | null
+              rowLockAverageMs: number | null
+              deadlocks: number | null
+            } | null
+            sizes: {
+              estimated: boolean
+              tables: {
+                name: string
+                rows: number
+                dataBytes: number
+                indexBytes: number
+              }[]
+            } | null
+            isolate: {
+              breaker: 'closed' | 'open'
+              counting: {
+                waiting: number
+                flushes: number
+              }
+              reading: {
+                waiting: number
+                queries: number
+              }
+            }
+            types: {
+              name: string
+              recordType: number
+              key: 'integer' | 'string'
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {}
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code: 'configuration_invalid' | 'internal_error' | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 401 | 500 | 503
+          input: {}
+        }
+  }
+  '/v1/top/:type': {
+    $get:
+      | {
+          output: {
+            type: string
+            period: 'all' | 'day' | 'month' | 'week'
+            start: string | null
+            end: string | null
+            counters: {
+              key: string
+              count: number
+            }[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              period?: 'all' | 'day' | 'month' | 'week'
+              date?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              period?: 'all' | 'day' | 'month' | 'week'
+              date?: string
+              limit?: string
+            }
+          }
+        }
+  }
+  '/v1/types/:type/history': {
+    $get:
+      | {
+          output: {
+            by: 'day' | 'hour' | 'month'
+            timeZone: string
+            from: string
+            to: string
+            points: {
+              start: string
+              count: number
+            }[]
+            type: string
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 404 | 422 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              by?: 'day' | 'hour' | 'month'
+              from?: string
+              to?: string
+              tz?: string
+            }
+          }
+        }
+  }
+  '/v1/verify': {
+    $post:
+      | {
+          output: {
+            checked: number
+            wrong: {
+              type: string | null
+              recordType: number
+              key?: string | null | undefined
+              recordId: string | null
+              what: 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
+              start: string | null
+              is: number
+              shouldBe: number
+              difference: number
+            }[]
+            next: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {
+              after?: string
+              limit?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 422 | 500 | 503
+          input: {
+            query?: {
+              after?: string
+              limit?: string
+            }
+          }
+        }
+  }
+}

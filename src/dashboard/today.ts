@@ -1,0 +1,32 @@
+import { ask, type History, path } from './api.ts'
+import { byId } from './dom.ts'
+import { showCount, showGrowth, sum } from './numbers.ts'
+import { historyParameters, showClock, startOfDay, startOfHour } from './time.ts'
+
+/**
+ * Shows today against yesterday. Both are compared up to the last full hour, because the history knows hours: what is compared
+ * is exact.
+ *
+ * @throws {ApiError}
+ */
+export async function showToday(type: string): Promise<void> {
+  const now = new Date()
+  const midnight = startOfDay(now)
+  const hour = startOfHour(now)
+  const parameters = historyParameters({ from: startOfDay(now, -1), by: 'hour' })
+  const { points } = await ask<History>('GET', path(['types', type, 'history'], parameters))
+  const between = (from: Date, to: Date) =>
+    sum(points.filter(({ start }) => new Date(start) >= from && new Date(start) < to))
+  const yesterday = startOfDay(now, -1)
+  // By the clock: on days on which it is put forward or back, other hours are the same ones.
+  const sameHour = new Date(hour)
+  sameHour.setDate(hour.getDate() - 1)
+  const before = between(yesterday, sameHour)
+  const until = between(midnight, hour)
+  byId('today').textContent = showCount(between(midnight, new Date(8.64e15)))
+  byId('yesterday').textContent = showCount(between(yesterday, midnight))
+  byId('compared-label').textContent = `Today until ${showClock(hour)}`
+  byId('compared').textContent = showCount(until)
+  const growth = showGrowth(until, before)
+  byId('difference').textContent = `yesterday ${showCount(before)}${growth === '' ? '' : ` (${growth})`}`
+}

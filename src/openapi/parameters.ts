@@ -1,0 +1,41 @@
+import * as z from 'zod'
+import type { Operation } from './operation.ts'
+import type { JsonSchema, Schemas } from './schemas.ts'
+
+/** The parameters of an operation, each with its values in the operation's examples, by their names. */
+export function parametersOf(schemas: Schemas, operation: Operation): JsonSchema[] {
+  return [
+    ...placed(schemas, operation, 'path', operation.params),
+    ...placed(schemas, operation, 'query', operation.query),
+    ...placed(schemas, operation, 'header', operation.headers),
+  ]
+}
+
+const EXAMPLES_OF = { path: 'params', query: 'query', header: 'headers' } as const
+
+function placed(
+  schemas: Schemas,
+  operation: Operation,
+  place: keyof typeof EXAMPLES_OF,
+  shape: z.ZodRawShape = {},
+): JsonSchema[] {
+  const { properties = {}, required = [] } = schemas.of(z.object(shape), 'input')
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {
+    const values = Object.entries(operation.examples).flatMap(([example, { summary, [EXAMPLES_OF[place]]: given }]) =>
+      given?.[name] === undefined ? [] : [[example, { summary, value: meant(schema, given[name]) }] as const],
+    )
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (!operation.either && (required as string[]).includes(name)),
+      ...(description !== undefined && { description }),
+      schema,
+      ...(values.length > 0 && { examples: Object.fromEntries(values) }),
+    }
+  })
+}
+
+/** What is sent as text, as the document means it. */
+function meant({ type }: JsonSchema, text: string | readonly string[]): string | number | readonly string[] {
+  return type === 'integer' ? Number(text) : text
+}

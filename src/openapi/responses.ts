@@ -1,0 +1,105 @@
+import { PROBLEMS, type ProblemCode } from '../problem.ts'
+import { HEADERS, type HeaderName } from './headers.ts'
+import type { Answer, Example, Operation } from './operation.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problems.ts'
+import type { JsonSchema, Schemas } from './schemas.ts'
+
+/** What an operation answers, by status: its own answers, and its problems. */
+export function responsesOf(schemas: Schemas, operation: Operation): Record<string, JsonSchema> {
+  const responses: Record<string, JsonSchema> = {}
+  const [usual] = Object.keys(operation.answers)
+  const examplesOf = (status: string) =>
+    Object.entries(operation.examples).filter(([, example]) => String(example.status ?? usual) === status)
+
+  for (const [status, answer] of Object.entries(operation.answers)) {
+    responses[status] = answerOf(
+      schemas,
+      operation.revalidated === true && status === usual,
+      answer,
+      examplesOf(status),
+    )
+  }
+  if (operation.revalidated) {
+    responses[304] = {
+      description: 'Unchanged since the answer whose `ETag` was sent in `If-None-Match`.',
+      headers: headersOf(schemas, ['ETag', 'Cache-Control']),
+    }
+  }
+  if (operation.problems.length === 0) return responses
+  const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
+  if (operation.access === 'token' && operation.method !== 'get') codes.push(CROSS_SITE)
+  for (const [status, these] of byStatus(codes)) {
+    responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
+  }
+  return responses
+}
+
+type NamedExamples = [string, Example][]
+
+function answerOf(
+  schemas: Schemas,
+  revalidated: boolean,
+  { description, schema, contentType, headers = [] }: Answer,
+  examples: NamedExamples,
+): JsonSchema {
+  const type = contentType ?? (schema && 'application/json')
+  const values = examples.flatMap(([name, { summary, answer }]) =>
+    answer === undefined ? [] : [[name, { summary, value: answer }] as const],
+  )
+  const names: HeaderName[] = revalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  if (schema !== undefined) names.push('X-Request-Id')
+  return {
+    description,
+    ...(names.length > 0 && { headers: headersOf(schemas, names, examples) }),
+    ...(type && {
+      content: {
+        [type]: {
+          schema: schema ? schemas.of(schema, 'output') : { type: 'string' },
+          ...(values.length > 0 && { examples: Object.fromEntries(values) }),
+        },
+      },
+    }),
+  }
+}
+
+function problemOf(
+  schemas: Schemas,
+  { problemHeaders = [] }: Operation,
+  status: number,
+  codes: readonly ProblemCode[],
+  examples: NamedExamples,
+): JsonSchema {
+  const names: HeaderName[] = ['X-Request-Id', ...problemHeaders]
+  if (status === 401) names.push('WWW-Authenticate')
+  if (status === 503 || status === 409) names.push('Retry-After')
+  const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
+    headers: headersOf(schemas, names, examples),
+    content: {
+      'application/problem+json': {
+        schema: { allOf: [schemas.of(problemDocument, 'output'), { properties: { code: { enum: codes } } }] },
+        ...(values.length > 0 && { examples: Object.fromEntries(values) }),
+      },
+    },
+  }
+}
+
+function headersOf(schemas: Schemas, names: readonly HeaderName[], examples: NamedExamples = []): JsonSchema {
+  return Object.fromEntries(
+    names.map((name) => {
+      const { description, schema } = HEADERS[name]
+      const values = examples.flatMap(([example, { summary, says }]) =>
+        says?.[name] === undefined ? [] : [[example, { summary, value: says[name] }] as const],
+      )
+      return [
+        name,
+        {
+          description,
+          schema: schemas.of(schema, 'output'),
+          ...(values.length > 0 && { examples: Object.fromEntries(values) }),
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,38 @@
+import type { ReconcilePosition } from '../counters/reconcile.ts'
+
+/** How clients are told where to go on. */
+export function writeCursor(position: ReconcilePosition): string {
+  switch (position.phase) {
+    case 'counters':
+      return `counters.${position.recordType}.${position.recordId}`
+    case 'days':
+      return `days.${position.recordType}.${position.start}`
+    case 'hours':
+      return `hours.${position.start.replace(' ', 'T')}`
+    case 'calendar':
+      return `calendar.${position.recordType}`
+  }
+}
+
+/** The position that a cursor stands for; `null`: it is none of ours. */
+export function readCursor(text: string): ReconcilePosition | null {
+  const [, phase, , number, rest] =
+    /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
+    /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
+    []
+  const recordType = Number(number)
+  if (phase === 'counters' && /^\d+$/.test(rest!) && BigInt(rest!) < 2n ** 64n) {
+    return { phase, recordType, recordId: BigInt(rest!) }
+  }
+  if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }
+  if (phase === 'calendar') return { phase, recordType }
+  const hours = /^hours\.(\d{4}-\d\d-\d\d(?:T\d\d:00:00)?|)$/.exec(text)
+  if (hours === null || (hours[1] !== '' && !isTime(hours[1]!))) return null
+  return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
+}
+
+/** Whether a date, or date and time, is on the calendar. */
+function isTime(text: string): boolean {
+  const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'
+}

@@ -1,0 +1,97 @@
+import type { Config } from '../config.ts'
+import { MAX_COUNTED } from '../counters/backlog.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import { toJsonNumber } from '../database/numbers.ts'
+import { databaseProblem } from '../database-problem.ts'
+import type { Isolate } from '../isolate.ts'
+import { VERSION } from '../version.ts'
+import { problemsOf, type StatusProblem } from './problems.ts'
+import type { Missing, Survey } from './survey.ts'
+
+/**
+ * The answer to "is it healthy, how far behind, how big, how contended": what a survey has found, and what this isolate knows
+ * of itself. What is `null` is explained under `unavailable`.
+ */
+export function statusReport(found: Survey, isolate: Isolate, now: Date) {
+  const { config, breaker, counting, reads } = isolate
+  const { rollUp, slots, server, tables, locks, oldestHour } = found
+  const problems = problemsOf({
+    survey: found,
+    databaseProblem: databaseProblemOf(found),
+    breakerOpen: breaker.open,
+    rollUp: config.rollUp,
+    pruning: config.pruning,
+    now,
+  })
+  const caughtUpAt = rollUp?.caughtUpAt ?? null
+  return {
+    version: VERSION,
+    healthy: problems.length === 0,
+    problems,
+    unavailable: found.missing.map(({ part, error }) => ({ part, reason: reasonOf(error) })),
+    pendingSlots: slots?.pending ?? null,
+    pendingSlotsAtLeast: slots?.pending === MAX_COUNTED,
+    prunableSlots: slots?.prunable ?? null,
+    prunableSlotsAtLeast: slots?.prunable === MAX_COUNTED,
+    rollUp: {
+      running: rollUp === null ? null : (rollUp?.leased ?? false),
+      lastRunAt: rollUp?.lastRunAt?.toISOString() ?? null,
+      caughtUpAt: caughtUpAt?.toISOString() ?? null,
+      behindSeconds: caughtUpAt && Math.max(0, Math.round((now.getTime() - caughtUpAt.getTime()) / 1_000)),
+    },
+    history: oldestHour === null ? null : { oldestHour: oldestHour?.toISOString() ?? null },
+    database: {
+      version: server?.version ?? null,
+      isolation: server?.isolation ?? null,
+      latencyMs: found.latencyMs && Math.round(found.latencyMs * 10) / 10,
+    },
+    contention: locks && {
+      since: locks.since.toISOString(),
+      rowLockWaits: numberOf(locks.waits),
+      rowLockWaitsNow: numberOf(locks.waiting),
+      rowLockAverageMs: numberOf(locks.averageMs),
+      deadlocks: numberOf(locks.deadlocks),
+    },
+    sizes: tables && {
+      estimated: true,
+      tables: tables.map(({ name, rows, dataBytes, indexBytes }) => ({
+        name,
+        rows: toJsonNumber(rows),
+        dataBytes: toJsonNumber(dataBytes),
+        indexBytes: toJsonNumber(indexBytes),
+      })),
+    },
+    isolate: {
+      breaker: breaker.open ? ('open' as const) : ('closed' as const),
+      counting: counting.load,
+      reading: reads.exact.load,
+    },
+    types: typesOf(config),
+  }
+}
+
+function typesOf({ types }: Config) {
+  return [...types.values()].map(({ name, recordType, key }) => ({ name, recordType, key }))
+}
+
+function numberOf(value: bigint | null): number | null {
+  return value === null ? null : toJsonNumber(value)
+}
+
+/** What is wrong with the database if it has not even told the state of the roll-up. */
+function databaseProblemOf({ missing }: Survey): StatusProblem | null {
+  const lost = missing.find(({ part }) => part === 'rollUp')
+  if (lost === undefined) return null
+  if (lost.error instanceof DatabaseFailure) {
+    const { code, details } = databaseProblem(lost.error)
+    if (code === 'database_not_ready') return { code, detail: details.detail }
+    if (code === 'database_unavailable') return { code, detail: details.detail }
+  }
+  return { code: 'database_unavailable', detail: 'The database does not say how the roll-up does. This was logged.' }
+}
+
+/** Why something is missing, in our own words: what the database said stands in the log. */
+function reasonOf(error: Missing['error']): string {
+  if (!(error instanceof DatabaseFailure)) return 'not_understood'
+  return error.kind === 'rejected' ? 'refused' : databaseProblem(error).code
+}

@@ -1,0 +1,84 @@
+import { html } from 'hono/html'
+import type { CounterType } from '../../config.ts'
+import { chart, choice, type Html, signedInPage } from './page.ts'
+
+const RANGES = [
+  ['day', '24 hours'],
+  ['week', '7 days'],
+  ['month', '30 days'],
+  ['quarter', '90 days'],
+  ['year', '12 months'],
+] as const
+
+/**
+ * One counter: its number, its history, its badge, and what can be done to it.
+ *
+ * @param key as it was asked for; it may be no valid key at all
+ * @param origin this Worker's
+ */
+export function counterPage(types: readonly string[], type: CounterType, key: string, origin: string): Html {
+  return signedInPage(
+    key,
+    types,
+    type.name,
+    html`<main id="main" data-page="counter" data-type="${type.name}">
+<p class="crumb"><a href="/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
+<h1 class="key"><bdi>${key}</bdi></h1>
+<dl class="figures">
+<div><dt>Count</dt><dd id="count">–</dd></div>
+<div><dt>Rolled up</dt><dd id="total">–</dd></div>
+<div><dt>Pending</dt><dd id="pending-count">–</dd></div>
+</dl>
+<p class="message" id="count-message" role="status"></p>
+<section class="card" aria-labelledby="history-title">
+<div class="card-head"><h2 id="history-title">Over time</h2>${choice('range', 'Time to show', RANGES)}</div>
+<form id="days" class="row days">
+<label>From <input type="date" name="from" required></label>
+<label>to <input type="date" name="to" required></label>
+<label>by <select name="by"><option value="hour">hour</option><option value="day" selected>day</option><option value="month">month</option></select></label>
+<button>Show</button>
+</form>
+<p class="sum" id="sum"></p>
+${chart('history')}
+<div id="adjustments" hidden>
+<h3>Adjustments in this time</h3>
+<table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
+</div>
+</section>
+<div class="columns">
+<section class="card" aria-labelledby="badge-title">
+<div class="card-head"><h2 id="badge-title">Badge</h2></div>
+${type.public ? badge(type.name, key, origin) : html`<p>Only public types have badges: <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
+</section>
+<section class="card" aria-labelledby="change-title">
+<div class="card-head"><h2 id="change-title">Change</h2></div>
+<form id="set" class="row">
+<label for="new-count">Set to</label>
+<input id="new-count" name="count" inputmode="numeric" pattern="\\s*-?[0-9]{1,19}\\s*" title="a whole number" required autocomplete="off">
+<button>Set …</button>
+</form>
+<p><button id="reset" class="danger">Reset to zero …</button></p>
+<p class="message" id="change-message" role="status"></p>
+</section>
+</div>
+<dialog id="confirm" aria-labelledby="confirm-title">
+<form method="dialog">
+<h2 id="confirm-title">Change this counter?</h2>
+<p class="key"><bdi>${key}</bdi></p>
+<p>${type.name}</p>
+<p class="change"><span id="old-value"></span> <span aria-label="becomes">→</span> <b id="new-value"></b></p>
+<p class="hint">What is counted while you decide is overwritten too. The history keeps what was counted, and shows this as an adjustment.</p>
+<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Set</button></div>
+</form>
+</dialog>
+</main>`,
+  )
+}
+
+function badge(type: string, key: string, origin: string): Html {
+  const path = `/badge/${encodeURIComponent(type)}/${encodeURIComponent(key)}.svg`
+  return html`<p><img id="badge" src="${path}" alt="Badge with the count" height="20"></p>
+<label for="badge-code">Markdown</label>
+<textarea id="badge-code" readonly rows="3">![${type}](${origin}${path})</textarea>
+<p><button id="copy" class="quiet">Copy</button> <span id="copy-message" role="status"></span></p>`
+}

@@ -1,0 +1,54 @@
+import { html } from 'hono/html'
+import type { CounterType } from '../../config.ts'
+import { chart, choice, type Html, signedInPage } from './page.ts'
+
+const RANGES = [
+  ['day', '24 hours'],
+  ['month', '30 days'],
+  ['year', '12 months'],
+] as const
+
+const PERIODS = [
+  ['day', 'Today'],
+  ['week', 'Week'],
+  ['month', 'Month'],
+  ['all', 'All time'],
+] as const
+
+/** All counters of a type together, and the way to each of them. */
+export function overviewPage(types: readonly string[], type: CounterType): Html {
+  return signedInPage(
+    type.name,
+    types,
+    type.name,
+    html`<main id="main" data-page="overview" data-type="${type.name}">
+<h1>${type.name}</h1>
+<dl class="figures">
+<div><dt>Today so far</dt><dd id="today">–</dd></div>
+<div><dt id="compared-label">Until now</dt><dd><span id="compared">–</span> <small id="difference"></small></dd></div>
+<div><dt>Yesterday</dt><dd id="yesterday">–</dd></div>
+</dl>
+<section class="card" aria-labelledby="history-title">
+<div class="card-head"><h2 id="history-title">Over time</h2>${choice('range', 'Time to show', RANGES)}</div>
+${chart('history')}
+</section>
+<div class="columns">
+<section class="card" aria-labelledby="top-title">
+<div class="card-head"><h2 id="top-title">Top 10</h2>${choice('period', 'Period of the ranking', PERIODS)}</div>
+<table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="top"></tbody></table>
+<p class="message" id="top-message" role="status"></p>
+</section>
+<section class="card" aria-labelledby="search-title">
+<div class="card-head"><h2 id="search-title">Find a counter</h2></div>
+<form id="search" role="search">
+<label for="prefix">Key, or how it begins</label>
+<div class="row"><input id="prefix" name="prefix" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false"><button>Find</button></div>
+</form>
+<table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="found"></tbody></table>
+<p class="message" id="search-message" role="status"></p>
+<button id="more" class="quiet" hidden>Show more</button>
+</section>
+</div>
+</main>`,
+  )
+}

@@ -1,0 +1,26 @@
+import type { DocumentExample } from '../../openapi/document-examples.ts'
+import { sendsToken } from './token.ts'
+
+/**
+ * The command that sends an example.
+ *
+ * @param origin where the Worker is
+ */
+export function curl(example: DocumentExample, origin: string): string {
+  const { method, path, headers, body, contentType } = example
+  const parts = [
+    `curl -i ${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}${quote(origin + path)}`,
+  ]
+  if (sendsToken(example)) parts.push('-H "Authorization: Bearer $TOKEN"')
+  for (const [name, value] of Object.entries(headers)) {
+    parts.push(name === 'User-Agent' ? `-A ${quote(value)}` : `-H ${quote(`${name}: ${value}`)}`)
+  }
+  if (contentType !== undefined) parts.push(`-H ${quote(`Content-Type: ${contentType}`)}`)
+  if (body !== undefined) parts.push(`-d ${quote(JSON.stringify(body))}`)
+  return parts.join(' \\\n  ')
+}
+
+/** As one word for a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

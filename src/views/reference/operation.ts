@@ -1,0 +1,86 @@
+import { html, raw } from 'hono/html'
+import type { DescribedOperation } from '../../openapi/document.ts'
+import { contentOf, type DocumentExample, operationExamples, parametersOf } from '../../openapi/document-examples.ts'
+import { clientCall } from './client-call.ts'
+import { curl } from './curl.ts'
+import { type Html, prose } from './prose.ts'
+import { kindOf, membersOf, type NamedSchemas } from './schema.ts'
+
+const PLACES = { path: 'in the path', query: 'in the query', header: 'header' }
+
+/** One operation: what it takes, what it answers, and how to send it. */
+export function operationSection(
+  { path, method, operation }: { path: string; method: string; operation: DescribedOperation },
+  { named, origin }: { named: NamedSchemas; origin: string },
+): Html {
+  const parameters = parametersOf(operation)
+  const [body] = contentOf(operation.requestBody)
+  const id = operation.operationId
+  const answers = Object.entries(operation.responses)
+  const wrong = answers.filter(([status]) => status >= '4')
+  return html`
+<section class="operation" id="${id}" aria-labelledby="${id}-title">
+<h3 id="${id}-title"><a href="#${id}">${operation.summary}</a></h3>
+<p class="route"><span class="method">${method.toUpperCase()}</span> <code>${path}</code> <span class="access">${accessOf(operation)}</span></p>
+<p>${prose(operation.description)}</p>
+${
+  parameters.length > 0 &&
+  html`<h4>Parameters</h4>
+<dl>${parameters.map(
+    ({ name, in: place, required, description, schema }) => html`
+<dt><code>${name}</code> <span class="kind">${PLACES[place]}, ${kindOf(schema, named)}${required ? '' : ', optional'}</span></dt>
+<dd>${prose(description)}</dd>`,
+  )}</dl>`
+}
+${
+  body &&
+  html`<h4>Body <span class="kind">${contentOf(operation.requestBody)
+    .map(([type]) => type)
+    .join(' or ')}${operation.requestBody?.required ? '' : ', optional'}</span></h4>${membersOf(body[1].schema, named)}`
+}
+<h4>Answers</h4>
+${answers.filter(([status]) => status < '4').map((each) => answer(each, named))}
+${
+  wrong.length > 0 &&
+  html`<details>
+<summary>What can go wrong: ${wrong.map(([status]) => status).join(', ')}</summary>
+${wrong.map((each) => answer(each, named))}
+</details>`
+}
+<h4>Examples</h4>
+${operationExamples(path, method, operation).map((each, index) => example(each, { path, origin, open: index === 0 }))}
+</section>`
+}
+
+function accessOf({ security }: DescribedOperation): string {
+  if (security.length === 0) return 'for anyone'
+  return security.some((way) => Object.keys(way).length === 0)
+    ? 'for anyone where the type is public, else with the token'
+    : 'with the token'
+}
+
+function answer([status, response]: [string, Record<string, unknown>], named: NamedSchemas): Html {
+  const headers = Object.keys((response.headers as object | undefined) ?? {})
+  const [content] = contentOf(response)
+  const isProblem = content?.[0] === 'application/problem+json'
+  return html`
+<div class="answer">
+<p><b class="status s${status[0]}">${status}</b> ${prose(response.description)}
+${content && html`<span class="kind">${isProblem ? html`<a href="#problems">problem document</a>` : content[0]}</span>`}
+${headers.length > 0 && html`<span class="kind">· headers ${headers.join(', ')}</span>`}</p>
+${content && !isProblem && membersOf(content[1].schema, named)}
+</div>`
+}
+
+function example(each: DocumentExample, { path, origin, open }: { path: string; origin: string; open: boolean }): Html {
+  const call = clientCall(each, path)
+  const says = Object.entries(each.says)
+  return html`
+<details${open && raw(' open')}>
+<summary>${each.summary} <span class="status s${String(each.status)[0]}">${each.status}</span></summary>
+<p class="caption">curl</p>
+<pre tabindex="0"><code class="curl">${curl(each, origin)}</code></pre>
+${call && html`<p class="caption">Typed client</p><pre tabindex="0"><code class="client">${call}</code></pre>`}
+${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Answer</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${each.answer !== undefined && JSON.stringify(each.answer, null, 2)}</code></pre>`}
+</details>`
+}

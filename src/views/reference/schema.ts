@@ -1,0 +1,53 @@
+import { html } from 'hono/html'
+import type { JsonSchema } from '../../openapi/schemas.ts'
+import { type Html, prose } from './prose.ts'
+
+/** The named schemas that others refer to. */
+export type NamedSchemas = Record<string, JsonSchema>
+
+/** The members of a JSON value, and of the values in them, as nested lists. */
+export function membersOf(schema: JsonSchema, named: NamedSchemas): Html {
+  const {
+    properties,
+    items,
+    required = [],
+  } = resolved(schema, named) as {
+    properties?: Record<string, JsonSchema>
+    items?: JsonSchema
+    required?: string[]
+  }
+  if (items !== undefined) return membersOf(items, named)
+  if (properties === undefined) return html``
+  return html`<dl>${Object.entries(properties).map(
+    ([name, member]) => html`
+<dt><code>${name}</code> <span class="kind">${kindOf(member, named)}${required.includes(name) ? '' : ', optional'}</span></dt>
+<dd>${prose(resolved(member, named).description)}${membersOf(member, named)}</dd>`,
+  )}</dl>`
+}
+
+/** What kind of value a schema takes, in a few words. */
+export function kindOf(schema: JsonSchema, named: NamedSchemas): string {
+  const { type, anyOf, items, ...rules } = resolved(schema, named) as {
+    type?: string
+    anyOf?: JsonSchema[]
+    items?: JsonSchema
+    enum?: unknown[]
+    const?: unknown
+    default?: unknown
+    format?: string
+  }
+  const usually = rules.default === undefined ? '' : `, default ${JSON.stringify(rules.default)}`
+  if (anyOf !== undefined) return anyOf.map((each) => kindOf(each, named)).join(' or ') + usually
+  if (rules.const !== undefined) return JSON.stringify(rules.const) + usually
+  if (rules.enum !== undefined && rules.enum.length < 8)
+    return rules.enum.map((each) => JSON.stringify(each)).join(' | ') + usually
+  if (items !== undefined) return `list of ${kindOf(items, named)}${usually}`
+  return `${type ?? 'anything'}${rules.format === undefined ? '' : ` (${rules.format})`}${usually}`
+}
+
+/** A schema, or the one that it refers to; its own description goes before that one's. */
+function resolved(schema: JsonSchema, named: NamedSchemas): JsonSchema {
+  const { $ref, ...own } = schema
+  if (typeof $ref !== 'string') return schema
+  return { ...named[$ref.slice($ref.lastIndexOf('/') + 1)], ...own }
+}

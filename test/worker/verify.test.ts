@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ROLL_UP_CRON } from '../../src/maintenance.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+interface Answer {
+  checked: number
+  wrong: Record<string, unknown>[]
+  next: string | null
+}
+
+describe('POST /v1/verify', () => {
+  let db: TestDatabase
+  let worker: TestWorker
+  beforeAll(async () => {
+    db = await freshDatabase()
+    worker = new TestWorker(db.url, {
+      COUNTERS: {
+        page_view: { record_type: 1 },
+        video: { record_type: 7, key: 'integer' },
+      },
+    })
+    const increments = Array.from({ length: 30 }, (_, i) => ({ type: 'page_view', key: `/page/${i}`, by: i + 1 }))
+    const body = { increments: [...increments, { type: 'video', key: '18446744073709551615', by: 5 }] }
+    expect((await worker.api('POST', '/v1/increments', body)).status).toBe(200)
+    await worker.cron(ROLL_UP_CRON)
+  })
+
+  const verify = async (query = '') => {
+    const response = await worker.api('POST', `/v1/verify${query}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    return (await response.json()) as Answer
+  }
+  const verifyAll = async (limit: number) => {
+    const pages: Answer[] = [await verify(`?limit=${limit}`)]
+    for (let next = pages[0]!.next; next !== null; next = pages.at(-1)!.next) {
+      pages.push(await verify(`?limit=${limit}&after=${encodeURIComponent(next)}`))
+    }
+    return {
+      checked: pages.reduce((sum, { checked }) => sum + checked, 0),
+      wrong: pages.flatMap(({ wrong }) => wrong),
+      most: Math.max(...pages.map(({ checked }) => checked)),
+    }
+  }
+
+  it('goes through all counters in pages, and says that all is well', async () => {
+    expect(await verifyAll(500)).toEqual({ checked: 31, wrong: [], most: 30 })
+    expect(await verifyAll(4)).toEqual({ checked: 31, wrong: [], most: 4 })
+  })
+
+  it('names counters by type and key, integer ones too, and whole types, with every digit', async () => {
+    await db.execute('UPDATE counter_totals SET count = 9223372036854775807 WHERE record_type = 7')
+    await db.execute(
+      `UPDATE counter_totals AS t JOIN counter_names AS n ON n.record_id = t.record_id AND n.record_type = t.record_type
+       SET t.count = t.count - 2 WHERE n.name = '/page/11'`,
+    )
+    await db.execute('UPDATE type_history SET count = count + 1 WHERE record_type = 7 AND period = 3')
+    const { wrong } = await verifyAll(500)
+    const month = `${new Date().toISOString().slice(0, 7)}-01`
+    expect(wrong).toEqual([
+      {
+        type: 'page_view',
+        recordType: 1,
+        key: '/page/11',
+        recordId: expect.stringMatching(/^\d+$/),
+        what: 'total',
+        start: null,
+        is: 10,
+        shouldBe: 12,
+        difference: -2,
+      },
+      {
+        type: 'video',
+        recordType: 7,
+        key: '18446744073709551615',
+        recordId: '18446744073709551615',
+        what: 'total',
+        start: null,
+        is: 2 ** 63,
+        shouldBe: 5,
+        difference: 2 ** 63,
+      },
+      {
+        type: 'video',
+        recordType: 7,
+        key: null,
+        recordId: null,
+        what: 'month',
+        start: month,
+        is: 6,
+        shouldBe: 5,
+        difference: 1,
+      },
+    ])
+    const response = await worker.api('POST', '/v1/verify?after=counters.7.0')
+    expect(await response.text()).toContain('"is":9223372036854775807,"shouldBe":5,"difference":9223372036854775802')
+  })
+
+  it.each([
+    ['after', 'nonsense'],
+    ['after', 'counters.1.18446744073709551616'],
+    ['after', 'counters.1.2026-11-20'],
+    ['after', 'days.1.2026-02-30'],
+    ['after', 'days.1.7'],
+    ['after', 'hours.2026-11-20T10:30:00'],
+    ['after', "hours.2026-11-20T10:00:00' OR 1"],
+    ['after', 'calendar.'],
+    ['limit', '0'],
+    ['limit', '501'],
+    ['limit', '1.5'],
+    ['limit', ''],
+    ['from', '1'],
+  ])('refuses %s=%s, and gives nothing back of it', async (name, value) => {
+    const response = await worker.api('POST', `/v1/verify?${name}=${encodeURIComponent(value)}`)
+    const body = await response.text()
+    expect(response.status).toBe(422)
+    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_request', errors: [{ field: name }] })
+    if (value.length > 3) expect(body).not.toContain(value)
+  })
+
+  it.each([
+    'counters.0.0',
+    'counters.65536.0',
+    'days.65536.',
+    'days.1.2026-11-20',
+    'hours.',
+    'hours.2026-11-20T10:00:00',
+    'hours.2026-11-20',
+    'calendar.99999',
+  ])('takes %s', async (cursor) => {
+    await verify(`?after=${encodeURIComponent(cursor)}`)
+  })
+
+  it('wants the token', async () => {
+    expect((await worker.fetch('/v1/verify', { method: 'POST' })).status).toBe(401)
+    expect((await worker.fetch('/v1/verify')).status).toBe(405)
+  })
+})
