@@ -1,21 +1,16 @@
-// `npm run bench`: measures, writes what was measured, and renders README.md from it.
-import { join } from 'node:path'
-import { InvalidArgumentError, Option, program } from 'commander'
-import { formatTarget, formatValue, judge } from './comparison.ts'
-import { hotKey } from './hot-key.ts'
-import { idle } from './idle.ts'
-import { latency } from './latency.ts'
-import { observeMachine } from './machine.ts'
-import { manyKeys } from './many-keys.ts'
-import { profile } from './profile.ts'
-import { renderReport } from './report.ts'
-import { type Results, readResults, writeResults, writeWhole } from './results.ts'
-import { Rig } from './rig.ts'
-import { type Extent, runTopic } from './rounds.ts'
-import type { Topic } from './topic.ts'
-import { wrkVersion } from './wrk.ts'
+// `npm run bench`: measures, writes what was measured, and renders the report from it.
+import { Argument, InvalidArgumentError, program } from 'commander'
+import { observeMachine } from './harness/machine.ts'
+import { Rig } from './harness/rig.ts'
+import { runTopic } from './harness/rounds.ts'
+import { installWrk } from './harness/wrk.ts'
+import { formatTarget, formatValue, judge } from './report/comparison.ts'
+import { writeOutputs } from './report/outputs.ts'
+import { readResults, type TopicResults, writeResults } from './report/results.ts'
+import type { Topic, Variant } from './topic.ts'
+import { TOPICS } from './topics/topics.ts'
 
-const TOPICS: Topic[] = [hotKey, latency, manyKeys, idle, profile]
+const SECONDS = 3
 
 const positive = (text: string): number => {
   const number = Number(text)
@@ -23,31 +18,38 @@ const positive = (text: string): number => {
   return number
 }
 
-interface Options extends Extent {
-  only?: string[]
+interface Options {
+  rounds: number
+  seconds?: number
+  variant?: string[]
   dryRun?: boolean
   render?: boolean
 }
 
 program
   .name('npm run bench --')
-  .description('Measures the write path, and writes bench/results/write-path.json and bench/README.md.')
-  .addOption(
-    new Option('--only <topic...>', 'measure these; what is known of the others stays').choices(
+  .description(
+    'Measures, and writes bench/results/NAME.json, bench/README.md, its charts, and the figures in README.md.',
+  )
+  .addArgument(
+    new Argument('[names...]', 'what to measure; what is known of the others stays (default: everything)').choices(
       TOPICS.map(({ name }) => name),
     ),
   )
   .option('--rounds <number>', 'times that each variant is measured', positive, 5)
-  .option('--seconds <number>', 'length of each run, without its warm-up', positive, 3)
+  .option('--seconds <number>', 'length of each run, without its warm-up (default: what suits each)', positive)
+  .option('--variant <text...>', 'only variants whose names hold one of these; prints, and writes nothing')
   .option('--dry-run', 'print what was measured, and write nothing')
-  .option('--render', 'write bench/README.md anew from the results there are, and measure nothing')
+  .option('--render', 'write everything anew that is made from the results there are, and measure nothing')
   .addHelpText(
     'after',
-    '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
+    `\nWhat there is:\n${TOPICS.map(({ name, title }) => `  ${name.padEnd(20)} ${title}`).join('\n')}\n` +
+      '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
   )
   .parse()
 
-const { only, rounds, seconds, dryRun = false, render = false } = program.opts<Options>()
+const { rounds, seconds, variant: wanted, dryRun = wanted !== undefined, render = false } = program.opts<Options>()
+const names = program.processedArgs[0] as string[]
 const say = (line: string) => console.log(line)
 
 const interrupt = new AbortController()
@@ -64,73 +66,94 @@ if (process.env.npm_lifecycle_event !== undefined) {
   }, 1_000).unref()
 }
 
-async function measure(topics: readonly Topic[]): Promise<Results> {
-  await wrkVersion()
-  const results: Results = {}
+/** What of a topic is to be measured, and can be here. */
+function select(rig: Rig, topic: Topic): { variants: Variant[]; skipped: string[] } {
+  const chosen = topic.variants.filter(({ name }) => wanted?.some((text) => name.includes(text)) ?? true)
+  const why = ({ needs = [] }: Pick<Variant, 'needs'>) =>
+    needs.map((need) => rig.missing(need)).find((text) => text !== null)
+  const skipped = new Set([...chosen, topic].map(why).filter((text) => text !== undefined))
+  return { variants: chosen.filter((variant) => why(variant) === undefined), skipped: [...skipped] }
+}
+
+/**
+ * Measures topic by topic, and hands over each as soon as it is done.
+ *
+ * @returns how many runs failed
+ */
+async function measure(
+  topics: readonly Topic[],
+  done: (topic: Topic, results: TopicResults) => Promise<void>,
+): Promise<number> {
+  await installWrk(say)
   const rig = new Rig({ signal: interrupt.signal, say })
+  let failed = 0
   try {
-    await rig.start(process.env.MYSQL_URL)
+    const needs = topics.flatMap((topic) => [topic, ...topic.variants].flatMap((some) => some.needs ?? []))
+    await rig.start(process.env.MYSQL_URL, new Set(needs))
     const began = Date.now()
-    const all = topics.reduce((sum, { variants }) => sum + variants.length * rounds, 0)
-    let done = 0
-    say(`Measuring on ${rig.database}: ${all} runs.`)
-    for (const topic of topics) {
+    const plans = topics.map((topic) => ({ topic, ...select(rig, topic) }))
+    const all = plans.reduce((sum, { variants }) => sum + variants.length * rounds, 0)
+    let finished = 0
+    say(`Measuring on ${rig.servers.map(({ description }) => description).join(' and ')}: ${all} runs.`)
+    for (const { topic, variants, skipped } of plans) {
+      for (const why of skipped) say(`${topic.name}: left out, ${why}`)
       const environment = await observeMachine(rig)
-      const outcome = await runTopic(rig, topic, { rounds, seconds }, (line, finished) => {
-        done += finished
-        const left = Math.round((((Date.now() - began) / Math.max(done, 1)) * (all - done)) / 1_000)
-        say(finished > 0 ? `${line} [${done} of ${all}, ${left} s left]` : line)
+      const extent = { rounds, seconds: seconds ?? topic.seconds ?? SECONDS }
+      const runs = await runTopic(rig, topic, variants, extent, (line, more) => {
+        finished += more
+        const left = Math.round((((Date.now() - began) / Math.max(finished, 1)) * (all - finished)) / 1_000)
+        say(more > 0 ? `${line} [${finished} of ${all}, ${left} s left]` : line)
       })
-      results[topic.name] = { environment: environment(), extent: { rounds, seconds }, ...outcome }
+      const looked = wanted === undefined && topic.once !== undefined
+      if (looked) say(`${topic.name}: looking once …`)
+      const tables = looked ? await topic.once!(rig, extent.seconds, rounds) : []
+      const results = { environment: environment(), extent, ...(skipped.length > 0 && { skipped }), tables, runs }
+      interrupt.signal.throwIfAborted()
+      summarize(topic, results)
+      failed += runs.filter(({ violations }) => violations.length > 0).length
+      await done(topic, results)
     }
-    return results
+    return failed
   } finally {
     await rig.stop()
   }
 }
 
-/** The verdicts, at the end of the output. */
-function summarize(topics: readonly Topic[], results: Results): void {
-  for (const topic of topics) {
-    const { runs, tables } = results[topic.name]!
-    say(`\n${topic.title}`)
-    for (const comparison of topic.comparisons) {
-      const { median, met } = judge(comparison, runs)
-      const target = met === null ? '' : ` (${formatTarget(comparison)}: ${met ? 'met' : 'NOT met'})`
-      say(`  ${comparison.says}: ${formatValue(comparison, median)}${target}`)
-    }
-    for (const { title, rows } of tables) {
-      say(`  ${title}`)
-      for (const [first, ...rest] of rows.slice(0, 15))
-        say(`    ${rest.at(-1)!.padStart(7)}  ${first}  ${rest.slice(0, -1).join(' ')}`)
-    }
+/** The verdicts of a topic. */
+function summarize(topic: Topic, results: TopicResults): void {
+  const { runs, tables } = results
+  say(`\n${topic.title}`)
+  for (const comparison of topic.comparisons) {
+    const { median, met } = judge(comparison, runs)
+    const target = met === null ? '' : ` (${formatTarget(comparison)}: ${met ? 'met' : 'NOT met'})`
+    say(`  ${comparison.says}: ${formatValue(comparison, median)}${target}`)
   }
-}
-
-async function write(results: Results): Promise<void> {
-  await writeWhole(join(import.meta.dirname, 'README.md'), renderReport(TOPICS, results))
+  for (const sentence of topic.findings?.(results) ?? []) if (!/NaN|Infinity/.test(sentence)) say(`  ${sentence}`)
+  for (const { title, headings, rows, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
+    if (hidden) continue
+    say(`  ${title}: ${headings.join(' | ')}`)
+    for (const row of rows.slice(0, 40)) say(`    ${row.join(' | ')}`)
+  }
+  say('')
 }
 
 try {
-  if (render) await write(await readResults())
+  if (render) await writeOutputs(await readResults())
   else {
-    const topics = TOPICS.filter(({ name }) => only === undefined || only.includes(name))
-    const results = await measure(topics)
-    summarize(topics, results)
-    if (!dryRun) {
-      const everything = { ...(await readResults()), ...results }
-      await writeResults(everything)
-      await write(everything)
-      say('\nWrote bench/results/write-path.json and bench/README.md.')
-    }
-    const failed = Object.values(results).flatMap(({ runs }) => runs.filter(({ violations }) => violations.length > 0))
-    if (failed.length > 0) {
-      say(`\n${failed.length} runs FAILED: see above.`)
+    const topics = TOPICS.filter(({ name }) => names.length === 0 || names.includes(name))
+    const failed = await measure(topics, async (topic, results) => {
+      if (dryRun) return
+      await writeResults(topic.name, results)
+      await writeOutputs(await readResults())
+      say(`Wrote bench/results/${topic.name}.json, and the report.\n`)
+    })
+    if (failed > 0) {
+      say(`\n${failed} runs FAILED: see above.`)
       process.exitCode = 1
     }
   }
 } catch (error) {
   process.exitCode = interrupt.signal.aborted ? 130 : 1
-  if (interrupt.signal.aborted) say('Interrupted: nothing is left running, and nothing was written.')
+  if (interrupt.signal.aborted) say('Interrupted: nothing is left running, and nothing half-done was written.')
   else console.error(error instanceof Error ? error.message : String(error))
 }

@@ -33,6 +33,8 @@ export interface DatabaseServerOptions {
   directory: string
   /** A server to use instead: `MYSQL_URL`. */
   mysqlUrl?: string | undefined
+  /** The product that it must be. Default: what there is, MySQL first. */
+  product?: DatabaseProgram['product']
   say: (line: string) => void
 }
 
@@ -70,10 +72,13 @@ export async function startDatabaseServer(options: DatabaseServerOptions): Promi
   if (await endLeftover(directory, 'database')) say('Stopped a database that an earlier start had left running.')
 
   const earlier = await readSettings(directory)
-  let program = await findProgram(earlier?.product)
-  if (program === null) {
+  let program = await findProgram(earlier?.product ?? options.product)
+  if (program === null || (options.product === 'mariadb' && program.product !== 'mariadb')) {
     await installProgram(say)
-    program = await findProgram()
+    program = await findProgram(options.product)
+  }
+  if (program !== null && options.product !== undefined && program.product !== options.product) {
+    throw new Error(`${options.product === 'mysql' ? 'MySQL 8.0' : 'MariaDB 10.6'} or later is not installed.`)
   }
   if (program === null)
     throw new Error('The database server was installed, but neither mysqld nor mariadbd can be found.')

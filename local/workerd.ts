@@ -25,6 +25,12 @@ export interface WorkerdOptions {
   port?: number
   /** Port on 127.0.0.1 for the inspector, if one is wanted. */
   inspectorPort?: number
+  /** Classes of the module that are Durable Objects with SQLite storage, by the name of their binding. */
+  durableObjects?: Record<string, string>
+  /** A path that tells by an answer, whatever it says, that the Worker is there. Default: /healthz. */
+  probe?: string
+  /** Milliseconds between looks. Default: 50. */
+  pollMs?: number
 }
 
 /** A Worker on workerd, without anything in front of it: one isolate, on one thread. */
@@ -67,7 +73,8 @@ export async function buildWorker(directory: string, entry = join(PROJECT, 'src/
  * @throws {Error} if it does not come up
  */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
-  const { script, directory, databaseUrl, apiToken, settings = {}, inspectorPort } = options
+  const { script, directory, databaseUrl, apiToken, settings = {}, inspectorPort, durableObjects = {} } = options
+  const { probe = '/healthz', pollMs = 50 } = options
   const port = options.port ?? (await freePort())
   await mkdir(directory, { recursive: true })
   const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
@@ -76,7 +83,15 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     `(name = "DATABASE_URL", text = ${text(databaseUrl)})`,
     `(name = "API_TOKEN", text = ${text(apiToken)})`,
     ...Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, json = ${text(JSON.stringify(value))})`),
+    ...Object.entries(durableObjects).map(
+      ([name, of]) => `(name = ${text(name)}, durableObjectNamespace = (className = ${text(of)}))`,
+    ),
   ]
+  const objects = Object.values(durableObjects)
+  const stored = join(directory, 'objects')
+  if (objects.length > 0) await mkdir(stored, { recursive: true })
+  const disk = `(name = "objects", disk = (path = ${text(stored)}, writable = true)),`
+  const namespaces = objects.map((of) => `(className = ${text(of)}, uniqueKey = ${text(of)}, enableSql = true)`)
   const file = join(directory, 'workerd.capnp')
   // A path that begins with a slash would be one below the import path.
   const module = relative(resolve(directory), resolve(script))
@@ -84,13 +99,19 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     file,
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [ (name = "main", worker = .worker), (name = "internet", network = (allow = ["private"])) ],
+  services = [ ${objects.length > 0 ? disk : ''} (name = "main", worker = .worker), (name = "internet", network = (allow = ["private"])) ],
   sockets = [ (name = "http", address = "127.0.0.1:${port}", http = (), service = "main") ]
 );
 const worker :Workerd.Worker = (
   modules = [ (name = "worker.js", esModule = embed ${text(module)}) ],
   compatibilityDate = ${text(configured.compatibility_date!)},
-  bindings = [ ${bindings.join(',\n    ')} ]
+  bindings = [ ${bindings.join(',\n    ')} ]${
+    objects.length > 0
+      ? `,
+  durableObjectNamespaces = [ ${namespaces.join(', ')} ],
+  durableObjectStorage = (localDisk = "objects")`
+      : ''
+  }
 );
 `,
   )
@@ -114,7 +135,7 @@ const worker :Workerd.Worker = (
     code = ended
   })
   for (;;) {
-    const up = await fetch(`${url}/healthz`).then(
+    const up = await fetch(url + probe).then(
       (response) => response.arrayBuffer(),
       () => null,
     )
@@ -123,7 +144,7 @@ const worker :Workerd.Worker = (
       await server.stop()
       throw new Error(`workerd did not come up; its log ends with:\n${await logTail(directory)}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
   return {
     url,

@@ -2,8 +2,8 @@
 --
 -- The primary key is the address of a slot. There is no surrogate id and no secondary unique key, so that an upsert of an
 -- existing slot locks exactly one index record and neighbouring slots never wait for each other (with an auto-increment id
--- and a secondary unique key, the upsert takes next-key locks on that key and they do). record_id is the shard key on a
--- sharded keyspace: all rows of one counter live together.
+-- and a secondary unique key, the upsert on MySQL leaves a lock on the end of the primary key, where all others have to insert:
+-- they do). record_id is the shard key on a sharded keyspace: all rows of one counter live together.
 CREATE TABLE IF NOT EXISTS slotted_counters (
   record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
   record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, or the key itself for integer types',

@@ -9,6 +9,9 @@ const TRANSACTION_MS = 20_000
 const MAX_ROWS = 100_000
 const POOL_SIZE = 100
 
+/** How much of other transactions a statement sees, and with MySQL how much of an index it locks. */
+export type IsolationLevel = 'REPEATABLE READ' | 'READ COMMITTED'
+
 /** An open transaction and the connection it is pinned to. */
 interface Transaction {
   connection: PoolConnection
@@ -40,7 +43,7 @@ export class Branch {
   readonly #transactions = new Map<string, Transaction>()
   readonly #ended = new Map<string, string>()
 
-  constructor(mysqlUrl: string, database: string) {
+  constructor(mysqlUrl: string, database: string, isolation?: IsolationLevel) {
     this.database = database
     this.#mysqlUrl = mysqlUrl
     const url = new URL(mysqlUrl)
@@ -60,6 +63,7 @@ export class Branch {
     this.#pool.on('connection', (connection) => {
       // One more than allowed, to see that there was more. Vitess runs with UTC.
       connection.query(`SET SESSION sql_select_limit = ${MAX_ROWS + 1}, time_zone = '+00:00'`)
+      if (isolation !== undefined) connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
     })
   }
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Behaviour, type Fault, NO_BEHAVIOUR, pause, takeFault } from './behaviour.ts'
-import { Branch, StatementError } from './branch.ts'
+import { Branch, type IsolationLevel, StatementError } from './branch.ts'
 import { vitessError, type WireError } from './vitess-error.ts'
 
 /** As vtgate's default for one message (grpc_max_message_size). */
@@ -16,6 +16,8 @@ export interface EndpointOptions {
   password: string
   /** Port on 127.0.0.1; 0 takes a free one. */
   port?: number
+  /** The isolation level of its connections. Default: the server's. */
+  isolation?: IsolationLevel
 }
 
 /** What a session token carries; opaque to the driver, which sends it back with the next statement. */
@@ -192,7 +194,7 @@ export class PlanetScaleEndpoint {
     }
     const known = this.#branches.get(database)
     if (known) return known
-    const branch = new Branch(this.#options.mysqlUrl, database)
+    const branch = new Branch(this.#options.mysqlUrl, database, this.#options.isolation)
     this.#branches.set(database, branch)
     return branch
   }

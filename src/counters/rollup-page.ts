@@ -97,6 +97,11 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
     amount: amountOf(counter),
   }))
   const slots = counters.flatMap((counter) => counter.slots)
+  // Numbers of our own, written out: see applyBatch. An hour of 0 is for slots that were pruned meanwhile: they may go as soon
+  // as they are empty again.
+  const subtractions = slots.map(({ recordType, recordId, slot, count }) => {
+    return `(${recordType},${recordId},${slot},${-count},0,0)`
+  })
   try {
     await db.transaction(async (transaction) => {
       await addToTotals(transaction, moves, at)
@@ -105,9 +110,8 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
       await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-         VALUES ${slots.map(() => '(?, ?, ?, ?, 0, FLOOR(UNIX_TIMESTAMP() / 3600))').join(', ')}
+         VALUES ${subtractions.join(',')}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-        slots.flatMap(({ recordType, recordId, slot, count }) => [recordType, recordId, slot, -count]),
       )
     })
     return true

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { Inspector } from '../../bench/inspector.ts'
+import { Inspector } from '../../bench/harness/inspector.ts'
 import { freePort } from '../../local/free-port.ts'
 import { buildWorker, startWorkerd } from '../../local/workerd.ts'
 import { stateDirectory } from './npm-script.ts'

@@ -1,0 +1,59 @@
+import type { Service } from './service.ts'
+
+const ROWS_AT_ONCE = 10_000
+
+/** Rows of slots that hold 1 each. */
+export interface Filling {
+  counters: number
+  slotsEach: number
+  /** The record id of the n-th counter. Default: n + 1. */
+  idOf?: (counter: number) => bigint
+  /** What each slot holds. Default: 1; 0 for those that were rolled up and wait to be pruned. */
+  count?: number
+}
+
+/** Puts slots into a database as writers would have left them, as fast as the server takes them. */
+export async function fillSlots(
+  { server, database }: Pick<Service, 'server' | 'database'>,
+  { counters, slotsEach, idOf = (counter) => BigInt(counter + 1), count = 1 }: Filling,
+): Promise<void> {
+  let rows: string[] = []
+  const send = async () => {
+    if (rows.length === 0) return
+    await server.query(
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       VALUES ${rows.join(',')}`,
+    )
+    rows = []
+  }
+  for (let counter = 0; counter < counters; counter++) {
+    const id = idOf(counter)
+    for (let slot = 1; slot <= slotsEach; slot++) {
+      rows.push(`(1,${id},${slot},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+      if (rows.length === ROWS_AT_ONCE) await send()
+    }
+  }
+  await send()
+}
+
+/**
+ * Multiplies what a database holds by ten: counters that were rolled up, each with an empty slot that waits to be pruned. They
+ * stand behind those that are there.
+ *
+ * @param counters how many there are
+ */
+export async function multiplyIdle({ server, database }: Pick<Service, 'server' | 'database'>, counters: number) {
+  for (let times = 1; times < 10; times++) {
+    const shift = times * counters
+    await server.query(
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       SELECT record_type, record_id + ${shift}, slot, 0, batch, written_hour FROM \`${database}\`.slotted_counters
+       WHERE record_id <= ${counters}`,
+    )
+    await server.query(
+      `INSERT INTO \`${database}\`.counter_totals (record_type, record_id, count, version, rolled_up_at)
+       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counter_totals
+       WHERE record_id <= ${counters}`,
+    )
+  }
+}

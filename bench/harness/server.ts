@@ -1,0 +1,82 @@
+import mysql, { type Pool, type RowDataPacket } from 'mysql2/promise'
+import type { DatabaseServer } from '../../local/database-server.ts'
+
+/** Settings that decide how much a commit costs, and how writers wait for each other. */
+const VARIABLES = ['innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'transaction_isolation', 'tx_isolation']
+
+/** How often writers of a server waited for each other so far. */
+export interface Waits {
+  lockWaits: number
+  deadlocks: number
+}
+
+/** A database server that something is measured on. */
+export class BenchServer {
+  readonly product: 'mysql' | 'mariadb'
+  readonly #server: DatabaseServer
+  readonly #admin: Pool
+  readonly #databases = new Set<string>()
+  #made = 0
+
+  constructor(server: DatabaseServer) {
+    this.#server = server
+    this.product = server.description.startsWith('MariaDB') ? 'mariadb' : 'mysql'
+    this.#admin = mysql.createPool({ uri: server.url, connectionLimit: 4, supportBigNumbers: true })
+  }
+
+  get url(): string {
+    return this.#server.url
+  }
+
+  /** Product and version. */
+  get description(): string {
+    return this.#server.description
+  }
+
+  /** Settings that matter for what writing costs. */
+  async settings(): Promise<Record<string, string>> {
+    const rows = await this.query(
+      `SHOW VARIABLES WHERE Variable_name IN (${VARIABLES.map(() => '?').join(', ')})`,
+      VARIABLES,
+    )
+    return Object.fromEntries(rows.map(({ Variable_name, Value }) => [String(Variable_name), String(Value)]))
+  }
+
+  /** Asks it directly. */
+  async query(sql: string, args: unknown[] = []): Promise<RowDataPacket[]> {
+    const [rows] = await this.#admin.query<RowDataPacket[]>(sql, args)
+    return rows
+  }
+
+  /** Makes an empty database, which goes away with the bench at the latest. */
+  async createDatabase(): Promise<string> {
+    const name = `slotted_bench_${process.pid}_${Date.now().toString(36)}_${this.#made++}`
+    this.#databases.add(name)
+    await this.query(`CREATE DATABASE \`${name}\``)
+    return name
+  }
+
+  async dropDatabase(name: string): Promise<void> {
+    await this.query(`DROP DATABASE IF EXISTS \`${name}\``)
+    this.#databases.delete(name)
+  }
+
+  /** Row lock waits and deadlocks since it was started, of everybody who uses it. */
+  async waits(): Promise<Waits> {
+    const waits = await this.query(`SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'`)
+    // MySQL counts deadlocks among its metrics, MariaDB among its status variables.
+    const deadlocks = await this.query(
+      this.product === 'mysql'
+        ? `SELECT count AS Value FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'`
+        : `SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'`,
+    )
+    return { lockWaits: Number(waits[0]?.Value ?? 0), deadlocks: Number(deadlocks[0]?.Value ?? 0) }
+  }
+
+  /** Removes what was made on it and stops it, unless somebody else runs it. */
+  async stop(attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
+    for (const name of this.#databases) await attempt(this.dropDatabase(name))
+    await attempt(this.#admin.end())
+    await attempt(this.#server.stop())
+  }
+}

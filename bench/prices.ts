@@ -1,0 +1,25 @@
+/** List prices of Cloudflare's paid plan in US dollars, as its documents gave them in September 2026; included amounts left out. */
+export const PRICES = {
+  /** For each million requests to Workers. */
+  workerRequests: 0.3,
+  /** For each million milliseconds of CPU. */
+  workerCpuMs: 0.02,
+  /** For each million requests to Durable Objects. */
+  objectRequests: 0.15,
+  /** For each million gigabyte-seconds for which a Durable Object is in memory. */
+  objectGbSeconds: 12.5,
+} as const
+
+/** Memory that a Durable Object is charged for while it is there, whatever it uses. */
+const OBJECT_GB = 0.128
+
+/** What a million hits cost in a Worker that takes so many microseconds of CPU for each. */
+export function workerCost(cpuMicros: number): number {
+  return PRICES.workerRequests + (cpuMicros / 1_000) * PRICES.workerCpuMs
+}
+
+/** What the Durable Object of one counter costs beyond the Worker for a million hits that come at a steady rate. */
+export function objectCost(hitsPerSecond: number): number {
+  const seconds = 1e6 / hitsPerSecond
+  return PRICES.objectRequests + ((seconds * OBJECT_GB) / 1e6) * PRICES.objectGbSeconds
+}

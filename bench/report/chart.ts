@@ -1,0 +1,162 @@
+import { parse, resetSVGDefIds, View } from 'vega'
+import { compile, type TopLevelSpec } from 'vega-lite'
+import type { Topic } from '../topic.ts'
+import type { Point } from './points.ts'
+import type { TopicResults } from './results.ts'
+
+/** A picture of what was measured. */
+export interface Chart {
+  /** Its file's name, without the ending. */
+  name: string
+  /** What it shows, for those who do not see it. */
+  alt: string
+  spec: TopLevelSpec
+}
+
+/** A number of an axis. */
+export interface Axis {
+  title: string
+  log?: boolean
+  /** Where to write numbers. Default: wherever it suits. */
+  values?: readonly number[]
+}
+
+const TEXT = '#24292f'
+const LINES = '#d0d7de'
+/** What they become where the reader's system is dark. */
+const DARK = { [TEXT]: '#e6edf3', [LINES]: '#3d444d' }
+/** Neither too light for white nor too dark for black. */
+const PALETTE = ['#3b82f6', '#e8710a', '#1a9e4b', '#c026d3', '#b58900', '#64748b', '#e5484d', '#0891b2']
+const WIDTH = 620
+const HEIGHT = 280
+
+const CONFIG = {
+  background: 'transparent',
+  font: 'system-ui, sans-serif',
+  view: { stroke: LINES },
+  axis: {
+    labelColor: TEXT,
+    titleColor: TEXT,
+    gridColor: LINES,
+    domainColor: LINES,
+    tickColor: LINES,
+    titleFontWeight: 'normal',
+    labelLimit: 320,
+  },
+  legend: { labelColor: TEXT, titleColor: TEXT, labelLimit: 320, titleFontWeight: 'normal' },
+  header: { labelColor: TEXT, titleColor: TEXT, labelFontSize: 12 },
+  range: { category: PALETTE },
+} as const
+
+/** Draws a chart as SVG, which follows the reader's light or dark. The same figures always give the same text. */
+export async function renderChart({ spec, alt }: Chart): Promise<string> {
+  resetSVGDefIds()
+  const { spec: vega } = compile({ ...spec, padding: 8 } as TopLevelSpec, { config: CONFIG as object })
+  const svg = await new View(parse(vega), { renderer: 'none' }).toSVG()
+  const dark = Object.entries(DARK).map(([from, to]) => `[fill="${from}"]{fill:${to}}[stroke="${from}"]{stroke:${to}}`)
+  const style = `<style>@media (prefers-color-scheme:dark){${dark.join('')}}</style>`
+  return `${svg.replace(/(<svg[^>]*>)/, `$1<title>${escapeText(alt)}</title>${style}`)}\n`
+}
+
+/** The charts of a topic that have something to show. */
+export function chartsOf(topic: Topic, results: TopicResults): Chart[] {
+  const charts = topic.charts?.(results) ?? []
+  return charts.filter(({ spec }) => (spec as { data: { values: unknown[] } }).data.values.length > 0)
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
+
+/** What to draw: points of several series. */
+interface Drawing {
+  name: string
+  alt: string
+  points: readonly Point[]
+  /** The axis of `axes` by whose values the points get their colours; its title. */
+  series: { field: string; title: string }
+  /** The axis of `axes` of which every value gets a picture of its own. */
+  facet?: { field: string; title: string }
+  y: Axis
+}
+
+/**
+ * Lines through medians, with whiskers from the least to the most.
+ *
+ * @param rules dashed lines, of x and `y` by the same series
+ */
+export function lineChart(
+  { name, alt, points, series, facet, x, y }: Drawing & { x: Axis & { field: string } },
+  rules: readonly Record<string, string | number>[] = [],
+): Chart {
+  const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
+  const encoding = { x: { ...quantity(x), field: x.field }, color }
+  const layer = [
+    {
+      mark: { type: 'rule', opacity: 0.6 },
+      encoding: { ...encoding, y: { ...quantity(y), field: 'low' }, y2: { field: 'high' } },
+    },
+    { mark: 'line', encoding: { ...encoding, y: { ...quantity(y), field: 'median' } } },
+    {
+      mark: { type: 'point', filled: true, size: 45, opacity: 1 },
+      encoding: { ...encoding, y: { ...quantity(y), field: 'median' } },
+    },
+    ...(rules.length === 0
+      ? []
+      : [
+          {
+            data: { values: rules },
+            mark: { type: 'line', strokeDash: [5, 4], clip: true },
+            encoding: { ...encoding, y: { ...quantity(y), field: 'y' } },
+          },
+        ]),
+  ]
+  return { name, alt, spec: framed(points, layer, facet) }
+}
+
+/** Bars from zero to medians, with whiskers from the least to the most; on a logarithmic axis points instead. */
+export function barChart({ name, alt, points, series, facet, y, category }: Drawing & { category: string }): Chart {
+  const label = { field: category, type: 'nominal', title: null, sort: null }
+  const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
+  const grouped = series.field !== category
+  const offset = grouped ? { yOffset: { field: series.field, sort: null } } : {}
+  const shade = grouped ? { color } : {}
+  const value = quantity(y)
+  const mark = y.log
+    ? { type: 'point', filled: true, size: 70, opacity: 1, color: PALETTE[0] }
+    : { type: 'bar', opacity: 0.85, color: PALETTE[0] }
+  const layer = [
+    { mark, encoding: { y: label, ...offset, ...shade, x: { ...value, field: 'median' } } },
+    {
+      mark: { type: 'rule', color: TEXT, strokeWidth: 1.2 },
+      encoding: { y: label, ...offset, x: { ...value, field: 'low' }, x2: { field: 'high' } },
+    },
+  ]
+  const rows = new Set(points.map((point) => point[category])).size
+  const bars = grouped ? new Set(points.map((point) => point[series.field])).size : 1
+  return { name, alt, spec: framed(points, layer, facet, rows * Math.max(24, 14 * bars)) }
+}
+
+function quantity({ title, log = false, values }: Axis): object {
+  return {
+    type: 'quantitative',
+    title,
+    // Where numbers are chosen, they are the ends too: a single point has to stand somewhere.
+    scale: {
+      ...(log ? { type: 'log', nice: false } : { zero: true }),
+      ...(values && { domain: [values[0], values.at(-1)] }),
+    },
+    axis: { ...(values && { values }), format: '~s' },
+  }
+}
+
+function framed(points: readonly object[], layer: object[], facet: Drawing['facet'], height = HEIGHT): TopLevelSpec {
+  const data = { values: points }
+  if (facet === undefined) return { data, width: WIDTH, height, layer } as unknown as TopLevelSpec
+  return {
+    data,
+    facet: { field: facet.field, type: 'nominal', title: facet.title, sort: null },
+    columns: 2,
+    spec: { width: WIDTH / 2 - 30, height: Math.min(height, 220), layer },
+  } as unknown as TopLevelSpec
+}

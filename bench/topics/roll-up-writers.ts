@@ -1,0 +1,73 @@
+import { fillSlots } from '../harness/fill.ts'
+import { measureLoad } from '../harness/load.ts'
+import { type Service, withService } from '../harness/service.ts'
+import type { Variant } from '../topic.ts'
+import { rollUpByHand } from './roll-up-by-hand.ts'
+import { askToRollUp, number, SERVICE, SLOTS_EACH } from './roll-up-service.ts'
+
+/** More than the roll-ups get done while writers are measured beside them. */
+const BACKLOG = 60_000
+const WRITER_KEYS = 1_000
+const WRITER_CONNECTIONS = 16
+const WRITER_BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
+
+export const ALONE = 'writers alone'
+export const BESIDE = 'writers beside a roll-up'
+export const BESIDE_BY_HAND = 'writers beside the statements by hand'
+
+/** How they write, in words. */
+export const CIRCUMSTANCES =
+  `${WRITER_CONNECTIONS} connections, ${number(WRITER_KEYS)} keys, ${WRITER_BEHAVIOUR.latencyMs} ms of network, ` +
+  `${WRITER_BEHAVIOUR.commitMs} ms per commit, a backlog of ${number(BACKLOG)} slots of other counters`
+
+/** Writers of many keys, with something beside them that rolls up again and again. */
+const writers = (
+  name: string,
+  about: string,
+  beside?: (service: Service, over: () => boolean, signal: AbortSignal) => Promise<void>,
+): Variant => ({
+  name,
+  about,
+  table: 'Writers while something is rolled up',
+  axes: { way: name },
+  measure: (rig, round, seconds) =>
+    withService(rig, { ...SERVICE, behaviour: WRITER_BEHAVIOUR }, async (service) => {
+      const { server, database, url } = service
+      await fillSlots(service, { counters: BACKLOG / SLOTS_EACH, slotsEach: SLOTS_EACH })
+      const count = async () => {
+        // In one statement, because a roll-up may be moving something.
+        const [row] = await server.query(
+          `SELECT (SELECT COALESCE(SUM(count), 0) FROM \`${database}\`.slotted_counters) +
+             (SELECT COALESCE(SUM(count), 0) FROM \`${database}\`.counter_totals) AS sum`,
+        )
+        return Number(row!.sum) - BACKLOG
+      }
+      return measureLoad(rig, service, {
+        load: {
+          method: 'POST',
+          url: `${url}/hit`,
+          connections: WRITER_CONNECTIONS,
+          keys: WRITER_KEYS,
+          seed: round,
+          rampSeconds: 0,
+          seconds,
+        },
+        warmUpSeconds: 2,
+        warmUpConnections: WRITER_CONNECTIONS,
+        count,
+        ...(beside && { beside: (over) => beside(service, over, rig.signal) }),
+      })
+    }),
+})
+
+/** Writers alone, and beside something that rolls up. */
+export const besides = [
+  writers(ALONE, '`POST /hit`, nothing beside'),
+  writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', async (service, over, signal) => {
+    const { url } = await service.startAnother()
+    while (!over()) await askToRollUp(url, signal)
+  }),
+  writers(BESIDE_BY_HAND, 'the statements by hand one after the other', async (service, over) => {
+    while (!over()) await rollUpByHand(service, 'equal work', over)
+  }),
+]

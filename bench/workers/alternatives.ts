@@ -1,0 +1,168 @@
+// Other ways to count than the product's, on the same runtime: each route counts one hit and answers.
+import { DurableObject } from 'cloudflare:workers'
+import { type Context, Hono } from 'hono'
+import type { Counter } from '../../src/counters/counter.ts'
+import { SlotPool } from '../../src/counters/slots.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
+import type { Env } from '../../src/env.ts'
+import { isolateOf } from '../../src/isolate.ts'
+
+const DEADLINE_MS = 3_000
+/** How often the counter in memory is written to the database. */
+const FLUSH_MS = 10_000
+
+interface Bindings extends Env {
+  OBJECTS: DurableObjectNamespace<CounterObject>
+  /** Where the HTTP process in front of Redis listens. */
+  REDIS_HOP: string
+}
+
+type BenchContext = Context<{ Bindings: Bindings }>
+
+const app = new Hono<{ Bindings: Bindings }>()
+
+/** A Durable Object for each counter, on SQLite; its answers wait until what they say is stored. */
+export class CounterObject extends DurableObject {
+  constructor(context: DurableObjectState, env: Bindings) {
+    super(context, env)
+    const { sql } = context.storage
+    sql.exec('CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY, count INTEGER NOT NULL)')
+    sql.exec('INSERT OR IGNORE INTO counter VALUES (1, 0)')
+  }
+
+  add(): void {
+    this.ctx.storage.sql.exec('UPDATE counter SET count = count + 1')
+  }
+
+  count(): number {
+    return Number(this.ctx.storage.sql.exec('SELECT count FROM counter').one().count)
+  }
+}
+
+function objectOf(c: BenchContext, key: string) {
+  return c.env.OBJECTS.get(c.env.OBJECTS.idFromName(key))
+}
+
+app.post('/object', async (c) => {
+  const { key } = await bodyOf(c)
+  await objectOf(c, key).add()
+  return c.body(null, 204)
+})
+
+/** What the objects of all keys of a load hold together. */
+app.get('/object', async (c) => {
+  const counts = await Promise.all(c.req.queries('key')!.map((key) => objectOf(c, key).count()))
+  return c.json({ count: counts.reduce((sum, count) => sum + count, 0) })
+})
+
+/** Redis behind an HTTP hop, as hosted Redis is reached from a Worker. */
+app.post('/redis', async (c) => {
+  const { key } = await bodyOf(c)
+  const answer = await fetch(`${c.env.REDIS_HOP}/incr`, { method: 'POST', body: key })
+  await answer.arrayBuffer()
+  return c.body(null, answer.ok ? 204 : 502)
+})
+
+/** Counts that were answered and are in no database yet, by record id. */
+let unwritten = new Map<bigint, number>()
+let flushedAt = 0
+
+/** In memory, written to one row per counter now and then. */
+app.post('/memory', async (c) => {
+  const { recordId } = await counterOf(c)
+  unwritten.set(recordId, (unwritten.get(recordId) ?? 0) + 1)
+  const now = Date.now()
+  flushedAt ||= now
+  if (now - flushedAt >= FLUSH_MS) {
+    flushedAt = now
+    c.executionCtx.waitUntil(flush(c).catch(() => {}))
+  }
+  return c.body(null, 204)
+})
+
+app.post('/memory/flush', async (c) => {
+  await flush(c)
+  return c.body(null, 204)
+})
+
+/** What fails is added again and written with the next flush, as one does who does not want to lose it. */
+async function flush(c: BenchContext): Promise<void> {
+  const taken = unwritten
+  unwritten = new Map()
+  if (taken.size === 0) return
+  try {
+    const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, count]) => `(1,${id},${count})`)
+    await databaseOf(c).execute(
+      `INSERT INTO one_row_counters (record_type, record_id, count) VALUES ${rows.join(',')}
+       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+    )
+  } catch (error) {
+    for (const [id, count] of taken) unwritten.set(id, (unwritten.get(id) ?? 0) + count)
+    throw error
+  }
+}
+
+/** A row for every hit; added up by whoever calls the other route now and then. */
+app.post('/event', async (c) => {
+  const { recordType, recordId } = await counterOf(c)
+  await databaseOf(c).execute(`INSERT INTO events (record_type, record_id) VALUES (${recordType}, ${recordId})`)
+  return c.body(null, 204)
+})
+
+app.post('/event/aggregate', async (c) => {
+  await databaseOf(c).transaction(async (transaction) => {
+    const { rows } = await transaction.execute('SELECT MAX(id) AS last FROM events')
+    const last = rows[0]?.last
+    if (last === null || last === undefined) return
+    await transaction.execute(
+      `INSERT INTO one_row_counters (record_type, record_id, count)
+       SELECT record_type, record_id, COUNT(*) FROM events WHERE id <= ${last} GROUP BY record_type, record_id
+       ON DUPLICATE KEY UPDATE count = one_row_counters.count + VALUES(count)`,
+    )
+    await transaction.execute(`DELETE FROM events WHERE id <= ${last}`)
+  })
+  return c.body(null, 204)
+})
+
+const writers = new SlotPool()
+/** What each writer has counted in all, by writer and counter. */
+const cumulative = new Map<string, number>()
+
+/** A G-counter: every writer's own sum, of which the larger one is kept. */
+app.post('/cumulative', async (c) => {
+  const { recordType, recordId } = await counterOf(c)
+  const writer = writers.lease()
+  const id = `${writer}/${recordId}`
+  const count = (cumulative.get(id) ?? 0) + 1
+  cumulative.set(id, count)
+  try {
+    await databaseOf(c).execute(
+      `INSERT INTO cumulative_counters (record_type, record_id, writer, count)
+       VALUES (${recordType}, ${recordId}, ${writer}, ${count})
+       ON DUPLICATE KEY UPDATE count = GREATEST(count, VALUES(count))`,
+    )
+  } finally {
+    // Whatever became of it, the writer's next sum says it again.
+    writers.release(writer)
+  }
+  return c.body(null, 204)
+})
+
+async function bodyOf(c: BenchContext): Promise<{ type: string; key: string }> {
+  return c.req.raw.json()
+}
+
+async function counterOf(c: BenchContext): Promise<Counter> {
+  const { type, key } = await bodyOf(c)
+  const { config, known } = isolateOf(c.env)
+  return known.of(config.types.get(type)!, key)
+}
+
+let database: Database | null = null
+
+function databaseOf(c: BenchContext): Database {
+  database ??= openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: DEADLINE_MS })
+  return database
+}
+
+export default app
