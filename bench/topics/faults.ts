@@ -155,6 +155,7 @@ export const faults: Topic = {
     'A hit of which nobody was told anything may be there or not. Answers are cut ' +
     `for one in ${CUT_EVERY} statements that write (one in ${CUT_EVERY_GROUP} of group commit’s, which are fewer; the counter in memory writes once). A hop inside one process, as between a Worker and a Durable Object here, cannot be cut. ` +
     'A killed process loses nothing that it had handed to the system, so `appendfsync` makes no difference here; when the machine itself goes down, `everysec` loses up to a second. ' +
+    'Where group commit could not find out what became of a batch, it says so (503, `X-Hit: unknown`); these clients then send the hit again, which may double it. ' +
     'Without an `Idempotency-Key` no way can tell a hit that is sent again from another one, once the Worker that was asked first is gone. Database kills are suffered by a private server, whatever `MYSQL_URL` names.',
   seconds: 1,
   variants,

@@ -102,8 +102,9 @@ export async function reconcileHours(db: Executor, rule: HourRule, start: string
   const begin = start || (await firstDayWithHours(db, rule))
   const index = 'FROM counter_history FORCE INDEX (period_start) WHERE period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
-  const types = await typesWithHours(db)
   const wrong = await confirmed(async () => {
+    // Anew each time: a type that was not there the first time is, the second time, if its counters were.
+    const types = await typesWithHours(db)
     const kept = await firstDayWithHours(db, rule)
     const range = [begin > kept ? begin : kept, last]
     const { rows } = await db.execute(
