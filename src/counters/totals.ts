@@ -65,21 +65,18 @@ export async function addToTotals(
   changes: readonly TotalChange[],
   rolledUpAt: Date | null,
 ): Promise<void> {
+  // Numbers and times of our own, written out: see applyBatch.
+  const at = rolledUpAt === null ? 'NULL' : `'${rolledUpAt.toISOString().slice(0, 23).replace('T', ' ')}'`
+  const values = changes.map(({ recordType, recordId, amount, version }) => {
+    return `(${recordType},${recordId},${amount},${(version ?? 0n) + 1n},${at})`
+  })
   const { rowsAffected } = await transaction.execute(
-    `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-     VALUES ${changes.map(() => '(?, ?, ?, ?, ?)').join(', ')}
+    `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${values.join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
        rolled_up_at = IF(version + 1 = VALUES(version) AND VALUES(rolled_up_at) IS NOT NULL,
          GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
        version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
-    changes.flatMap(({ recordType, recordId, amount, version }) => [
-      recordType,
-      recordId,
-      amount,
-      (version ?? 0n) + 1n,
-      rolledUpAt,
-    ]),
   )
   // 2 for a row that changed; 1 would be an insert or, with client-found-rows, a row that stayed as it was.
   if (rowsAffected !== 2 * changes.length) throw new Overtaken()

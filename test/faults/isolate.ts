@@ -45,7 +45,7 @@ export class Isolate {
   }
 
   async load(): Promise<WorkerLoad> {
-    const response = await fetch(`${this.url}/test/load`)
+    const response = await fetch(`${this.url}/test/load`, { signal: AbortSignal.timeout(IDLE_MS) })
     return (await response.json()) as WorkerLoad
   }
 

@@ -7,6 +7,8 @@ import { Isolate } from './isolate.ts'
 const READ = 'SUM\\(total\\)'
 /** Queries of one isolate that are in flight at a time. */
 const MOST_QUERIES = 6
+/** Milliseconds after which a read counts as never answered: a read that waits for others gives up long before. */
+const PATIENCE_MS = 30_000
 const headers = { Authorization: `Bearer ${TOKEN}` }
 
 /** Reads in one isolate of the built Worker, where one request may not touch what belongs to another. */
@@ -26,7 +28,7 @@ describe('reads that share queries', () => {
     }
   })
 
-  const ask = (path: string) => fetch(`${isolate.url}${path}`, { headers })
+  const ask = (path: string) => fetch(`${isolate.url}${path}`, { headers, signal: AbortSignal.timeout(PATIENCE_MS) })
   const countOf = async (key: string) => {
     const response = await ask(`/v1/counters/page_view/${encodeURIComponent(key)}`)
     const { count } = (await response.json()) as { count: number }
