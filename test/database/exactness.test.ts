@@ -260,8 +260,8 @@ describe('every counter is exact', () => {
     await world.settle()
     const { pages, overtaken, ledger } = world
     console.log(`${batch} batches, ${pages} pages moved, ${overtaken} overtaken, ${ledger.checked} readings checked`)
-    expect(ledger.checked).toBeGreaterThan(100)
-    expect(pages).toBeGreaterThan(100)
-    expect(overtaken).toBeGreaterThan(100)
+    expect(ledger.checked).toBeGreaterThan(20)
+    expect(pages).toBeGreaterThan(20)
+    expect(overtaken).toBeGreaterThan(20)
   })
 })
