@@ -1,3 +1,4 @@
+import type { KeyedType } from '../src/counters/counter.ts'
 import type { ExportedRow } from './export-format.ts'
 import type { WorkerApi } from './worker-api.ts'
 
@@ -22,9 +23,8 @@ export interface ExportPlan {
 }
 
 /** The types that a Worker counts. */
-export async function configuredTypes(api: WorkerApi): Promise<string[]> {
-  const { types } = JSON.parse(await api.get('/v1/status')) as { types: { name: string }[] }
-  return types.map(({ name }) => name)
+export async function configuredTypes(api: WorkerApi): Promise<(KeyedType & { name: string })[]> {
+  return (JSON.parse(await api.get('/v1/status')) as { types: (KeyedType & { name: string })[] }).types
 }
 
 /** Reads page after page, from a place on. */

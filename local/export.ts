@@ -88,13 +88,17 @@ function notify(): void {
   console.error(`${progress.rows} rows …`)
 }
 
+async function typeNames(): Promise<string[]> {
+  return (await configuredTypes(api)).map(({ name }) => name)
+}
+
 async function toFile(output: string): Promise<void> {
   const { url, by } = options
   const purpose = JSON.stringify({ url, types: chosen, format: options.format, by })
   const file = await openPartialFile<Progress>(resolve(output), purpose)
   try {
     if (file.state === null) {
-      progress = { ...progress, types: chosen ?? (await configuredTypes(api)) }
+      progress = { ...progress, types: chosen ?? (await typeNames()) }
       await file.append(format.begin, progress)
     } else {
       progress = file.state
@@ -114,7 +118,7 @@ async function toFile(output: string): Promise<void> {
 }
 
 async function toOutput(): Promise<void> {
-  const types = chosen ?? (await configuredTypes(api))
+  const types = chosen ?? (await typeNames())
   await write(format.begin)
   for await (const page of exportPages(api, { types, by: options.by }, progress.place!)) await write(take(page))
   await write(format.end)

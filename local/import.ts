@@ -1,7 +1,9 @@
 // `npm run import`: brings counts from a file into a running Worker.
 import cliProgress from 'cli-progress'
 import { Option, program } from 'commander'
+import { counterOf } from '../src/counters/counter.ts'
 import { type CountFormat, readCountRows } from './count-rows.ts'
+import { configuredTypes } from './export-pages.ts'
 import { type ImportChunk, importChunks } from './import-chunks.ts'
 import { openInputFile } from './input-file.ts'
 import { LineError } from './json-objects.ts'
@@ -35,7 +37,8 @@ That holds for ever, whatever has been counted or set since: the marks are kept 
 - to add the same numbers once more on purpose, give another --name;
 - put rows that come later into a file of their own: appended to this one, they change its last thousand, which would be added
   as a whole.
-A file is read through before anything is sent: if a row is wrong, nothing is imported, and the line is named.
+A file is read through before anything is sent: if a row is wrong, nothing is imported, and the line is named. From standard
+input, what comes before that line is imported.
 An apostrophe before a key that begins with = + - @, a tab or a line break is left out, as "npm run export" puts it there to
 keep spreadsheets from taking the key for a formula.`,
   )
@@ -64,9 +67,15 @@ const api = new WorkerApi({
 
 /** Reads the file to its end, so that a mistake is found before anything is imported. Returns its number of rows. */
 async function check(): Promise<number> {
+  const types = new Map((await configuredTypes(api)).map((type) => [type.name, type]))
   const { chunks } = await openInputFile(file)
   let rows = 0
-  for await (const _ of readCountRows(chunks, options.format)) {
+  for await (const { line, type: name, key } of readCountRows(chunks, options.format)) {
+    const type = types.get(name)
+    if (type === undefined) throw new LineError(line, 'type is not a configured counter type')
+    await counterOf(type, key).catch((error: Error) => {
+      throw new LineError(line, `key ${error.message}`)
+    })
     rows++
     interrupted.signal.throwIfAborted()
   }

@@ -1,5 +1,6 @@
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from './app-env.ts'
+import { ConfigurationError } from './config.ts'
 import { Problem } from './problem.ts'
 
 /**
@@ -14,7 +15,8 @@ export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
 
 /** What `X-Hit` says of an error. */
 export function hitOf(error: unknown): string {
-  if (!(error instanceof Problem)) return 'ignored; reason=error'
+  if (!(error instanceof Problem))
+    return `ignored; reason=${error instanceof ConfigurationError ? 'configuration_invalid' : 'internal_error'}`
   if (error.code === 'outcome_unknown') return 'unknown'
   return error.details.headers?.['X-Hit'] ?? `ignored; reason=${error.code}`
 }

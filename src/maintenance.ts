@@ -39,15 +39,23 @@ export async function runScheduled(config: Config, cron: string, at: Date): Prom
       return
     }
     case PRUNING_CRON: {
-      const summary = await prune(db, config.pruning)
-      // Left over means that more slots are emptied than this may delete: raise PRUNING.max_statements.
-      log(summary.outcome === 'partial' ? 'warn' : 'info', 'prune', { scheduled: at.toISOString(), ...summary })
-      await runFold(config, db, at, summary.statements)
+      const pruning = runPrune(config, db, at)
+      // Folding does not depend on it: a table that cannot be pruned must not keep the other one growing.
+      await runFold(config, db, at, await pruning.catch(() => config.pruning.maxStatements))
+      await pruning
       return
     }
     default:
       throw new Error(`no task for cron expression "${cron}": wrangler.toml and src/maintenance.ts must agree`)
   }
+}
+
+/** Prunes. Returns the number of statements that took. */
+async function runPrune(config: Config, db: Database, at: Date): Promise<number> {
+  const summary = await prune(db, config.pruning)
+  // Left over means that more slots are emptied than this may delete: raise PRUNING.max_statements.
+  log(summary.outcome === 'partial' ? 'warn' : 'info', 'prune', { scheduled: at.toISOString(), ...summary })
+  return summary.statements
 }
 
 /** Folds with what pruning has left of the run's statements, a page of types and one of counters at least. */

@@ -36,7 +36,7 @@ export async function readFor(
     const fresh = /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '')
     const { readings, shared, tookMs, ageMs } = await rolled.read(counters, waitUntil, { fresh })
     c.get('databaseTime')?.add(tookMs, shared)
-    return { readings, maxAge: Math.floor((KEEP_MS - ageMs) / 1_000) }
+    return { readings, maxAge: Math.max(0, Math.round((KEEP_MS - ageMs) / 1_000)) }
   } catch (error) {
     if (!(error instanceof Overloaded)) throw error
     throw new Problem('overloaded', {

@@ -118,9 +118,15 @@ function knownTimeZone(name: string): string {
 }
 
 function instantOf(field: 'from' | 'to', text: string, zone: string): number {
-  const at = text.includes('T')
-    ? Temporal.Instant.from(text).epochMilliseconds
-    : Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds
+  let at: number
+  try {
+    at = text.includes('T')
+      ? Temporal.Instant.from(text).epochMilliseconds
+      : Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds
+  } catch {
+    // Such as a second of ten decimals, which is right in ISO 8601 and too fine for clocks.
+    throw new InvalidRange(field, 'must be a date, or a date and time of at most nanoseconds')
+  }
   if (at < EARLIEST || at > LATEST) throw new InvalidRange(field, 'must be in the years 1970 to 2100')
   return at
 }

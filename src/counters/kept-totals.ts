@@ -60,11 +60,13 @@ export class KeptTotals {
         generations.set(counterId(counter), { reading: found.readings[index]!, readAt: now })
       }
     }
-    let ageMs = 0
+    // What was read just now is as old as reading took.
+    const then = Date.now()
+    let ageMs = missing.length > 0 ? Math.max(0, then - now) : 0
     let next = 0
     const readings = kept.map((total) => {
       if (total === undefined) return found.readings[next++]!
-      ageMs = Math.max(ageMs, now - total.readAt)
+      ageMs = Math.max(ageMs, then - total.readAt)
       return total.reading
     })
     return { ...found, readings, ageMs }

@@ -19,9 +19,10 @@ export interface SeenCounter {
   slots: SeenSlot[]
 }
 
-/** Whether a counter's total can take what was seen of it. */
+/** Whether a counter's total can take what was seen of it, and the statements that move it as well: one that cannot is no page's end. */
 export function fits(counter: SeenCounter): boolean {
-  return fitsTotal(counter.total + amountOf(counter))
+  const amount = amountOf(counter)
+  return fitsTotal(counter.total + amount) && fitsTotal(amount) && counter.slots.every(({ count }) => fitsTotal(count))
 }
 
 /** The sum of the slots that were seen. */

@@ -168,7 +168,7 @@ export const readMany = {
   method: 'get',
   path: '/v1/counters/{type}',
   summary: 'Read several counters of a type',
-  description: `Up to ${MAX_READ} keys, or the 16 KB that Cloudflare allows a URL. Answers are in the order of the keys, all from one snapshot.`,
+  description: `Up to ${MAX_READ} keys, or the 16 KB that Cloudflare allows a URL. Answers are in the order of the keys; exact ones are all from one snapshot.`,
   access: 'token-unless-public',
   params: { type: typeParam },
   query: {

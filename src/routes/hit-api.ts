@@ -16,7 +16,7 @@ const VISITOR = {
   'User-Agent': z
     .string()
     .optional()
-    .describe('Programs that call themselves bots are not counted; without one, or as curl, a program is a bot.'),
+    .describe('Who calls itself a bot is not counted, and programs such as curl are bots here. Without one it counts.'),
 }
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 

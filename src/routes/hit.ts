@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { hitOf } from '../hit-header.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import { readShortJson } from '../json-body.ts'
+import { log } from '../log.ts'
 import { describe } from '../openapi/operation.ts'
 import { logFailure, Problem } from '../problem.ts'
 import { readQuery } from '../query.ts'
@@ -41,8 +42,9 @@ export const hit = routes
   .post(
     '/hit',
     describe(postHit, async (c) => {
-      const isolate = isolateOf(c.env)
+      let isolate: Isolate | null = null
       try {
+        isolate = isolateOf(c.env)
         // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
         const { type, key } = c.req.url.includes('?')
           ? readQuery(c, postHit.query)
@@ -52,7 +54,8 @@ export const hit = routes
         const said = await countHit(c, isolate, type, key)
         return said === 'counted' ? counted : noContent(c, isolate.config, said)
       } catch (error) {
-        for (const [name, value] of crossOrigin(isolate.config, c.req.header('Origin'))) c.header(name, value)
+        const config = isolate?.config
+        if (config) for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
         c.header('X-Hit', hitOf(error))
         throw error
       }
@@ -66,8 +69,8 @@ export const hit = routes
       if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
       const counted = pixel('counted')
       const said = await countPixel(c).catch((error: unknown) => {
-        if (!(error instanceof Problem)) throw error
-        if (error.status >= 500) logFailure(c, error)
+        if (!(error instanceof Problem)) log('error', 'pixel_not_counted', { error: String(error) })
+        else if (error.status >= 500) logFailure(c, error)
         return hitOf(error)
       })
       return said === 'counted' ? counted : pixel(said)

@@ -6,7 +6,12 @@ import type { CounterType } from '../config.ts'
 
 /** Public counts are for other sites' scripts too, errors and unchanged answers included. For paths that name a `:type`. */
 export const shared = cors({
-  origin: (_, c: Context<AppEnv>) => (c.var.config.types.get(c.req.param('type') ?? '')?.public ? '*' : null),
+  origin: (_, c: Context<AppEnv>) => {
+    // Browsers take POST for harmless whatever a preflight allows, and a preflight that allows everything lets the token go with it.
+    const asked = c.req.header('Access-Control-Request-Method') ?? 'GET'
+    const reads = asked === 'GET' || asked === 'HEAD'
+    return reads && c.var.config.types.get(c.req.param('type') ?? '')?.public ? '*' : null
+  },
   allowMethods: ['GET', 'HEAD'],
   exposeHeaders: ['ETag', 'X-Request-Id'],
   maxAge: 86_400,

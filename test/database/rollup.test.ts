@@ -123,6 +123,23 @@ describe('a roll-up', () => {
     expect(await read(9n)).toMatchObject({ total: 1n, pending: 0n })
   })
 
+  it.each([
+    ['the sum of its slots', -(2n ** 63n - 1n), [9n * 10n ** 18n, 9n * 10n ** 18n]],
+    ['one slot, once it is subtracted', 5n, [-(2n ** 63n)]],
+  ])(
+    'moves on past a counter of which %s would leave 64 bits, although its total would not',
+    async (_, total, slots) => {
+      await db.execute('INSERT INTO counter_totals VALUES (1, 5, ?, 1, NULL)', [total])
+      for (const [i, count] of slots.entries()) {
+        await db.execute('INSERT INTO slotted_counters VALUES (1, 5, ?, ?, 1, 0, DEFAULT)', [i + 1, count])
+      }
+      for (const id of [4n, 6n]) await add(id, 1n)
+      expect(await run()).toMatchObject({ outcome: 'complete', moved: 2n, stuck: 1, left: slots.length })
+      expect(await read(5n)).toMatchObject({ total, pending: slots.reduce((sum, count) => sum + count, 0n) })
+      expect(await read(6n)).toMatchObject({ total: 1n, pending: 0n })
+    },
+  )
+
   it('moves on past such a counter with the bounds it ships with, run after run, and does not say it has caught up', async () => {
     await db.execute('INSERT INTO counter_totals VALUES (1, 1, ?, 1, NULL)', [2n ** 63n - 1n])
     for (let id = 1n; id <= 9n; id++) await add(id, 1n, 1n, id)

@@ -96,6 +96,7 @@ describe('what may be asked of histories, rankings and searches', () => {
     [`${history}?by=week`, 'by', 'hour, day, month'],
     [`${history}?from=yesterday`, 'from', '2026-11-01'],
     [`${history}?from=2026-02-30`, 'from', '2026-11-01'],
+    [`${history}?from=2026-11-01T00:00:00.1234567890Z`, 'from', 'nanoseconds'],
     [`${history}?from=2026-11-01T00:00:00`, 'from', 'offset'],
     [`${history}?from=2026-11-01T00:00:00+01:00`, 'from', '%2B'],
     [`${history}?to=1969-01-01`, 'to', '1970'],

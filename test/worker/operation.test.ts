@@ -218,6 +218,16 @@ describe('a wrong configuration', () => {
     },
   )
 
+  it('leaves the pixel an image, and says so in X-Hit everywhere that hits are sent', async () => {
+    await logged(async () => {
+      const pixel = await wrong().fetch('/hit.gif?type=page_view&key=a')
+      expect([pixel.status, pixel.headers.get('Content-Type')]).toEqual([200, 'image/gif'])
+      expect(pixel.headers.get('X-Hit')).toBe('ignored; reason=configuration_invalid')
+      const hit = await wrong().fetch('/hit?type=page_view&key=a', { method: 'POST' })
+      expect([hit.status, hit.headers.get('X-Hit')]).toEqual([503, 'ignored; reason=configuration_invalid'])
+    })
+  })
+
   it('fails the cron, by name', async () => {
     await logged(() => expect(wrong().cron(ROLL_UP_CRON)).rejects.toThrow(/DATABASE_URL.*COUNTERS\.page_view\.publik/))
   })

@@ -87,13 +87,15 @@ describe('reading', () => {
       expect(headers.get('Access-Control-Expose-Headers')).toContain('ETag')
       expect(headers.has('X-Request-Id')).toBe(true)
     }
-    const preflight = (type: string) =>
+    const preflight = (type: string, method = 'GET') =>
       worker.fetch(`/v1/counters/${type}/a`, {
         method: 'OPTIONS',
-        headers: { Origin: 'https://any.example', 'Access-Control-Request-Method': 'GET' },
+        headers: { Origin: 'https://any.example', 'Access-Control-Request-Method': method },
       })
     expect((await preflight('page_view')).headers.get('Access-Control-Allow-Origin')).toBe('*')
     expect((await preflight('secret')).headers.get('Access-Control-Allow-Origin')).toBeNull()
+    // Browsers would send it, token and all, whatever methods are allowed.
+    expect((await preflight('page_view', 'POST')).headers.get('Access-Control-Allow-Origin')).toBeNull()
   })
 
   it('takes plus signs and percent-encoding in the query for what they mean', async () => {

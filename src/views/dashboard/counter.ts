@@ -76,7 +76,9 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 }
 
 function badge(type: string, key: string, origin: string): Html {
-  const path = `/badge/${encodeURIComponent(type)}/${encodeURIComponent(key)}.svg`
+  // Parentheses would end the address in Markdown.
+  const name = encodeURIComponent(key).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))
+  const path = `/badge/${encodeURIComponent(type)}/${name}.svg`
   return html`<p><img id="badge" src="${path}" alt="Badge with the count" height="20"></p>
 <label for="badge-code">Markdown</label>
 <textarea id="badge-code" readonly rows="3">![${type}](${origin}${path})</textarea>
