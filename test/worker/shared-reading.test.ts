@@ -91,7 +91,7 @@ describe('consistency=rolled', () => {
 
   it('is kept for as long as its first answer said, and says how much of that is left', async () => {
     passes(10)
-    expect(await rolled()).toEqual({ counts: [3], cache: 'public, max-age=19' })
+    expect(await rolled()).toEqual({ counts: [3], cache: 'public, max-age=20' })
     passes(9.5)
     expect(await rolled()).toEqual({ counts: [3], cache: 'public, max-age=10' })
     passes(9)
@@ -102,9 +102,9 @@ describe('consistency=rolled', () => {
 
   it('costs no statement while it is kept, by itself or in a list, which may be kept for as long as its oldest', async () => {
     passes(10)
-    expect(await rolled('ba')).toEqual({ counts: [0, 3], cache: 'public, max-age=19' })
+    expect(await rolled('ba')).toEqual({ counts: [0, 3], cache: 'public, max-age=20' })
     const statements = await db.recording(async () => {
-      expect(await rolled('bab')).toEqual({ counts: [0, 3, 0], cache: 'public, max-age=19' })
+      expect(await rolled('bab')).toEqual({ counts: [0, 3, 0], cache: 'public, max-age=20' })
       expect(await rolled('b')).toEqual({ counts: [0], cache: fresh })
     })
     expect(statements).toEqual([])
