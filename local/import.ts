@@ -69,16 +69,17 @@ const api = new WorkerApi({
 async function check(): Promise<number> {
   const types = new Map((await configuredTypes(api)).map((type) => [type.name, type]))
   const { chunks } = await openInputFile(file)
+  const mistakes: string[] = []
   let rows = 0
   for await (const { line, type: name, key } of readCountRows(chunks, options.format)) {
     const type = types.get(name)
-    if (type === undefined) throw new LineError(line, 'type is not a configured counter type')
-    await counterOf(type, key).catch((error: Error) => {
-      throw new LineError(line, `key ${error.message}`)
-    })
+    if (type === undefined) mistakes.push(`line ${line}: type is not a configured counter type`)
+    else await counterOf(type, key).catch(({ message }: Error) => mistakes.push(`line ${line}: key ${message}`))
+    if (mistakes.length === MAX_LISTED) break
     rows++
     interrupted.signal.throwIfAborted()
   }
+  if (mistakes.length > 0) throw new RefusedError(`the Worker does not count these:\n${mistakes.join('\n')}`)
   return rows
 }
 

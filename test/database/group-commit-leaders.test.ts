@@ -154,9 +154,11 @@ describe('leaders of a group commit', () => {
 
   it('let what they are sending into the queue have its time', async () => {
     const queued: bigint[] = []
+    let sending = false
     isolate = start({
       queue: {
         async send(batch) {
+          sending ||= batch.some(({ count }) => count === 100n)
           await pass(1_500)
           queued.push(...batch.map(({ count }) => count))
         },
@@ -168,7 +170,7 @@ describe('leaders of a group commit', () => {
     const first = hit(b, 10n)
     const waiting = hit(a, 100n)
     // By now what waited is on its way into the queue. Whoever comes sees that it is.
-    await pass(1_900)
+    await vi.waitFor(() => expect(sending).toBe(true), { timeout: 20_000, interval: 10 })
     const last = hit(b, 1_000n)
     expect(await Promise.all([first, waiting, last])).toEqual(['queued', 'queued', 'queued'])
     expect(queued.toSorted()).toEqual([10n, 100n, 1_000n].toSorted())
