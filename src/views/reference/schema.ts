@@ -28,7 +28,7 @@ export function membersOf(schema: JsonSchema, named: NamedSchemas): Html {
 /** What kind of value a schema takes, in a few words. */
 export function kindOf(schema: JsonSchema, named: NamedSchemas): string {
   const { type, anyOf, items, ...rules } = resolved(schema, named) as {
-    type?: string
+    type?: string | string[]
     anyOf?: JsonSchema[]
     items?: JsonSchema
     enum?: unknown[]
@@ -42,7 +42,8 @@ export function kindOf(schema: JsonSchema, named: NamedSchemas): string {
   if (rules.enum !== undefined && rules.enum.length < 8)
     return rules.enum.map((each) => JSON.stringify(each)).join(' | ') + usually
   if (items !== undefined) return `list of ${kindOf(items, named)}${usually}`
-  return `${type ?? 'anything'}${rules.format === undefined ? '' : ` (${rules.format})`}${usually}`
+  const name = Array.isArray(type) ? type.join(' or ') : (type ?? 'anything')
+  return `${name}${rules.format === undefined ? '' : ` (${rules.format})`}${usually}`
 }
 
 /** A schema, or the one that it refers to; its own description goes before that one's. */
