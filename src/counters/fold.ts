@@ -58,10 +58,10 @@ export async function fold(database: Database, options: FoldOptions): Promise<Fo
       after = page.at(-1)!
     }
   }
-  // Types last: where their hours are missing, those of their counters are too, which is what verification goes by.
+  // Types first: they have few.
   const complete =
-    (await foldPages((after) => readOldHours(db, before, after, pageHours), deleteHours)) &&
-    (await foldPages((after) => readOldTypeHours(db, recordTypes, before, after, pageHours), deleteTypeHours))
+    (await foldPages((after) => readOldTypeHours(db, recordTypes, before, after, pageHours), deleteTypeHours)) &&
+    (await foldPages((after) => readOldHours(db, before, after, pageHours), deleteHours))
   const outcome = complete ? 'complete' : 'partial'
   return { outcome, ...done, statements: counted.sent, milliseconds: Date.now() - began }
 }
