@@ -19,9 +19,9 @@ export interface World {
 }
 
 /** Milliseconds in which what is sent again and again must have been acknowledged. */
-const ACKNOWLEDGED_MS = 90_000
+const ACKNOWLEDGED_MS = 120_000
 /** The longest pause between two attempts, in milliseconds. */
-const MAX_PAUSE_MS = 25_000
+const MAX_PAUSE_MS = 44_000
 
 const BATCH = String.raw`IF\(batch`
 const ERRNOS = [1205, 1213, 1040, 1317, 2006, 2013, 1105, 1290]
@@ -117,7 +117,8 @@ async function untilAcknowledged(
     if (Date.now() > giveUpAt)
       throw new Error(`${method} ${path} was never acknowledged; at last: ${answer?.status ?? 'no answer'} ${text}`)
     // As clients should: what was cut off in its transaction holds locks for up to 20 s, and whoever asks all the time waits in line.
-    await moment(random, Math.min(100 * 2 ** failures++, MAX_PAUSE_MS))
+    const pause = Math.min(100 * 2 ** failures++, MAX_PAUSE_MS)
+    await new Promise((resolve) => setTimeout(resolve, random.between(pause / 2, pause)))
   }
 }
 
