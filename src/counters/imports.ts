@@ -4,10 +4,13 @@ import { preparing, recordAdjustments, untilDone } from './adjustments.ts'
 import { byPrimaryKey, type Counter, counterId } from './counter.ts'
 import { addToCalendar } from './history.ts'
 import { storeNames } from './names.ts'
-import { addToTotals, createTotals, fitsTotal, outOfRange, type TotalChange } from './totals.ts'
+import { addToTotals, createTotals, fitsTotal, lockTotals, outOfRange, type TotalChange } from './totals.ts'
 
-/** With the statements of each, within the 50 subrequests of the free plan. */
-const MAX_ATTEMPTS = 5
+/**
+ * Most statements of one attempt: read, missing totals, BEGIN, lock, totals, two for the history, adjustments, COMMIT, and
+ * ROLLBACK if that fails.
+ */
+const ATTEMPT_STATEMENTS = 10
 
 /** A number that was counted elsewhere. */
 export interface ImportRow {
@@ -37,15 +40,15 @@ interface Share {
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits
  */
 export async function importCounts(
-  db: Database,
+  database: Database,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
   const shares = shareOut(rows)
   const counters = shares.map(({ counter }) => counter)
   const named = counters.filter(({ name }) => name !== null)
-  await preparing(storeNames(db, named))
-  return untilDone(MAX_ATTEMPTS, async (unsure) => {
+  await preparing(storeNames(database, named))
+  return untilDone(database, ATTEMPT_STATEMENTS, async (db, unsure) => {
     const seen = await preparing(readTotals(db, counters, options.id))
     // Marks and totals change together. That some counters have the mark and others have not comes about where they live on
     // different shards, whose commits do not depend on each other: what is missing is still to be done.
@@ -61,6 +64,7 @@ export async function importCounts(
     await preparing(createTotals(db, changes))
     // In the order in which roll-ups lock as well: totals, days, types.
     await db.transaction(async (transaction) => {
+      await lockTotals(transaction, changes)
       await addToTotals(transaction, changes, null)
       await addToCalendar(
         transaction,

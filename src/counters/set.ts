@@ -3,10 +3,10 @@ import { toBigInt } from '../database/numbers.ts'
 import { preparing, recordAdjustments, untilDone } from './adjustments.ts'
 import type { Counter } from './counter.ts'
 import { storeNames } from './names.ts'
-import { createTotals, fitsTotal, Overtaken, outOfRange } from './totals.ts'
+import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from './totals.ts'
 
-/** With the statements of each, well within the 50 subrequests of the free plan. */
-const MAX_ATTEMPTS = 6
+/** Most statements of one attempt: read, missing total, BEGIN, lock, total, adjustment, COMMIT, and ROLLBACK if that fails. */
+const ATTEMPT_STATEMENTS = 8
 
 /** What to set a counter to. */
 export interface Setting {
@@ -26,15 +26,16 @@ export interface Setting {
  * @throws {Overtaken} if roll-ups or other settings were faster every time; nothing was changed then
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
-export async function setCounter(db: Database, counter: Counter, setting: Setting): Promise<'set' | 'repeated'> {
-  if (counter.name !== null) await preparing(storeNames(db, [counter]))
-  return untilDone(MAX_ATTEMPTS, async (unsure) => {
+export async function setCounter(database: Database, counter: Counter, setting: Setting): Promise<'set' | 'repeated'> {
+  if (counter.name !== null) await preparing(storeNames(database, [counter]))
+  return untilDone(database, ATTEMPT_STATEMENTS, async (db, unsure) => {
     const seen = await preparing(readForSetting(db, counter, setting.id))
     if (seen.applied) return unsure ? 'set' : 'repeated'
     const total = setting.count - seen.pending
     if (!fitsTotal(total)) throw outOfRange()
     await preparing(createTotals(db, [{ ...counter, version: seen.version }]))
     await db.transaction(async (transaction) => {
+      await lockTotals(transaction, [counter])
       // The version changes with every change of the total, so what has been rolled up since stops this; what has been counted
       // since is in the slots, on top of what was seen there.
       const { rowsAffected } = await transaction.execute(

@@ -1,5 +1,5 @@
 import type { Executor } from '../database/database.ts'
-import { DatabaseFailure } from '../database/errors.ts'
+import { classify, DatabaseFailure } from '../database/errors.ts'
 
 /** Where a total is. */
 interface Address {
@@ -14,7 +14,7 @@ export interface TotalChange extends Address {
   amount: bigint
 }
 
-/** Thrown inside a transaction to undo it when another one changed a total first. */
+/** Thrown inside a transaction to undo it when another one changed a total first, or is about to. */
 export class Overtaken extends Error {}
 
 const LARGEST = 2n ** 63n - 1n
@@ -50,6 +50,27 @@ export async function createTotals(
      VALUES ${unborn.map(() => '(?, ?, 0, 0, NULL)').join(', ')}`,
     unborn.flatMap(({ recordType, recordId }) => [recordType, recordId]),
   )
+}
+
+/**
+ * Takes the row locks of totals, all of which exist, or fails at once: for a transaction's first statement. Whoever waits in
+ * line longer than its deadline leaves a transaction behind that goes on waiting, then holds the lock for as long as the
+ * server lets it (20 s on PlanetScale); whoever tries again every few seconds would wait behind its own past for ever.
+ *
+ * @throws {Overtaken} if another transaction has any of them
+ * @throws {DatabaseFailure}
+ */
+export async function lockTotals(transaction: Executor, totals: readonly Address[]): Promise<void> {
+  try {
+    await transaction.execute(
+      `SELECT 1 FROM counter_totals FORCE INDEX (PRIMARY)
+       WHERE (record_type, record_id) IN (${totals.map(() => '(?, ?)').join(', ')}) FOR UPDATE NOWAIT`,
+      totals.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    )
+  } catch (error) {
+    if (classify(error).kind === 'contention') throw new Overtaken()
+    throw error
+  }
 }
 
 /**

@@ -67,8 +67,12 @@ export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseO
         await transaction.execute('COMMIT')
         return value
       } catch (error) {
-        // If this fails too, the server ends the transaction by itself (after 20 s on PlanetScale). The first error counts.
-        await transaction.execute('ROLLBACK').catch(() => {})
+        // Once more if the request was lost on the way: what is not rolled back keeps its locks until the server ends it (after
+        // 20 s on PlanetScale). The first error counts.
+        const rollBack = () => transaction.execute('ROLLBACK')
+        await rollBack()
+          .catch(rollBack)
+          .catch(() => {})
         throw error
       }
     },

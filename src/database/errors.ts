@@ -36,6 +36,7 @@ const BY_ERRNO: Record<number, FailureClass> = {
   2003: { kind: 'unavailable', retry: true, applied: 'no' }, // vttablet could not connect
   2006: { kind: 'unavailable', retry: true, applied: 'unknown' }, // server has gone away
   2013: { kind: 'unavailable', retry: true, applied: 'unknown' }, // lost connection during the query
+  3572: { kind: 'contention', retry: true, applied: 'no' }, // NOWAIT, and somebody has the lock (MariaDB says 1205)
 }
 
 // For all other numbers, the class of the SQL state: cardinality, data exception, integrity constraint, and syntax or access

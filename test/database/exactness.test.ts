@@ -235,8 +235,10 @@ describe('every counter is exact', () => {
     const world = new World(await freshDatabase(), 1)
     let writing = true
     let batch = 0
+    // Until enough of everything has happened beside each other, however the machine shares out its time.
+    const enough = () => batch >= 8_000 && Math.min(world.ledger.checked, world.pages, world.overtaken) > 100
     const writer = async () => {
-      while (batch < 8_000) {
+      while (!enough()) {
         const n = batch++
         const parts = [
           { counter: n % COUNTERS, by: (n % 7) - 2 || 1 },
@@ -260,8 +262,8 @@ describe('every counter is exact', () => {
     await world.settle()
     const { pages, overtaken, ledger } = world
     console.log(`${batch} batches, ${pages} pages moved, ${overtaken} overtaken, ${ledger.checked} readings checked`)
-    expect(ledger.checked).toBeGreaterThan(20)
-    expect(pages).toBeGreaterThan(20)
-    expect(overtaken).toBeGreaterThan(20)
+    expect(ledger.checked).toBeGreaterThan(100)
+    expect(pages).toBeGreaterThan(100)
+    expect(overtaken).toBeGreaterThan(100)
   })
 })

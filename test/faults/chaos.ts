@@ -19,9 +19,7 @@ export interface World {
 }
 
 /** Milliseconds in which what is sent again and again must have been acknowledged. */
-const ACKNOWLEDGED_MS = 120_000
-/** The longest pause between two attempts, in milliseconds. */
-const MAX_PAUSE_MS = 44_000
+const ACKNOWLEDGED_MS = 90_000
 
 const BATCH = String.raw`IF\(batch`
 const ERRNOS = [1205, 1213, 1040, 1317, 2006, 2013, 1105, 1290]
@@ -103,22 +101,19 @@ async function untilAcknowledged(
   const init = { method, headers, body: JSON.stringify(body) }
   // While everything fails, this may too; once it is over, it must not.
   let giveUpAt = Number.POSITIVE_INFINITY
-  for (let failures = 0; ; ) {
+  for (;;) {
     if (over()) giveUpAt = Math.min(giveUpAt, Date.now() + ACKNOWLEDGED_MS)
     const answer = await fetch(random.pick(isolates).url + path, init).catch(() => null)
     const text = await answer?.text().catch(() => null)
     if (answer?.ok) {
       // Once more now and then: it was done.
       if (random.chance(0.7)) return
-      failures = 0
     } else if (answer && answer.status !== 503 && answer.status !== 409) {
       throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     }
     if (Date.now() > giveUpAt)
       throw new Error(`${method} ${path} was never acknowledged; at last: ${answer?.status ?? 'no answer'} ${text}`)
-    // As clients should: what was cut off in its transaction holds locks for up to 20 s, and whoever asks all the time waits in line.
-    const pause = Math.min(100 * 2 ** failures++, MAX_PAUSE_MS)
-    await new Promise((resolve) => setTimeout(resolve, random.between(pause / 2, pause)))
+    await moment(random, 100)
   }
 }
 

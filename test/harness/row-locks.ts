@@ -60,7 +60,10 @@ export class RowLocks {
   }
 }
 
-/** A `fetch` that counts the deadlocks and lock wait timeouts in what the database answers, whoever hides them by retrying. */
+/**
+ * A `fetch` that counts the deadlocks and lock wait timeouts in what the database answers, whoever hides them by retrying.
+ * That a lock was not to be had at once, where a statement asks for just that, is none.
+ */
 export class WatchedNetwork {
   /** By error number. */
   readonly lockErrors = new Map<number, number>()
@@ -68,6 +71,7 @@ export class WatchedNetwork {
   readonly fetch: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
     const text = await response.text()
+    if (/ NOWAIT"/.test(String(init?.body))) return new Response(text, response)
     for (const [, errno] of text.matchAll(LOCK_ERRORS)) {
       this.lockErrors.set(Number(errno), (this.lockErrors.get(Number(errno)) ?? 0) + 1)
     }
