@@ -1,11 +1,11 @@
-import { app } from './app.ts'
+import { serve } from './app.ts'
 import type { Env } from './env.ts'
 import { isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import { runQueued, runScheduled } from './maintenance.ts'
 
 export default {
-  fetch: app.fetch,
+  fetch: serve,
   async scheduled(controller, env) {
     try {
       const { config, reads } = isolateOf(env)
