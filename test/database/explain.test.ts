@@ -27,6 +27,7 @@ const STATEMENTS = [
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM type_history",
   "SELECT 'month' AS part … FROM counter_periods",
   "SELECT 'month' AS part … FROM type_history",
+  'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT',
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters',
   "SELECT 'day' AS what, start, SUM(recorded)",
   '(SELECT 0 AS part, record_id',
