@@ -4,12 +4,13 @@ import type { Rig } from '../harness/rig.ts'
 import { type Service, withService } from '../harness/service.ts'
 import type { Figures, Outcome, Variant } from '../topic.ts'
 import { type HandWritten, rollUpByHand } from './roll-up-by-hand.ts'
-import { askToRollUp, number, SERVICE, SLOTS_EACH } from './roll-up-service.ts'
+import { askToRollUp, number, SERVICE, SLOTS_EACH, SMALL_PAGE, SMALL_PAGES } from './roll-up-service.ts'
 
 const SLOTS = 20_000
 export const PENDING = [100, 1_000, 10_000, 100_000]
 
 export const ROLL_UP = 'roll-up'
+export const ROLL_UP_SMALL = 'roll-up, small pages'
 export const BY_HAND = 'by hand'
 export const BY_HAND_TOTALS = 'by hand, totals only'
 export const SINGLE = 'roll-up, a slot each'
@@ -17,8 +18,14 @@ export const SINGLE_BY_HAND = 'by hand, a slot each'
 export const pendingName = (slots: number) => `roll-up, ${number(slots)} pending`
 
 /** Moves so many slots, after having moved as many before to warm up, and looks where they went. */
-async function moveSlots(rig: Rig, slots: number, slotsEach: number, by: HandWritten | 'product'): Promise<Outcome> {
-  return withService(rig, SERVICE, async (service) => {
+async function moveSlots(
+  rig: Rig,
+  slots: number,
+  slotsEach: number,
+  by: HandWritten | 'product',
+  options = SERVICE,
+): Promise<Outcome> {
+  return withService(rig, options, async (service) => {
     const { server, database, url, pid } = service
     await fillSlots(service, { counters: slots / slotsEach, slotsEach })
     const move = async () => (by === 'product' ? askToRollUp(url, rig.signal) : void (await rollUpByHand(service, by)))
@@ -58,15 +65,21 @@ async function misplaced({ server, database, sum }: Service, moved: number, hist
   return wrong
 }
 
-const moving = (name: string, about: string, slotsEach: number, by: HandWritten | 'product'): Variant => ({
+const moving = (
+  name: string,
+  about: string,
+  slotsEach: number,
+  by: HandWritten | 'product',
+  options = SERVICE,
+): Variant => ({
   name,
   about,
   table: `${number(SLOTS)} pending slots`,
   axes: {
-    way: name.startsWith('roll-up') ? 'roll-up' : name.includes('totals') ? BY_HAND_TOTALS : BY_HAND,
+    way: name.replace(', a slot each', ''),
     spread: slotsEach === 1 ? 'one slot of each counter' : `${slotsEach} slots of each counter`,
   },
-  measure: (rig) => moveSlots(rig, SLOTS, slotsEach, by),
+  measure: (rig) => moveSlots(rig, SLOTS, slotsEach, by, options),
 })
 
 const HISTORY = 'totals, hours, days, weeks, months, and the history of the type'
@@ -74,6 +87,7 @@ const HISTORY = 'totals, hours, days, weeks, months, and the history of the type
 /** The same slots moved by the product and by hand. */
 export const moves = [
   moving(ROLL_UP, `the product, ${SLOTS_EACH} slots of each counter`, SLOTS_EACH, 'product'),
+  moving(ROLL_UP_SMALL, `the same in pages of ${SMALL_PAGE}`, SLOTS_EACH, 'product', SMALL_PAGES),
   moving(BY_HAND, `one transaction of INSERT … SELECT: ${HISTORY}`, SLOTS_EACH, 'equal work'),
   moving(BY_HAND_TOTALS, 'the same without any history', SLOTS_EACH, 'totals only'),
   moving(SINGLE, 'the product, one slot of each counter', 1, 'product'),

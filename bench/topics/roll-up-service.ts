@@ -6,6 +6,15 @@ export const SETTINGS = { ROLLUP: { page_slots: 2_000, max_statements: 10_000, m
 /** The product with those settings. */
 export const SERVICE: ServiceOptions = { worker: 'product', settings: SETTINGS }
 
+/** Slots in a page for those to whom writers matter more than the roll-up's speed. */
+export const SMALL_PAGE = 250
+
+/** The product with such pages. */
+export const SMALL_PAGES: ServiceOptions = {
+  worker: 'product',
+  settings: { ROLLUP: { ...SETTINGS.ROLLUP, page_slots: SMALL_PAGE } },
+}
+
 /** Slots of each counter, unless it says otherwise. */
 export const SLOTS_EACH = 10
 

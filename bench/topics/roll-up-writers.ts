@@ -3,7 +3,7 @@ import { measureLoad } from '../harness/load.ts'
 import { type Service, withService } from '../harness/service.ts'
 import type { Variant } from '../topic.ts'
 import { rollUpByHand } from './roll-up-by-hand.ts'
-import { askToRollUp, number, SERVICE, SLOTS_EACH } from './roll-up-service.ts'
+import { askToRollUp, number, SERVICE, SLOTS_EACH, SMALL_PAGE, SMALL_PAGES } from './roll-up-service.ts'
 
 /** More than the roll-ups get done while writers are measured beside them. */
 const BACKLOG = 60_000
@@ -13,6 +13,7 @@ const WRITER_BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
 
 export const ALONE = 'writers alone'
 export const BESIDE = 'writers beside a roll-up'
+export const BESIDE_SMALL = 'writers beside a roll-up in small pages'
 export const BESIDE_BY_HAND = 'writers beside the statements by hand'
 
 /** How they write, in words. */
@@ -25,13 +26,14 @@ const writers = (
   name: string,
   about: string,
   beside?: (service: Service, over: () => boolean, signal: AbortSignal) => Promise<void>,
+  options = SERVICE,
 ): Variant => ({
   name,
   about,
   table: 'Writers while something is rolled up',
   axes: { way: name },
   measure: (rig, round, seconds) =>
-    withService(rig, { ...SERVICE, behaviour: WRITER_BEHAVIOUR }, async (service) => {
+    withService(rig, { ...options, behaviour: WRITER_BEHAVIOUR }, async (service) => {
       const { server, database, url } = service
       await fillSlots(service, { counters: BACKLOG / SLOTS_EACH, slotsEach: SLOTS_EACH })
       const count = async () => {
@@ -60,13 +62,17 @@ const writers = (
     }),
 })
 
+/** Roll-ups one after the other, by a Worker of their own. */
+async function rollUpAgainAndAgain(service: Service, over: () => boolean, signal: AbortSignal): Promise<void> {
+  const { url } = await service.startAnother()
+  while (!over()) await askToRollUp(url, signal)
+}
+
 /** Writers alone, and beside something that rolls up. */
 export const besides = [
   writers(ALONE, '`POST /hit`, nothing beside'),
-  writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', async (service, over, signal) => {
-    const { url } = await service.startAnother()
-    while (!over()) await askToRollUp(url, signal)
-  }),
+  writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', rollUpAgainAndAgain),
+  writers(BESIDE_SMALL, `the same in pages of ${SMALL_PAGE}`, rollUpAgainAndAgain, SMALL_PAGES),
   writers(BESIDE_BY_HAND, 'the statements by hand one after the other', async (service, over) => {
     while (!over()) await rollUpByHand(service, 'equal work', over)
   }),

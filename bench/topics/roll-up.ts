@@ -10,11 +10,12 @@ import {
   PENDING,
   pendingName,
   ROLL_UP,
+  ROLL_UP_SMALL,
   SINGLE,
   SINGLE_BY_HAND,
 } from './roll-up-moves.ts'
-import { number, SETTINGS } from './roll-up-service.ts'
-import { ALONE, BESIDE, BESIDE_BY_HAND, besides, CIRCUMSTANCES } from './roll-up-writers.ts'
+import { number, SETTINGS, SMALL_PAGE } from './roll-up-service.ts'
+import { ALONE, BESIDE, BESIDE_BY_HAND, BESIDE_SMALL, besides, CIRCUMSTANCES } from './roll-up-writers.ts'
 
 /** What rolling up costs, and whom. */
 export const rollUp: Topic = {
@@ -53,6 +54,13 @@ export const rollUp: Topic = {
       target: { atLeast: 0.5 },
     },
     {
+      says: `slots moved/s: the roll-up in pages of ${SMALL_PAGE} against the statements by hand`,
+      figure: 'rowsPerSecond',
+      of: ROLL_UP_SMALL,
+      to: BY_HAND,
+      target: { atLeast: 0.5 },
+    },
+    {
       says: 'slots moved/s: the roll-up against totals only by hand',
       figure: 'rowsPerSecond',
       of: ROLL_UP,
@@ -62,6 +70,13 @@ export const rollUp: Topic = {
       says: 'writers’ 99th percentile ms: beside a roll-up against alone',
       figure: 'p99Ms',
       of: BESIDE,
+      to: ALONE,
+      target: { atMost: 1.2 },
+    },
+    {
+      says: `writers’ 99th percentile ms: beside a roll-up in pages of ${SMALL_PAGE} against alone`,
+      figure: 'p99Ms',
+      of: BESIDE_SMALL,
       to: ALONE,
       target: { atMost: 1.2 },
     },
@@ -119,7 +134,7 @@ export const rollUp: Topic = {
         `${Math.round(statements / (largest / pageSlots))} statements for each ${number(pageSlots)} slots: where many counters are busy, raise \`ROLLUP.max_statements\` (${number(largest)} pending ` +
         `slots took ${about(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ${about(statements)} statements).`,
       `Let it run as often as you like beside writers, and do not roll up by hand: their 99th percentile is ${p99(ALONE)} ms alone, ${p99(BESIDE)} ms beside roll-ups one after the ` +
-        `other, and ${p99(BESIDE_BY_HAND)} ms beside one big transaction.`,
+        `other (${p99(BESIDE_SMALL)} ms where \`ROLLUP.page_slots\` is ${SMALL_PAGE}), and ${p99(BESIDE_BY_HAND)} ms beside one big transaction.`,
     ]
   },
   once: async (rig, _, rounds) => [await amongIdle(rig, rounds)],
