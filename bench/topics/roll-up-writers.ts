@@ -21,11 +21,18 @@ export const CIRCUMSTANCES =
   `${WRITER_CONNECTIONS} connections, ${number(WRITER_KEYS)} keys, ${WRITER_BEHAVIOUR.latencyMs} ms of network, ` +
   `${WRITER_BEHAVIOUR.commitMs} ms per commit, a backlog of ${number(BACKLOG)} slots of other counters`
 
-/** Writers of many keys, with something beside them that rolls up again and again. */
+/** Something beside the writers, until the load is over. */
+type Beside = (over: () => boolean, signal: AbortSignal) => Promise<void>
+
+/**
+ * Writers of many keys, with something beside them that rolls up again and again.
+ *
+ * @param make makes it ready before anything is measured: a process that starts takes a processor for itself
+ */
 const writers = (
   name: string,
   about: string,
-  beside?: (service: Service, over: () => boolean, signal: AbortSignal) => Promise<void>,
+  make?: (service: Service) => Promise<Beside>,
   options = SERVICE,
 ): Variant => ({
   name,
@@ -35,6 +42,7 @@ const writers = (
   measure: (rig, round, seconds) =>
     withService(rig, { ...options, behaviour: WRITER_BEHAVIOUR }, async (service) => {
       const { server, database, url } = service
+      const beside = await make?.(service)
       await fillSlots(service, { counters: BACKLOG / SLOTS_EACH, slotsEach: SLOTS_EACH })
       const count = async () => {
         // In one statement, because a roll-up may be moving something.
@@ -57,15 +65,17 @@ const writers = (
         warmUpSeconds: 2,
         warmUpConnections: WRITER_CONNECTIONS,
         count,
-        ...(beside && { beside: (over) => beside(service, over, rig.signal) }),
+        ...(beside && { beside: (over) => beside(over, rig.signal) }),
       })
     }),
 })
 
 /** Roll-ups one after the other, by a Worker of their own. */
-async function rollUpAgainAndAgain(service: Service, over: () => boolean, signal: AbortSignal): Promise<void> {
+async function rollUpAgainAndAgain(service: Service): Promise<Beside> {
   const { url } = await service.startAnother()
-  while (!over()) await askToRollUp(url, signal)
+  return async (over, signal) => {
+    while (!over()) await askToRollUp(url, signal)
+  }
 }
 
 /** Writers alone, and beside something that rolls up. */
@@ -73,7 +83,7 @@ export const besides = [
   writers(ALONE, '`POST /hit`, nothing beside'),
   writers(BESIDE, 'roll-ups one after the other, by a Worker of their own', rollUpAgainAndAgain),
   writers(BESIDE_SMALL, `the same in pages of ${SMALL_PAGE}`, rollUpAgainAndAgain, SMALL_PAGES),
-  writers(BESIDE_BY_HAND, 'the statements by hand one after the other', async (service, over) => {
+  writers(BESIDE_BY_HAND, 'the statements by hand one after the other', async (service) => async (over) => {
     while (!over()) await rollUpByHand(service, 'equal work', over)
   }),
 ]
