@@ -8,7 +8,7 @@ import { readShortJson } from '../json-body.ts'
 import { log } from '../log.ts'
 import { describe } from '../openapi/operation.ts'
 import { logFailure, Problem } from '../problem.ts'
-import { readQuery } from '../query.ts'
+import { RememberedQueries } from '../query.ts'
 import { invalidRequest, namedCounter } from '../request.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
@@ -20,6 +20,9 @@ const BODY = {
   maxBytes: 8 * 1024,
   contentTypes: postHit.body.contentTypes,
 }
+
+// Of both: they take the same.
+const queries = new RememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
 
@@ -46,9 +49,8 @@ export const hit = routes
       try {
         isolate = isolateOf(c.env)
         // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
-        const { type, key } = c.req.url.includes('?')
-          ? readQuery(c, postHit.query)
-          : await readShortJson(c, postHit.body.schema, BODY)
+        const { url } = c.req
+        const { type, key } = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body.schema, BODY)
         // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countHit(c, isolate, type, key)
@@ -105,7 +107,7 @@ function pixel(said: string): Response {
 }
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {
-  const { type, key } = readQuery(c, getPixel.query)
+  const { type, key } = queries.read(c.req.url)
   return countHit(c, isolateOf(c.env), type, key)
 }
 
