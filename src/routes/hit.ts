@@ -100,10 +100,16 @@ function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
   return answer
 }
 
+// Its headers are taken over from what is kept as well, which is quicker than to make them; its body can be given out once only.
+const pixelHeaders = new Map<string, Headers>()
+
 function pixel(said: string): Response {
-  return new Response(PIXEL, {
-    headers: { 'Content-Type': 'image/gif', 'Cache-Control': 'no-store, max-age=0', 'X-Hit': said },
-  })
+  let headers = pixelHeaders.get(said)
+  if (headers === undefined) {
+    headers = new Headers({ 'Content-Type': 'image/gif', 'Cache-Control': 'no-store, max-age=0', 'X-Hit': said })
+    pixelHeaders.set(said, headers)
+  }
+  return new Response(PIXEL, { headers })
 }
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {

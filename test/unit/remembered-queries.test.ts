@@ -28,7 +28,13 @@ describe('remembered queries', () => {
   })
 
   it('are refused every time they come', () => {
-    for (const query of ['?type=page_view&key=wrong', '?type=page_view', '?type=a&type=b&key=c', '?key=%FF&type=a', '']) {
+    for (const query of [
+      '?type=page_view&key=wrong',
+      '?type=page_view',
+      '?type=a&type=b&key=c',
+      '?key=%FF&type=a',
+      '',
+    ]) {
       for (let time = 0; time < 2; time++) expect(() => read(query)).toThrow(Problem)
     }
   })
