@@ -119,7 +119,7 @@ export const rollUp: Topic = {
         points: pointsOf(besides, runs, 'p99Ms'),
         series: { field: 'way', title: '' },
         category: 'way',
-        y: { title: '99th percentile of POST /hit, ms' },
+        y: { title: '99th percentile of POST /hit, ms', log: true },
       }),
     ]
   },

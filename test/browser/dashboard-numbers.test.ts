@@ -4,8 +4,8 @@ import { counterUrl, type Misdeeds, signedIn, watch } from './dashboard.ts'
 import { type Counter, launchChromium, startCounter } from './visitor.ts'
 
 const HOUR_MS = 3_600_000
-/** Milliseconds in which a page shows what has changed. */
-const LIVE_MS = 20_000
+/** Milliseconds in which a page shows what has changed: it asks every 5 s or 10 s, and later where it got no answer. */
+const LIVE_MS = 60_000
 
 let browser: Browser
 let counter: Counter
