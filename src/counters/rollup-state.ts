@@ -67,7 +67,8 @@ export async function readRollUpState(db: Executor): Promise<RollUpState | null>
 }
 
 /**
- * Gives the lease back and leaves word for the next run. Does nothing if another run has taken the lease meanwhile.
+ * Gives the lease back and leaves word for the next run. Does nothing if another run has taken the lease meanwhile. The times
+ * never go back: a run may end after one that was due later.
  *
  * @param cursor where this run stopped; `null`: the next one begins at the beginning
  * @param caughtUp whether it left nothing behind of what was pending when it began
@@ -78,11 +79,13 @@ export async function releaseLease(
   holder: bigint,
   { at, cursor, caughtUp }: { at: Date; cursor: Cursor | null; caughtUp: boolean },
 ): Promise<void> {
+  // Cast, because with a text among them times are compared as texts, and the driver writes a T where the database has a blank.
+  const time = 'CAST(? AS DATETIME(3))'
   await db.execute(
     `UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
        cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?,
-       last_run_at = GREATEST(COALESCE(last_run_at, ?), ?),
-       caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ?), ?), caught_up_at)
+       last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
+       caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
      WHERE id = 1 AND holder = ?`,
     [cursor?.recordType, cursor?.recordId, cursor?.slot, at, at, caughtUp, at, at, holder],
   )

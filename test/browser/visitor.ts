@@ -15,7 +15,7 @@ const COUNTED_MS = 15_000
 /** Milliseconds after which nothing is on its way any more. */
 const QUIET_MS = 600
 
-/** What counts are kept in. */
+/** What counts are kept in, and what the roll-up knows of itself. */
 const TABLES = [
   'slotted_counters',
   'counter_totals',
@@ -23,6 +23,7 @@ const TABLES = [
   'counter_periods',
   'type_history',
   'counter_adjustments',
+  'rollup_state',
 ]
 
 /** A Worker as it ships, on a database of its own. */

@@ -105,6 +105,23 @@ describe('a roll-up', () => {
     expect(await readRollUpState(db)).toMatchObject({ leased: false, cursor: null, caughtUpAt: AT, lastRunAt: AT })
   })
 
+  it('that ends after one which was due later takes no time back, of whatever hour or day', async () => {
+    const due = [
+      '2026-11-20T22:30:00.500Z',
+      '2026-11-20T21:30:00.250Z',
+      '2026-11-19T23:59:59.999Z',
+      '2026-11-20T22:31:00Z',
+    ]
+    const said: unknown[] = []
+    for (const time of due) {
+      await run({ at: new Date(time) })
+      const state = await readRollUpState(db)
+      said.push([state?.lastRunAt, state?.caughtUpAt].map((at) => at?.toISOString()))
+    }
+    const [first, last] = ['2026-11-20T22:30:00.500Z', '2026-11-20T22:31:00.000Z']
+    expect(said).toEqual([first, first, first, last].map((time) => [time, time]))
+  })
+
   it('moves everything once when eight of them see the same, without leases', async () => {
     for (let id = 1n; id <= 50n; id++) await add(id, id, id, id)
     const runs = await Promise.all(Array.from({ length: 8 }, () => run({ lease: false, pageSlots: 20 })))
