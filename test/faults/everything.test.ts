@@ -24,7 +24,8 @@ async function everything(
   const receipts = new Receipts()
   const pruner = new Pruner()
   let over = false
-  const enough = () => receipts.increments >= increments || over
+  // Until something was pruned as well, however the machine shares out its time.
+  const enough = () => (receipts.increments >= increments && pruner.deleted > 0) || over
   const world: chaos.World = { db, network, isolates, random, over: () => over }
   const counting = load({
     isolates,
