@@ -2,7 +2,7 @@ import type { Service } from './service.ts'
 
 const ROWS_AT_ONCE = 10_000
 
-/** Rows of slots that hold 1 each. */
+/** Rows of slots. */
 export interface Filling {
   counters: number
   slotsEach: number
@@ -11,6 +11,9 @@ export interface Filling {
   /** What each slot holds. Default: 1; 0 for those that were rolled up and wait to be pruned. */
   count?: number
 }
+
+/** Numbers that lie as random ones would, and are the same in every run (multiples of 2^64 divided by the golden ratio). */
+export const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
 
 /** Puts slots into a database as writers would have left them, as fast as the server takes them. */
 export async function fillSlots(
@@ -29,7 +32,7 @@ export async function fillSlots(
   for (let counter = 0; counter < counters; counter++) {
     const id = idOf(counter)
     for (let slot = 1; slot <= slotsEach; slot++) {
-      rows.push(`(1,${id},${slot},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+      rows.push(`(1,${id},${spread(counter * slotsEach + slot)},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
       if (rows.length === ROWS_AT_ONCE) await send()
     }
   }

@@ -3,6 +3,7 @@ import { about, medianOf, pointsOf } from '../report/points.ts'
 import type { Run, Topic } from '../topic.ts'
 import { readPathTable } from './read-path.ts'
 import {
+  AMONG_EMPTY,
   BUSY,
   batch,
   batches,
@@ -46,6 +47,12 @@ export const reading: Topic = {
       of: exact(1_000),
       to: ROW,
       target: { atMost: 1.5 },
+    },
+    {
+      says: 'median ms: the same beside 1,000 slots that are empty',
+      figure: 'p50Ms',
+      of: AMONG_EMPTY,
+      to: ROW,
     },
     { says: 'median ms: exact reading of 10 pending slots against one row', figure: 'p50Ms', of: exact(10), to: ROW },
     { says: 'median ms: total only against one row', figure: 'p50Ms', of: TOTAL, to: ROW },

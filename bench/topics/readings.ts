@@ -17,6 +17,7 @@ export const number = (value: number) => value.toLocaleString('en-US')
 export const exact = (pending: number) => `exact, ${number(pending)} pending`
 const publishedSum = (slots: number) => `published SUM, N = ${number(slots)}`
 export const batch = (keys: number) => `${number(keys)} ${keys === 1 ? 'key' : 'keys'} at once`
+export const AMONG_EMPTY = 'exact, 1,000 pending among 1,000 empty'
 export const ROW = 'one row'
 export const TOTAL = 'total only'
 export const busy = (name: string) => `${name}, ${BUSY} connections`
@@ -59,6 +60,18 @@ const READINGS: Reading[] = [
     says: ROLLED,
   },
   ...PENDING.map(ofExact),
+  {
+    ...ofExact(1_000),
+    name: AMONG_EMPTY,
+    about: 'the same beside slots that were rolled up and wait to be pruned',
+    axes: {},
+    async prepare(service) {
+      await fill(service, 1, 2_000)
+      await service.server.query(
+        `UPDATE \`${service.database}\`.slotted_counters SET count = 0 ORDER BY RAND(1) LIMIT 1000`,
+      )
+    },
+  },
   ...[100, 1_000].map((slots) => ({
     name: publishedSum(slots),
     about: 'the same route summing the slots of the published table',

@@ -5,6 +5,7 @@ import { PERIODS } from './calendar.ts'
 import { countPeriods, type HistoryRow, type HistorySource, sourcesOf } from './count-periods.ts'
 import type { Counter } from './counter.ts'
 import { type HistoryRange, periodAt } from './history-range.ts'
+import { pendingOf } from './pending.ts'
 
 /** Most adjustments that one answer holds: the newest. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -39,17 +40,14 @@ interface Part {
  */
 export async function readCounterHistory(
   db: Executor,
-  { recordType, recordId }: Counter,
+  counter: Counter,
   range: HistoryRange,
   now: Date,
 ): Promise<CounterHistory> {
+  const { recordType, recordId } = counter
   const rows = await readParts(db, [
     ...sourcesOf(range).map((source) => counterPart(recordType, recordId, source)),
-    {
-      sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count
-        FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ? AND record_id = ?`,
-      args: [recordType, recordId],
-    },
+    { sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, ${pendingOf(counter)} AS count`, args: [] },
     {
       sql: `(SELECT 'adjustment' AS part, adjusted_at AS at, kind, count FROM counter_adjustments FORCE INDEX (PRIMARY)
         WHERE record_type = ? AND record_id = ? AND adjusted_at >= ? AND adjusted_at < ? AND count <> 0

@@ -2,6 +2,7 @@ import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { PERIODS, startOf } from './calendar.ts'
 import type { Counter } from './counter.ts'
+import { pendingOf } from './pending.ts'
 
 /** Periods that end now, in hours of the history. */
 export const PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -33,10 +34,9 @@ export async function readPeriod(db: Executor, counter: Counter, period: Period,
        SELECT COALESCE(SUM(count), 0), 0 FROM counter_periods FORCE INDEX (PRIMARY)
        WHERE record_type = ? AND record_id = ? AND period = ${PERIODS.day} AND period_start >= ?
        UNION ALL
-       SELECT 0, COALESCE(SUM(count), 0) FROM slotted_counters FORCE INDEX (pending)
-       WHERE pending = 1 AND record_type = ? AND record_id = ?
+       SELECT 0, ${pendingOf(counter)}
      ) AS parts`,
-    [recordType, recordId, before, nextDay, recordType, recordId, nextDay, recordType, recordId],
+    [recordType, recordId, before, nextDay, recordType, recordId, nextDay],
   )
   return toBigInt(rows[0]?.rolled) + toBigInt(rows[0]?.pending)
 }

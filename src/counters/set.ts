@@ -3,6 +3,7 @@ import { toBigInt } from '../database/numbers.ts'
 import { preparing, recordAdjustments, untilDone } from './adjustments.ts'
 import type { Counter } from './counter.ts'
 import { storeNames } from './names.ts'
+import { pendingOf } from './pending.ts'
 import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from './totals.ts'
 
 /** Most statements of one attempt: read, missing total, BEGIN, lock, total, adjustment, COMMIT, and ROLLBACK if that fails. */
@@ -61,17 +62,16 @@ interface Seen {
 }
 
 /** Reads what setting a counter depends on, in one statement: from one snapshot, and without a lock. */
-async function readForSetting(db: Executor, { recordType, recordId }: Counter, id: bigint): Promise<Seen> {
-  const address = [recordType, recordId]
+async function readForSetting(db: Executor, counter: Counter, id: bigint): Promise<Seen> {
+  const address = [counter.recordType, counter.recordId]
   const { rows } = await db.execute(
     `SELECT SUM(total) AS total, MAX(version) AS version, SUM(pending) AS pending, SUM(applied) AS applied FROM (
        SELECT count AS total, version, 0 AS pending, 0 AS applied
          FROM counter_totals WHERE record_type = ? AND record_id = ?
-       UNION ALL SELECT 0, NULL, count, 0
-         FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ? AND record_id = ?
+       UNION ALL SELECT 0, NULL, ${pendingOf(counter)}, 0
        UNION ALL SELECT 0, NULL, 0, 1
          FROM counter_adjustments WHERE record_type = ? AND record_id = ? AND adjustment_id = ?) AS parts`,
-    [...address, ...address, ...address, id],
+    [...address, ...address, id],
   )
   const row = rows[0]!
   const number = (value: unknown) => (value === null ? 0n : toBigInt(value))

@@ -29,6 +29,13 @@ describe('reading', () => {
     ])
   })
 
+  it('gives the same for each of them alone', async () => {
+    const all = [counter(3n), counter(1n), counter(77n), counter(2n)]
+    const together = await readCounters(db, all)
+    for (const [index, one] of all.entries()) expect(await readCounters(db, [one])).toEqual([together[index]])
+    expect(await readCounters(db, [all[1]!, all[1]!])).toEqual([together[1], together[1]])
+  })
+
   it('of the rolled-up part alone leaves pending out', async () => {
     expect(await readCounters(db, [counter(1n), counter(3n)], 'rolled')).toEqual([
       { total: 40n, pending: 0n, rolledUpAt: new Date('2026-11-20T10:00:00.123Z') },
@@ -55,6 +62,27 @@ describe('reading', () => {
     // 10 slots, each read once from the table and once from the temporary table that sums them, and a few look-ups.
     expect(statement!.rowsRead).toBeLessThan(40)
   })
+
+  it.each([0, 500, 5_000, 50_000])(
+    'by whichever index has less to read, with 1,000 slots that hold something among %i that do not',
+    async (empty) => {
+      const own = await freshDatabase()
+      for (let begin = 0; begin < 1_000 + empty; begin += 10_000) {
+        const rows = Array.from({ length: Math.min(10_000, 1_000 + empty - begin) }, (_, index) => {
+          // Where they lie, as random slots would.
+          const slot = (BigInt(begin + index) * 11_400_714_819_323_198_485n) % 2n ** 64n
+          return `(1, 50, ${slot}, ${begin + index < 1_000 ? 3 : 0}, 1, 0, DEFAULT)`
+        })
+        await own.execute(`INSERT INTO slotted_counters VALUES ${rows.join(',')}`)
+      }
+      await readCounters(own, [counter(50n)])
+      const [statement] = await own.recording(async () => {
+        expect(await readCounters(own, [counter(50n)])).toMatchObject([{ total: 0n, pending: 3_000n }])
+      })
+      // Rows side by side take about a fifth of the time that those do which are found through the other index.
+      expect(statement!.rowsRead).toBeLessThan(8_000)
+    },
+  )
 
   it.each([2, 50, 300, MAX_READ])(
     '%i counters among many reads those alone, ids below and above 2^63 mixed',
