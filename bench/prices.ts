@@ -8,6 +8,10 @@ export const PRICES = {
   objectRequests: 0.15,
   /** For each million gigabyte-seconds for which a Durable Object is in memory. */
   objectGbSeconds: 12.5,
+  /** For each million rows that a Durable Object writes into its SQLite database; charged since January 2026. */
+  objectRowsWritten: 1,
+  /** For each million rows that it reads there. */
+  objectRowsRead: 0.001,
 } as const
 
 /** Memory that a Durable Object is charged for while it is there, whatever it uses. */
@@ -18,8 +22,12 @@ export function workerCost(cpuMicros: number): number {
   return PRICES.workerRequests + (cpuMicros / 1_000) * PRICES.workerCpuMs
 }
 
-/** What the Durable Object of one counter costs beyond the Worker for a million hits that come at a steady rate. */
+/**
+ * What the Durable Object of one counter costs beyond the Worker for a million hits that come at a steady rate: its requests, the row
+ * that each of them reads and writes, and its time in memory.
+ */
 export function objectCost(hitsPerSecond: number): number {
   const seconds = 1e6 / hitsPerSecond
-  return PRICES.objectRequests + ((seconds * OBJECT_GB) / 1e6) * PRICES.objectGbSeconds
+  const { objectRequests, objectRowsRead, objectRowsWritten, objectGbSeconds } = PRICES
+  return objectRequests + objectRowsRead + objectRowsWritten + ((seconds * OBJECT_GB) / 1e6) * objectGbSeconds
 }

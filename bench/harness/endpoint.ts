@@ -9,11 +9,12 @@ const PASSWORD = 'bench'
 /** The local PlanetScale endpoint, in a process of its own. */
 export class EndpointProcess {
   readonly #child: ChildProcess
-  readonly #port: number
+  /** Where it listens, on loopback. */
+  readonly port: number
 
   private constructor(child: ChildProcess, port: number) {
     this.#child = child
-    this.#port = port
+    this.port = port
   }
 
   /**
@@ -37,7 +38,7 @@ export class EndpointProcess {
 
   /** The DATABASE_URL that opens a database. */
   urlOf(database: string): string {
-    return `http://${database}:${PASSWORD}@127.0.0.1:${this.#port}`
+    return `http://${database}:${PASSWORD}@127.0.0.1:${this.port}`
   }
 
   /** Statements that it was sent so far, and those of them that are running or wait for a connection. */
@@ -49,7 +50,7 @@ export class EndpointProcess {
 
   /** Makes it slow for one database. */
   async behave(database: string, behaviour: Partial<Behaviour>): Promise<void> {
-    const response = await fetch(`http://127.0.0.1:${this.#port}/local/behaviour`, {
+    const response = await fetch(`http://127.0.0.1:${this.port}/local/behaviour`, {
       method: 'PUT',
       headers: { Authorization: `Basic ${btoa(`${database}:${PASSWORD}`)}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(behaviour),

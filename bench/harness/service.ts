@@ -53,7 +53,10 @@ export interface Service {
    * @returns what it came to
    */
   settle(count: () => Promise<number>): Promise<number>
-  /** Starts another workerd with the same Worker on the same database, which ends with the service; tells its address. */
+  /**
+   * Starts another workerd with the same Worker on the same database, which ends with the service; tells its address. It has an
+   * endpoint of its own: PlanetScale's answers many at once, the local one is a single thread, in which they would queue.
+   */
   startAnother(): Promise<Pick<Workerd, 'url' | 'pid'>>
   /** Ends workerd as kill -9 does, and starts it again at the same place. */
   killAndRestart(): Promise<void>
@@ -74,7 +77,7 @@ export async function withService<T>(
   let endpoint: EndpointProcess | undefined
   let workerd: Workerd | undefined
   let redis: Redis | null = null
-  const others: Workerd[] = []
+  const others: (Workerd | EndpointProcess)[] = []
   try {
     const tables = makeTables(server, database)
     // Whoever waits for it sees it fail.
@@ -82,21 +85,13 @@ export async function withService<T>(
     const started = await EndpointProcess.start(server.url, isolation)
     endpoint = started
     await tables
-    await endpoint.behave(database, behaviour)
-    const databaseUrl = endpoint.urlOf(database)
+    await started.behave(database, behaviour)
+    const databaseUrl = started.urlOf(database)
     if (fsync !== undefined) redis = await Redis.start(await rig.newDirectory(), fsync)
     const settings = { ...options.settings, ...(redis && { REDIS_HOP: redis.url }) }
-    const start = (port?: number, folder = directory) =>
-      startWorkerd({
-        ...options,
-        settings,
-        script,
-        directory: folder,
-        databaseUrl,
-        apiToken: TOKEN,
-        ...(port !== undefined && { port }),
-      })
-    workerd = await start()
+    const start = (place: Pick<WorkerdOptions, 'directory' | 'databaseUrl' | 'port'>) =>
+      startWorkerd({ ...options, settings, script, apiToken: TOKEN, ...place })
+    workerd = await start({ directory, databaseUrl })
     const { url, pid, port } = workerd
     const sum = async (table: CountTable): Promise<number> => {
       const [row] = await server.query(`SELECT COALESCE(SUM(count), 0) AS sum FROM \`${database}\`.${table}`)
@@ -115,13 +110,16 @@ export async function withService<T>(
       sum,
       settle: (count) => settle(rig, started, count),
       async startAnother() {
-        const other = await start(undefined, `${directory}/other-${others.length}`)
+        const own = await EndpointProcess.start(server.url, isolation)
+        others.push(own)
+        await own.behave(database, behaviour)
+        const other = await start({ directory: `${directory}/other-${own.port}`, databaseUrl: own.urlOf(database) })
         others.push(other)
         return other
       },
       async killAndRestart() {
         await workerd?.kill()
-        workerd = await start(port)
+        workerd = await start({ directory, databaseUrl, port })
       },
       logTail: () => logTail(directory),
     })

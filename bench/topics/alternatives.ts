@@ -59,7 +59,7 @@ function costs(runs: readonly Run[]): string[][] {
       return [
         way.name,
         `${money(fast)} at ${RATES[1]!.toLocaleString('en-US')} hits/s, ${money(slow)} at ${RATES[0]} hit/s`,
-        `${own} + ${PRICES.objectRequests} + 1,000,000 ÷ hits/s × 0.128 GB × ${PRICES.objectGbSeconds} / 1,000,000`,
+        `${own} + ${PRICES.objectRequests} + ${PRICES.objectRowsWritten.toFixed(2)} + ${PRICES.objectRowsRead} + 1,000,000 ÷ hits/s × 0.128 GB × ${PRICES.objectGbSeconds} / 1,000,000`,
         '–',
       ]
     }
@@ -116,8 +116,8 @@ export const alternatives: Topic = {
     {
       title: 'A million hits at list prices',
       text:
-        'Cloudflare’s paid plan, what it includes left out, prices of September 2026 (`prices.ts`): requests and CPU of the Worker as measured here for one key, and the Durable Object’s requests and its ' +
-        'time in memory, which depends on how fast the hits come. Not in it: what a Durable Object’s storage costs, and the database or Redis, which are paid by size and not by hit; what a hit takes of a database is its statements.',
+        'Cloudflare’s paid plan, what it includes left out, prices of September 2026 (`prices.ts`): requests and CPU of the Worker as measured here for one key, and the Durable Object’s requests, the row that each of them ' +
+        'reads and writes, and its time in memory, which depends on how fast the hits come. Not in it: what stored gigabytes cost, and the database or Redis, which are paid by size and not by hit; what a hit takes of a database is its statements.',
       headings: ['', 'for a million hits', 'worked out as', 'statements per 1,000 hits'],
       rows: costs(runs),
     },

@@ -43,10 +43,14 @@ function objectOf(c: BenchContext, key: string) {
   return c.env.OBJECTS.get(c.env.OBJECTS.idFromName(key))
 }
 
+let objectAnswers = 0
+
+/** With `?cut=N`, every N-th answer of an object is lost on its way to the Worker: the hop cannot be cut from outside here. */
 app.post('/object', async (c) => {
   const { key } = await bodyOf(c)
   await objectOf(c, key).add()
-  return c.body(null, 204)
+  const lost = ++objectAnswers % Number(c.req.query('cut') ?? Number.POSITIVE_INFINITY) === 0
+  return c.body(null, lost ? 503 : 204)
 })
 
 /** What the objects of all keys of a load hold together. */

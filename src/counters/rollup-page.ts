@@ -33,13 +33,17 @@ export function amountOf({ slots }: SeenCounter): bigint {
 /** Consecutive non-empty slots, in the order of the primary key, by counter. */
 export interface RollUpPage {
   counters: readonly SeenCounter[]
-  slotCount: number
   /** The last slot of the page; `null` if it is empty. */
   last: Cursor | null
+  /** Whether there was nothing behind it. */
+  exhausted: boolean
+  /** Whether all counters are whole: what follows is of others. */
+  whole: boolean
 }
 
 /**
- * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks.
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. A counter that may go on
+ * behind the last of them is left to the next page, unless it is the only one: in one piece it costs one change of its total.
  *
  * @param after read on from here; `null`: from the beginning
  * @param limit most slots to read
@@ -58,11 +62,11 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
      WHERE s.pending = 1 ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
     after
-      ? [after.recordType, after.recordType, after.recordId, after.recordType, after.recordId, after.slot, limit]
-      : [limit],
+      ? [after.recordType, after.recordType, after.recordId, after.recordType, after.recordId, after.slot, limit + 1]
+      : [limit + 1],
   )
   const counters: SeenCounter[] = []
-  for (const row of rows) {
+  for (const row of rows.slice(0, limit)) {
     const slot: SeenSlot = {
       recordType: Number(row.record_type),
       recordId: toBigInt(row.record_id),
@@ -70,15 +74,29 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
       count: toBigInt(row.count),
     }
     const counter = counters.at(-1)
-    if (counter?.recordId === slot.recordId && counter.recordType === slot.recordType) counter.slots.push(slot)
+    if (counter !== undefined && isOf(counter, row)) counter.slots.push(slot)
     else {
       const version = row.version === null ? null : toBigInt(row.version)
       const total = row.total === null ? 0n : toBigInt(row.total)
       counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
     }
   }
-  return { counters, slotCount: rows.length, last: counters.at(-1)?.slots.at(-1) ?? null }
+  // One row more than the page may have tells whether its last counter goes on.
+  const following = rows[limit]
+  const cut = following !== undefined && isOf(counters.at(-1)!, following)
+  const whole = !cut || counters.length > 1
+  if (cut && whole) counters.pop()
+  return {
+    counters,
+    last: counters.at(-1)?.slots.at(-1) ?? null,
+    exhausted: following === undefined,
+    whole,
+  }
 }
+
+/** Whether a row is of this counter. */
+const isOf = ({ recordType, recordId }: SeenCounter, row: Record<string, unknown>) =>
+  toBigInt(row.record_id) === recordId && Number(row.record_type) === recordType
 
 /**
  * Moves what a page saw from the slots into the totals and the history, in one transaction whose every part is zero-sum:
@@ -86,10 +104,16 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
  * one of several runs that saw the same do it.
  *
  * @param at the time of the run; the history of the hour, day, week and month it lies in is added to
+ * @param meanwhile begins something else while the longest of the statements is under way
  * @returns `false` if another run moved any of these counters first; nothing was changed then
  * @throws {DatabaseFailure} with an unknown outcome too; either way the page may simply be read again
  */
-export async function moveRollUpPage(db: Database, counters: readonly SeenCounter[], at: Date): Promise<boolean> {
+export async function moveRollUpPage(
+  db: Database,
+  counters: readonly SeenCounter[],
+  at: Date,
+  meanwhile: () => void,
+): Promise<boolean> {
   await createTotals(db, counters)
   const moves = counters.map((counter) => ({
     recordType: counter.recordType,
@@ -109,11 +133,13 @@ export async function moveRollUpPage(db: Database, counters: readonly SeenCounte
       await addToHistory(transaction, moves, at)
       // Last, because these are the rows that writers want: they are locked for one more round trip, the COMMIT. An upsert,
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
-      await transaction.execute(
+      const subtracted = transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
          VALUES ${subtractions.join(',')}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
       )
+      meanwhile()
+      await subtracted
     })
     return true
   } catch (error) {

@@ -7,8 +7,8 @@ import { withRetries } from '../database/retry.ts'
 import { MAX_COUNTED } from './backlog.ts'
 import { byPrimaryKey } from './counter.ts'
 import { random64 } from './random.ts'
-import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
-import { acquireLease, releaseLease } from './rollup-state.ts'
+import { amountOf, fits, moveRollUpPage, type RollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
+import { acquireLease, type Cursor, releaseLease } from './rollup-state.ts'
 
 /**
  * Most statements one page takes: read, missing totals, BEGIN, totals, three for the history, slots, COMMIT, and ROLLBACK if
@@ -21,6 +21,8 @@ const LAST_STATEMENTS = 2
 const MAX_FAILURES = 3
 /** Statements before the first page: taking the lease. */
 const FIRST_STATEMENTS = 2
+/** Most slots in a page while there is no hurry. Larger ones are faster, but writers feel them: bench/README.md has figures. */
+export const UNHURRIED_SLOTS = 500
 
 /** What one run did. */
 export interface RollUpSummary {
@@ -56,6 +58,9 @@ export interface RollUpOptions extends RollUpSettings {
  * Moves pending counts into the totals and the history, page by page, within the bounds given; the next run goes on where
  * this one stops. Runs may overlap, repeat, or end at any point: every page is a zero-sum transaction of its own.
  *
+ * Pages are small, for the writers beside it, until half of the statements or of the time are used up, or if the run before did
+ * not get to the end. While one page is moved, the next one is read.
+ *
  * @throws {DatabaseFailure} when the database keeps failing; what was moved until then stays moved
  */
 export async function rollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
@@ -80,26 +85,41 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   let wrapped = start === null
   let complete = false
   let failures = 0
-  const mayGoOn = () =>
-    db.sent + PAGE_STATEMENTS + LAST_STATEMENTS <= maxStatements && Date.now() - began < maxSeconds * 1_000
-  while (!complete && mayGoOn()) {
+  const spent = () => Math.max(db.sent / maxStatements, (Date.now() - began) / (maxSeconds * 1_000))
+  const mayTake = (statements: number) =>
+    db.sent + statements + LAST_STATEMENTS <= maxStatements && Date.now() - began < maxSeconds * 1_000
+  const readPage = (after: Cursor | null) => {
+    const hurry = start !== null || spent() > 0.5
+    return readRollUpPage(db, after, hurry ? pageSlots : Math.min(pageSlots, UNHURRIED_SLOTS))
+  }
+  let ahead: Promise<RollUpPage> | null = null
+  while (!complete && mayTake(PAGE_STATEMENTS)) {
     try {
-      const page = await readRollUpPage(db, cursor, pageSlots)
+      const page: RollUpPage = await (ahead ?? readPage(cursor))
+      ahead = null
       const movable = page.counters.filter(fits)
-      if (movable.length > 0 && !(await moveRollUpPage(db, movable, at))) {
+      // Of other counters, whose versions this page does not change; and only if there is enough left to move them as well.
+      const goesOn = page.whole && !page.exhausted && mayTake(2 * PAGE_STATEMENTS)
+      const readAhead = () => {
+        if (!goesOn) return
+        ahead = readPage(page.last)
+        ahead.catch(() => {}) // Told when it is waited for, if it is.
+      }
+      if (movable.length > 0 && !(await moveRollUpPage(db, movable, at, readAhead))) {
         done.overtaken++
+        ahead = null
         continue
       }
       done.stuck += page.counters.length - movable.length
       tally(done, movable)
       cursor = page.last ?? cursor
-      const exhausted = page.slotCount < pageSlots
-      complete = wrapped && (exhausted || (start !== null && cursor !== null && byPrimaryKey(cursor, start) >= 0))
-      if (exhausted) {
+      complete = wrapped && (page.exhausted || (start !== null && cursor !== null && byPrimaryKey(cursor, start) >= 0))
+      if (page.exhausted) {
         wrapped = true
         cursor = null
       }
     } catch (error) {
+      ahead = null
       if (error instanceof DatabaseFailure && error.retry && ++failures < MAX_FAILURES) continue
       await releaseLease(frame, holder, { at, cursor, caughtUp: false }).catch(() => {})
       throw error

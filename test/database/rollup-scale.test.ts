@@ -34,8 +34,8 @@ describe('a roll-up at scale', () => {
     expect(runs.reduce((sum, { moved }) => sum + moved, 0n)).toBe(300_000n)
     expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(300_000n)
     expect(await db.number('SELECT COUNT(*) FROM counter_totals WHERE count = 3')).toBe(100_000n)
-    // What a run holds in memory is a page: its rows and its statements, whatever is pending.
-    expect(largest.rows).toBe(2_000)
+    // What a run holds in memory is a page and the one ahead: their rows and statements, whatever is pending.
+    expect(largest.rows).toBe(2_001)
     expect(largest.sql).toBeLessThan(500_000)
   })
 

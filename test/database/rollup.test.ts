@@ -79,6 +79,67 @@ describe('a roll-up', () => {
     expect(await read(1n)).toMatchObject({ total: 325n, pending: 0n })
   })
 
+  it('leaves a counter that a page would cut to the next one, in one piece', async () => {
+    for (let id = 1n; id <= 5n; id++) for (let slot = 1n; slot <= 4n; slot++) await add(id, slot, slot)
+    const summary = await run({ pageSlots: 10 })
+    expect(summary).toMatchObject({ outcome: 'complete', moved: 50n, counters: 5, slots: 20, pages: 3, overtaken: 0 })
+    for (let id = 1n; id <= 5n; id++) expect(await read(id)).toMatchObject({ total: 10n, pending: 0n })
+  })
+
+  it('takes small pages until half of its budget is used up, and large ones after a run that did not get to the end', async () => {
+    const fill = async (counters: number) => {
+      const rows = Array.from({ length: counters }, (_, id) => `(1, ${id}, 1, 1, 1, 0, DEFAULT)`)
+      await db.execute(`REPLACE INTO slotted_counters VALUES ${rows.join(',')}`)
+    }
+    /** How many slots the pages of a run held. */
+    const pagesOf = async (options: Partial<RollUpOptions>) => {
+      const statements = await db.recording(() => run({ pageSlots: 700, ...options }))
+      const moving = statements.filter(({ sql }) => sql.includes('count = count + VALUES(count)'))
+      return moving.filter(({ sql }) => sql.includes('INTO slotted_counters')).map(({ sql }) => sql.split('),').length)
+    }
+    await fill(2_000)
+    expect(await pagesOf({})).toEqual([500, 500, 500, 500])
+    await fill(5_000)
+    // The lease takes two statements, a page eight: the fourth is read after the twentieth.
+    expect(await pagesOf({ maxStatements: 40 })).toEqual([500, 500, 500, 700])
+    expect(await pagesOf({})).toEqual([700, 700, 700, 700])
+    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(0n)
+  })
+
+  it.each(['cut-answer', 'error'] as const)(
+    'goes on when the page that is read ahead fails (%s), and moves everything once',
+    async (action) => {
+      for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, id)
+      await db.behave({ faults: [{ action, errno: 1205, match: 'SELECT s.record_type', skip: 1 }] })
+      const summary = await run({ pageSlots: 3 })
+      await db.behave()
+      expect(summary).toMatchObject({ outcome: 'complete', moved: 45n, counters: 9, pages: 3, left: 0 })
+      expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(45n)
+    },
+  )
+
+  it('reads a page anew that was read ahead of one which another run moved first', async () => {
+    for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, id)
+    // Before the first page is moved, another run moves everything, and more is counted.
+    let pages = 0
+    const slow = openDatabase({
+      url: db.url,
+      deadlineMs: 10_000,
+      fetch: async (input, init) => {
+        if (String(init?.body).includes('INSERT INTO slotted_counters') && ++pages === 1) {
+          for (let id = 7n; id <= 9n; id++) await add(id, 1n, 1n, 100n + id)
+        }
+        const response = await fetch(input, init)
+        // The second page was read ahead by now, and is not moved yet.
+        if (String(init?.body).includes('"COMMIT"') && pages === 1) await run({ lease: false })
+        return response
+      },
+    })
+    expect(await run({ pageSlots: 3 }, slow)).toMatchObject({ outcome: 'complete', overtaken: 1, left: 0 })
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(48n)
+    expect(await db.number('SELECT SUM(count) FROM slotted_counters')).toBe(0n)
+  })
+
   it('stops at its budget, and the next one goes on where it stopped, whatever is written meanwhile', async () => {
     for (let id = 1n; id <= 30n; id++) await add(id, 1n, 1n, id)
     const first = await run({ pageSlots: 10, maxStatements: 14 })
@@ -251,32 +312,35 @@ describe('a roll-up', () => {
     expect(await run()).toMatchObject({ outcome: 'complete', moved: 0n })
   })
 
-  it('survives being cut off at every statement, with the answer or the request lost, and the next run finishes', async () => {
-    let sent = Number.POSITIVE_INFINITY
-    for (let after = 0; after < sent; after++) {
-      for (const delivered of [false, true]) {
-        const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals')
-        const batch = BigInt(after * 2 + (delivered ? 2 : 1))
-        await add(1n, 3n, batch, batch)
-        await add(batch + 10n, 4n, 1n, batch)
-        const cut = openDatabase({
-          url: db.url,
-          deadlineMs: 10_000,
-          fetch: cutFetch({ after, delivered, rollback: true }),
-        })
-        const ended = await run({ lease: false }, cut).catch(() => null)
-        const all = await db.number(
-          'SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_totals) + (SELECT COALESCE(SUM(count), 0) FROM slotted_counters)',
-        )
-        expect(all).toBe(before + 7n)
-        await run({ lease: false })
-        expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(before + 7n)
-        expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(before + 7n)
-        if (ended !== null && ended.overtaken === 0) sent = Math.min(sent, after)
+  it.each([100, 1])(
+    'survives being cut off at every statement, with the answer or the request lost, and the next run finishes (pages of %i)',
+    async (pageSlots) => {
+      let sent = Number.POSITIVE_INFINITY
+      for (let after = 0; after < sent; after++) {
+        for (const delivered of [false, true]) {
+          const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals')
+          const batch = BigInt(after * 2 + (delivered ? 2 : 1))
+          await add(1n, 3n, batch, batch)
+          await add(batch + 10n, 4n, 1n, batch)
+          const cut = openDatabase({
+            url: db.url,
+            deadlineMs: 10_000,
+            fetch: cutFetch({ after, delivered, rollback: true }),
+          })
+          const ended = await run({ lease: false, pageSlots }, cut).catch(() => null)
+          const all = await db.number(
+            'SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_totals) + (SELECT COALESCE(SUM(count), 0) FROM slotted_counters)',
+          )
+          expect(all).toBe(before + 7n)
+          await run({ lease: false })
+          expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(before + 7n)
+          expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(before + 7n)
+          if (ended !== null && ended.overtaken === 0) sent = Math.min(sent, after)
+        }
       }
-    }
-    expect(sent).toBeGreaterThanOrEqual(9)
-  })
+      expect(sent).toBeGreaterThanOrEqual(9)
+    },
+  )
 
   it('killed with its transaction open holds nobody up for longer than the server allows', async () => {
     await add(1n, 5n)
