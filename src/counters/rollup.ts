@@ -132,7 +132,7 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   return summary(complete ? 'complete' : 'partial', left, caughtUp ? at : state.caughtUpAt)
 }
 
-/** Most slots that one run can move. */
+/** Most slots that one run can move, in a hurry. */
 export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings): number {
   return Math.floor((maxStatements - FIRST_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS) * pageSlots
 }
