@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
+import { byPrimaryKey } from './counter.ts'
 import { addToHistory } from './history.ts'
 import type { Cursor } from './rollup-state.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from './totals.ts'
@@ -67,23 +68,19 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
   )
   const counters: SeenCounter[] = []
   for (const row of rows.slice(0, limit)) {
-    const slot: SeenSlot = {
-      recordType: Number(row.record_type),
-      recordId: toBigInt(row.record_id),
-      slot: toBigInt(row.slot),
-      count: toBigInt(row.count),
-    }
+    const { recordType, recordId } = addressOf(row)
+    const slot = { recordType, recordId, slot: toBigInt(row.slot), count: toBigInt(row.count) }
     const counter = counters.at(-1)
-    if (counter !== undefined && isOf(counter, row)) counter.slots.push(slot)
+    if (counter?.recordId === recordId && counter.recordType === recordType) counter.slots.push(slot)
     else {
       const version = row.version === null ? null : toBigInt(row.version)
       const total = row.total === null ? 0n : toBigInt(row.total)
-      counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
+      counters.push({ recordType, recordId, version, total, slots: [slot] })
     }
   }
   // One row more than the page may have tells whether its last counter goes on.
   const following = rows[limit]
-  const cut = following !== undefined && isOf(counters.at(-1)!, following)
+  const cut = following !== undefined && byPrimaryKey(addressOf(following), counters.at(-1)!) === 0
   const whole = !cut || counters.length > 1
   if (cut && whole) counters.pop()
   return {
@@ -94,9 +91,11 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
   }
 }
 
-/** Whether a row is of this counter. */
-const isOf = ({ recordType, recordId }: SeenCounter, row: Record<string, unknown>) =>
-  toBigInt(row.record_id) === recordId && Number(row.record_type) === recordType
+/** Of which counter a row is. */
+const addressOf = (row: Record<string, unknown>) => ({
+  recordType: Number(row.record_type),
+  recordId: toBigInt(row.record_id),
+})
 
 /**
  * Moves what a page saw from the slots into the totals and the history, in one transaction whose every part is zero-sum:
@@ -121,21 +120,18 @@ export async function moveRollUpPage(
     version: counter.version,
     amount: amountOf(counter),
   }))
-  const slots = counters.flatMap((counter) => counter.slots)
-  // Numbers of our own, written out: see applyBatch. An hour of 0 is for slots that were pruned meanwhile: they may go as soon
-  // as they are empty again.
-  const subtractions = slots.map(({ recordType, recordId, slot, count }) => {
-    return `(${recordType},${recordId},${slot},${-count},0,0)`
-  })
   try {
     await db.transaction(async (transaction) => {
-      await addToTotals(transaction, moves, at)
+      const added = addToTotals(transaction, moves, at)
+      // Written while that is under way.
+      const subtractions = subtractionsOf(counters)
+      await added
       await addToHistory(transaction, moves, at)
       // Last, because these are the rows that writers want: they are locked for one more round trip, the COMMIT. An upsert,
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
       const subtracted = transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-         VALUES ${subtractions.join(',')}
+         VALUES ${subtractions}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
       )
       meanwhile()
@@ -146,4 +142,15 @@ export async function moveRollUpPage(
     if (error instanceof Overtaken) return false
     throw error
   }
+}
+
+/** What was seen in the slots, as rows to subtract. */
+function subtractionsOf(counters: readonly SeenCounter[]): string {
+  // Numbers of our own, written out: see applyBatch. An hour of 0 is for slots that were pruned meanwhile: they may go as soon
+  // as they are empty again.
+  const rows = counters.flatMap(({ recordType, recordId, slots }) => {
+    const counter = `${recordType},${recordId}`
+    return slots.map(({ slot, count }) => `(${counter},${slot},${-count},0,0)`)
+  })
+  return rows.join(',')
 }

@@ -22,7 +22,7 @@ const MAX_FAILURES = 3
 /** Statements before the first page: taking the lease. */
 const FIRST_STATEMENTS = 2
 /** Most slots in a page while there is no hurry. Larger ones are faster, but writers feel them: bench/README.md has figures. */
-export const UNHURRIED_SLOTS = 500
+export const UNHURRIED_SLOTS = 600
 
 /** What one run did. */
 export interface RollUpSummary {
