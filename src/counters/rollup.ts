@@ -23,6 +23,8 @@ const MAX_FAILURES = 3
 const FIRST_STATEMENTS = 2
 /** Most slots in a page while there is no hurry. Larger ones are faster, but writers feel them: bench/README.md has figures. */
 export const UNHURRIED_SLOTS = 600
+/** Statements below which a run is always in a hurry: a small page takes as many as a large one. The free plan allows 50. */
+const UNHURRIED_STATEMENTS = 100
 
 /** What one run did. */
 export interface RollUpSummary {
@@ -58,8 +60,8 @@ export interface RollUpOptions extends RollUpSettings {
  * Moves pending counts into the totals and the history, page by page, within the bounds given; the next run goes on where
  * this one stops. Runs may overlap, repeat, or end at any point: every page is a zero-sum transaction of its own.
  *
- * Pages are small, for the writers beside it, until half of the statements or of the time are used up, or if the run before did
- * not get to the end. While one page is moved, the next one is read.
+ * Pages are small, for the writers beside it, unless there is a hurry: there are few statements, half of them or of the time are used
+ * up, or the run before did not get to the end. While one page is moved, the next one is read.
  *
  * @throws {DatabaseFailure} when the database keeps failing; what was moved until then stays moved
  */
@@ -89,7 +91,7 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   const mayTake = (statements: number) =>
     db.sent + statements + LAST_STATEMENTS <= maxStatements && Date.now() - began < maxSeconds * 1_000
   const readPage = (after: Cursor | null) => {
-    const hurry = start !== null || spent() > 0.5
+    const hurry = start !== null || maxStatements < UNHURRIED_STATEMENTS || spent() > 0.5
     return readRollUpPage(db, after, hurry ? pageSlots : Math.min(pageSlots, UNHURRIED_SLOTS))
   }
   let ahead: Promise<RollUpPage> | null = null

@@ -100,9 +100,12 @@ describe('a roll-up', () => {
     await fill(2_000)
     expect(await pagesOf({})).toEqual([600, 600, 600, 200])
     await fill(5_000)
-    // The lease takes two statements, a page eight: the fourth is read after the twentieth.
-    expect(await pagesOf({ maxStatements: 40 })).toEqual([600, 600, 600, 700])
-    expect(await pagesOf({})).toEqual([700, 700, 700, 400])
+    // The lease takes two statements, a page eight and one ahead: the seventh is read after the fiftieth.
+    expect(await pagesOf({ maxStatements: 100 })).toEqual([600, 600, 600, 600, 600, 600, 700, 700])
+    await fill(4_000)
+    // Few are not enough for small pages; what is left is moved at once, too.
+    expect(await pagesOf({ maxStatements: 30 })).toEqual([700, 700])
+    expect(await pagesOf({})).toEqual([700, 700, 700, 500])
     expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(0n)
   })
 

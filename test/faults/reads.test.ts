@@ -4,7 +4,7 @@ import { incrementOf, send, TOKEN } from './client.ts'
 import { type FaultyDatabase, freshDatabase } from './database.ts'
 import { Isolate } from './isolate.ts'
 
-const READ = 'SUM\\(total\\)'
+const READ = 'SELECT COALESCE.MAX.count|SUM.total'
 /** Queries of one isolate that are in flight at a time. */
 const MOST_QUERIES = 6
 /** Milliseconds after which a read counts as never answered: a read that waits for others gives up long before. */

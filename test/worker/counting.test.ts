@@ -173,7 +173,7 @@ describe('POST /v1/counters/:type/:key', () => {
 
   it('says so when it has counted but cannot read back', async () => {
     await worker.api('POST', '/v1/counters/page_view/unread')
-    await db.behave({ faults: [{ action: 'error', errno: 2013, match: 'SUM.total', times: 3 }] })
+    await db.behave({ faults: [{ action: 'error', errno: 2013, match: 'SELECT COALESCE.MAX.count', times: 3 }] })
     const response = await worker.api('POST', '/v1/counters/page_view/unread?return=count', { by: 4 })
     await db.behave()
     expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'counted'])
