@@ -95,7 +95,8 @@ describe('by keyboard alone', () => {
     onTestFinished(() => context.close())
     const page = await context.newPage()
     await page.goto(counter.url)
-    // The field has the focus already.
+    // The field gets the focus by itself, with the first frame, which may be drawn after the page has loaded.
+    await page.waitForSelector('input:focus')
     await page.keyboard.type(TOKEN)
     await page.keyboard.press('Enter')
     await page.waitForSelector('main[data-page=overview]')
