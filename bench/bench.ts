@@ -8,7 +8,7 @@ import { formatTarget, formatValue, judge } from './report/comparison.ts'
 import { writeOutputs } from './report/outputs.ts'
 import { readResults, type TopicResults, writeResults } from './report/results.ts'
 import type { Topic, Variant } from './topic.ts'
-import { TOPICS } from './topics/topics.ts'
+import { QUESTIONS, TOPICS, topicsOf } from './topics/topics.ts'
 
 const SECONDS = 3
 
@@ -43,10 +43,17 @@ program
   .option('--render', 'write everything anew that is made from the results there are, and measure nothing')
   .addHelpText(
     'after',
-    `\nWhat there is:\n${TOPICS.map(({ name, title }) => `  ${name.padEnd(20)} ${title}`).join('\n')}\n` +
+    `\nWhat there is. What is set in is measured together with what it stands below, or alone:\n${list()}\n` +
       '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
   )
   .parse()
+
+function list(): string {
+  const lines = QUESTIONS.flatMap((question) =>
+    question.map(({ name, title }, i) => `${i === 0 ? `  ${name}` : `    ${name}`}`.padEnd(24) + title),
+  )
+  return lines.join('\n')
+}
 
 const { rounds, seconds, variant: wanted, dryRun = wanted !== undefined, render = false } = program.opts<Options>()
 const names = program.processedArgs[0] as string[]
@@ -98,6 +105,7 @@ async function measure(
     for (const { topic, variants, skipped } of plans) {
       for (const why of skipped) say(`${topic.name}: left out, ${why}`)
       const environment = await observeMachine(rig)
+      const topicBegan = Date.now()
       const extent = { rounds, seconds: seconds ?? topic.seconds ?? SECONDS }
       const runs = await runTopic(rig, topic, variants, extent, (line, more) => {
         finished += more
@@ -107,7 +115,9 @@ async function measure(
       const looked = wanted === undefined && topic.once !== undefined
       if (looked) say(`${topic.name}: looking once …`)
       const tables = looked ? await topic.once!(rig, extent.seconds, rounds) : []
-      const results = { environment: environment(), extent, ...(skipped.length > 0 && { skipped }), tables, runs }
+      const tookSeconds = Math.round((Date.now() - topicBegan) / 1_000)
+      const left = skipped.length > 0 && { skipped }
+      const results = { environment: environment(), extent, tookSeconds, ...left, tables, runs }
       interrupt.signal.throwIfAborted()
       summarize(topic, results)
       failed += runs.filter(({ violations }) => violations.length > 0).length
@@ -140,8 +150,7 @@ function summarize(topic: Topic, results: TopicResults): void {
 try {
   if (render) await writeOutputs(await readResults())
   else {
-    const topics = TOPICS.filter(({ name }) => names.length === 0 || names.includes(name))
-    const failed = await measure(topics, async (topic, results) => {
+    const failed = await measure(topicsOf(names), async (topic, results) => {
       if (dryRun) return
       await writeResults(topic.name, results)
       await writeOutputs(await readResults())

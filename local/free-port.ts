@@ -4,6 +4,10 @@ import { createServer } from 'node:net'
 const FIRST = 20_000
 const LAST = 32_767
 
+/** Those told of late, the oldest first: whoever asked for one may not listen on it yet. */
+const told = new Set<number>()
+const MAX_TOLD = 100
+
 /**
  * Whether a port on 127.0.0.1 can be listened on.
  *
@@ -24,6 +28,9 @@ export function isFree(port: number): Promise<boolean> {
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST + 1)
-    if (await isFree(port)) return port
+    if (told.has(port) || !(await isFree(port)) || told.has(port)) continue
+    for (const oldest of told) if (told.size >= MAX_TOLD) told.delete(oldest)
+    told.add(port)
+    return port
   }
 }

@@ -3,8 +3,9 @@
 import { Branch, type IsolationLevel } from '../../local/planetscale/branch.ts'
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 
-const [password, isolation] = process.argv.slice(2)
+const [port, password, isolation] = process.argv.slice(2)
 const endpoint = new PlanetScaleEndpoint({
+  port: Number(port),
   mysqlUrl: process.env.MYSQL_URL!,
   password: password!,
   ...(isolation !== undefined && { isolation: isolation as IsolationLevel }),
@@ -27,4 +28,4 @@ Branch.prototype.run = async function (...args) {
 process.on('message', () => process.send!({ statements, running }))
 process.on('disconnect', () => process.exit())
 await endpoint.listen()
-process.send!({ port: endpoint.port })
+process.send!('listening')

@@ -27,7 +27,6 @@ export async function measureLoad(
   const settle = async () => (count === null ? undefined : service.settle(count))
   const warmUp = await runWrk(
     { ...load, connections: warmUpConnections, order: 'turn', rampSeconds: 0, seconds: warmUpSeconds },
-    service.directory,
     rig.signal,
   )
   const countedBefore = await settle()
@@ -37,7 +36,7 @@ export async function measureLoad(
   const other = beside?.(() => over)
   // Whoever waits for it sees it fail.
   other?.catch(() => {})
-  const result = await runWrk({ ...load, order: 'random' }, service.directory, rig.signal).finally(() => {
+  const result = await runWrk({ ...load, order: 'random' }, rig.signal).finally(() => {
     over = true
   })
   await other

@@ -1,3 +1,4 @@
+import { freePort } from '../../local/free-port.ts'
 import type { Behaviour } from '../../local/planetscale/behaviour.ts'
 import type { IsolationLevel } from '../../local/planetscale/branch.ts'
 import { logTail, startWorkerd, type Workerd, type WorkerdOptions } from '../../local/workerd.ts'
@@ -10,8 +11,8 @@ import { type CountTable, makeTables } from './tables.ts'
 /** The token of the Workers that are measured. */
 export const TOKEN = 'bench'
 
-const QUIET_MS = 100
-const POLL_MS = 20
+const QUIET_MS = 60
+const POLL_MS = 10
 const SETTLE_MS = 60_000
 
 /** How to start a service. */
@@ -79,20 +80,24 @@ export async function withService<T>(
   let redis: Redis | null = null
   const others: (Workerd | EndpointProcess)[] = []
   try {
-    const tables = makeTables(server, database)
-    // Whoever waits for it sees it fail.
-    tables.catch(() => {})
-    const started = await EndpointProcess.start(server.url, isolation)
-    endpoint = started
-    await tables
-    await started.behave(database, behaviour)
-    const databaseUrl = started.urlOf(database)
     if (fsync !== undefined) redis = await Redis.start(await rig.newDirectory(), fsync)
     const settings = { ...options.settings, ...(redis && { REDIS_HOP: redis.url }) }
     const start = (place: Pick<WorkerdOptions, 'directory' | 'databaseUrl' | 'port'>) =>
-      startWorkerd({ ...options, settings, script, apiToken: TOKEN, ...place })
-    workerd = await start({ directory, databaseUrl })
-    const { url, pid, port } = workerd
+      startWorkerd({ ...options, settings, script, apiToken: TOKEN, pollMs: POLL_MS, ...place })
+    const endpointPort = await freePort()
+    const databaseUrl = EndpointProcess.urlOf(database, endpointPort)
+    // All at once, for there are hundreds of runs; and whatever comes up is known before anything is thrown that did not.
+    const [tables, endpointStart, workerdStart] = await Promise.allSettled([
+      makeTables(server, database),
+      EndpointProcess.start(endpointPort, server.url, isolation),
+      start({ directory, databaseUrl }),
+    ])
+    if (endpointStart.status === 'fulfilled') endpoint = endpointStart.value
+    if (workerdStart.status === 'fulfilled') workerd = workerdStart.value
+    for (const part of [tables, endpointStart, workerdStart]) if (part.status === 'rejected') throw part.reason
+    const started = endpoint!
+    await started.behave(database, behaviour)
+    const { url, pid, port } = workerd!
     const sum = async (table: CountTable): Promise<number> => {
       const [row] = await server.query(`SELECT COALESCE(SUM(count), 0) AS sum FROM \`${database}\`.${table}`)
       return Number(row!.sum)
@@ -110,10 +115,14 @@ export async function withService<T>(
       sum,
       settle: (count) => settle(rig, started, count),
       async startAnother() {
-        const own = await EndpointProcess.start(server.url, isolation)
+        const ownPort = await freePort()
+        const own = await EndpointProcess.start(ownPort, server.url, isolation)
         others.push(own)
         await own.behave(database, behaviour)
-        const other = await start({ directory: `${directory}/other-${own.port}`, databaseUrl: own.urlOf(database) })
+        const other = await start({
+          directory: `${directory}/other-${ownPort}`,
+          databaseUrl: EndpointProcess.urlOf(database, ownPort),
+        })
         others.push(other)
         return other
       },

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { installPackages, isInstalled } from '../../local/packages.ts'
-import { ServerProcess } from '../../local/server-process.ts'
 
-const STOP_MS = 1_000
 /** Seconds that a request may wait in a queue before it counts as an error. */
 const TIMEOUT_SECONDS = 30
 
@@ -73,17 +72,16 @@ export function wrkVersion(): Promise<string> {
 /**
  * Sends load for a while: every connection its next request as soon as the last one was answered.
  *
- * @param directory where its process is recorded while it runs
  * @param signal ends it early
  * @throws {Error} if it was ended early or did not run
  */
-export async function runWrk(load: Load, directory: string, signal: AbortSignal): Promise<LoadResult> {
+export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResult> {
   signal.throwIfAborted()
   const { method, url, connections, keys, order, seed, rampSeconds, seconds } = load
-  const wrk = await ServerProcess.start({
-    name: 'wrk',
-    command: 'wrk',
-    args: [
+  // Without a leash, which takes as long to start as wrk itself: it ends with the bench's process group, or when its time is over.
+  const wrk = spawn(
+    'wrk',
+    [
       '--threads=1',
       `--connections=${connections}`,
       `--duration=${rampSeconds + seconds}s`,
@@ -98,25 +96,20 @@ export async function runWrk(load: Load, directory: string, signal: AbortSignal)
       String(rampSeconds),
       String(connections),
     ],
-    records: directory,
-    marker: url,
-    output: 'pipe',
-    graceMs: STOP_MS,
-  })
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
   let output = ''
-  for (const stream of [wrk.leash.stdout, wrk.leash.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
+  for (const stream of [wrk.stdout, wrk.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
   }
-  const closed = new Promise((resolve) => wrk.leash.once('close', resolve))
-  const stop = () => void wrk.stop()
+  const stop = () => void wrk.kill('SIGKILL')
   signal.addEventListener('abort', stop)
   try {
-    await closed
+    await once(wrk, 'close')
   } finally {
     signal.removeEventListener('abort', stop)
-    await wrk.stop()
   }
   signal.throwIfAborted()
   const result = /^RESULT (.*)$/m.exec(output)?.[1]

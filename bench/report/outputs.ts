@@ -1,6 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TOPICS } from '../topics/topics.ts'
+import { QUESTIONS, TOPICS } from '../topics/topics.ts'
 import { chartsOf, renderChart } from './chart.ts'
 import { renderHeadline } from './headline.ts'
 import { renderReport } from './report.ts'
@@ -11,7 +11,7 @@ const CHARTS = join(PROJECT, 'bench/charts')
 
 /** Everything that is rendered from results, by its path in the project. */
 export async function renderOutputs(results: Results): Promise<Map<string, string>> {
-  const outputs = new Map([['bench/README.md', renderReport(TOPICS, results)]])
+  const outputs = new Map([['bench/README.md', renderReport(QUESTIONS, results)]])
   for (const topic of TOPICS) {
     const measured = results[topic.name]
     if (measured === undefined) continue

@@ -12,13 +12,13 @@ Written by \`npm run bench\` from [results/](results); edit the topics and \`rep
 
 \`\`\`sh
 npm run bench                                # everything, with progress; about an hour
-npm run bench -- contention roll-up          # some of them, by name; what is known of the others stays
+npm run bench -- contention roll-up          # some questions, by name; what is known of the others stays
 npm run bench -- --render                    # the report anew, from the results there are
 \`\`\`
 
-\`npm run bench -- --help\` lists what there is. wrk, the load generator, and Redis are installed if they are missing. The database
+\`npm run bench -- --help\` lists the questions, and what they consist of, which can be named as well. wrk, the load generator, and Redis are installed if they are missing. The database
 is the one that \`MYSQL_URL\` names, else a throw-away one, as for the tests; what compares MySQL with MariaDB starts the other one
-beside it, if it is installed. The machine, and the server, should have nothing else to do. Every benchmark takes less than ten
+beside it, if it is installed. The machine, and the server, should have nothing else to do. Every question takes less than ten
 minutes; interrupted, it leaves nothing running, and what was measured before stays.
 
 ## How it is measured
@@ -35,14 +35,21 @@ compared with what was answered: at least as much, and no more than that and wha
 single error or a count that does not match fails the whole benchmark. The raw figures of every run are in [results/](results).
 `
 
-type Measured = { topic: Topic; result: TopicResults }
+interface Measured {
+  topic: Topic
+  result: TopicResults
+  /** What its heading begins with. */
+  heading: '##' | '###'
+}
 
-/** Renders the report of everything that was measured. */
-export function renderReport(topics: readonly Topic[], results: Results): string {
-  const measured = topics.flatMap((topic) => {
-    const result = results[topic.name]
-    return result === undefined ? [] : [{ topic, result }]
-  })
+/** Renders the report of everything that was measured; what belongs to a question, below the first that answers it. */
+export function renderReport(questions: readonly (readonly Topic[])[], results: Results): string {
+  const measured = questions.flatMap((question) =>
+    question.flatMap((topic, i): Measured[] => {
+      const result = results[topic.name]
+      return result === undefined ? [] : [{ topic, result, heading: i === 0 ? '##' : '###' }]
+    }),
+  )
   const sections = [
     INTRODUCTION,
     ...failures(measured),
@@ -58,7 +65,7 @@ export function renderReport(topics: readonly Topic[], results: Results): string
       ),
     ),
     circumstances(measured),
-    ...measured.flatMap(({ topic, result }) => section(topic, result)),
+    ...measured.flatMap(section),
   ]
   return `${sections.join('\n').trim()}\n`
 }
@@ -85,18 +92,21 @@ function circumstances(measured: Measured[]): string {
     )
   })
   const lines = [...alike].map(([text, group]) => {
-    const loads = group.map(({ topic, result: { environment, extent } }) => {
-      return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s at ${environment.machine.loadBefore}`
+    const loads = group.map(({ topic, result: { environment, extent, tookSeconds } }) => {
+      return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s in ${minutes(tookSeconds)} at ${environment.machine.loadBefore}`
     })
-    return `- ${text}; rounds, seconds of each run, and load average of the minute before: ${loads.join(', ')}`
+    return `- ${text}; rounds, seconds of each run, time for all of them, and load average of the minute before: ${loads.join(', ')}`
   })
   return `## Measured\n\n${lines.join('\n')}\n`
 }
 
-function section(topic: Topic, results: TopicResults): string[] {
+const minutes = (seconds: number) =>
+  `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')} min`
+
+function section({ topic, result: results, heading }: Measured): string[] {
   const { title, text, variants, comparisons } = topic
   const { runs, tables, skipped = [] } = results
-  const lines = [`## ${title}\n`]
+  const lines = [`${heading} ${title}\n`]
   for (const { name, alt } of chartsOf(topic, results)) lines.push(`![${alt}](charts/${name}.svg)\n`)
   // A sentence about what was not measured here says nothing.
   const findings = (topic.findings?.(results) ?? []).filter((sentence) => !/NaN|Infinity/.test(sentence))
@@ -105,7 +115,7 @@ function section(topic: Topic, results: TopicResults): string[] {
   if (skipped.length > 0) lines.push(`Not measured there: ${skipped.join('; ')}.\n`)
   const known = variants.filter(({ name }) => runs.some((run) => run.variant === name))
   for (const [title, some] of Map.groupBy(known, ({ table }) => table ?? '')) {
-    if (title !== '') lines.push(`### ${title}\n`)
+    if (title !== '') lines.push(`${heading}# ${title}\n`)
     lines.push(mediansOf(topic, some, results))
   }
   if (comparisons.length > 0) {
@@ -121,7 +131,7 @@ function section(topic: Topic, results: TopicResults): string[] {
   }
   for (const { title, headings, rows, text, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
     if (hidden) continue
-    lines.push(`### ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), table(headings, rows))
+    lines.push(`${heading}# ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), table(headings, rows))
   }
   return lines
 }

@@ -32,7 +32,7 @@ const byConnections = CONNECTIONS.flatMap((connections) =>
       table: 'By number of connections',
       connections,
       // Where hundreds queue for one row, it takes a while until the queue has its length.
-      ...(connections > USUAL_CONNECTIONS && { rampSeconds: 1, leastSeconds: 3 }),
+      ...(connections > USUAL_CONNECTIONS && { rampSeconds: 1, leastSeconds: 2 }),
       axes: { writer: writer.name, connections },
     }),
   ),

@@ -56,17 +56,19 @@ export async function addDirectly(
   try {
     await makeTables(server, database)
     for (let client = 0; client < clients; client++) {
-      const connection = await mysql.createConnection({ uri: `${server.url}/${database}` })
-      connections.push(connection)
-      await connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
+      connections.push(await mysql.createConnection({ uri: `${server.url}/${database}` }))
     }
+    const level = `SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`
+    await Promise.all(connections.map((connection) => connection.query(level)))
     // All slots are there before it begins: it is updates that count.
-    for (let slot = 0; slot < SLOTS; slot++) {
-      await connections[0]!.query(STATEMENTS['our key, a slot per client'](slot))
-      await connections[0]!.query(
-        `INSERT INTO published_slotted_counters (record_type, record_id, slot, count) VALUES (1, 1, ${slot}, 1)`,
-      )
-    }
+    const slots = Array.from({ length: SLOTS }, (_, slot) => slot)
+    const rows = (values: (slot: number) => string) => slots.map(values).join(', ')
+    await connections[0]!.query(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows((slot) => `(1, 1, ${slot}, 1, 0, 0)`)}`,
+    )
+    await connections[0]!.query(
+      `INSERT INTO published_slotted_counters (record_type, record_id, slot, count) VALUES ${rows((slot) => `(1, 1, ${slot}, 1)`)}`,
+    )
     const sum = async () =>
       Number((await server.query(`SELECT COALESCE(SUM(count), 0) AS sum FROM \`${database}\`.${TABLES[kind]}`))[0]!.sum)
     const [waitsBefore, sumBefore] = [await server.waits(), await sum()]

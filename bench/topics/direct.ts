@@ -39,7 +39,7 @@ export const direct: Topic = {
     `exist. The milliseconds are those of ${PER.toLocaleString('en-US')} increments. Connections, not processes, are new in each run. ` +
     'Below them, from `performance_schema.data_locks`, what three transactions lock that increment different slots: ' +
     '`X` is a next-key lock (a record and the gap before it), `X,REC_NOT_GAP` the record alone, `X,INSERT_INTENTION` waits to insert where a gap is locked; `supremum` is the end of an index.',
-  seconds: 1,
+  seconds: 0.6,
   needs: ['mysql'],
   variants,
   columns: ['milliseconds', 'perSecond', 'lockWaitsPer1000', 'deadlocksPer1000'],

@@ -6,6 +6,8 @@ import { ownKey } from './writers.ts'
 
 const CONNECTIONS = 64
 const SLOTS = [1, 4, 16, 100, 1_000]
+/** So few that writers queue for them: it takes a while until the queue has its length. */
+const FEW_SLOTS = 16
 const COMMITS = [0, 2, 5]
 const RATES = [10, 100, 1_000, 10_000]
 /** How often a slot may be busy at most, for writers that choose at random to meet few others: half the time. */
@@ -22,7 +24,7 @@ const variants = COMMITS.flatMap((commitMs) =>
       table: `Commits of ${commitMs} ms`,
       connections: CONNECTIONS,
       behaviour: { commitMs },
-      rampSeconds: 1,
+      rampSeconds: slots <= FEW_SLOTS ? 1 : 0,
       axes: { slots, commit: commitOf(commitMs) },
     }),
   ),

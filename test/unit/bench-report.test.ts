@@ -8,7 +8,7 @@ import { chartFiles, renderOutputs } from '../../bench/report/outputs.ts'
 import { renderReport } from '../../bench/report/report.ts'
 import { type Results, readResults, type TopicResults } from '../../bench/report/results.ts'
 import { FIGURES, type Figures, type Topic } from '../../bench/topic.ts'
-import { TOPICS } from '../../bench/topics/topics.ts'
+import { QUESTIONS, TOPICS, topicsOf } from '../../bench/topics/topics.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
 const ROUNDS = 5
@@ -32,6 +32,7 @@ function invent({ variants }: Topic, seed: number): TopicResults {
       databaseSettings: {},
     },
     extent: { rounds: ROUNDS, seconds: 1 },
+    tookSeconds: 61,
     tables: [],
     runs,
   }
@@ -73,7 +74,7 @@ describe('what is written from the benchmarks’ results', () => {
   it('has nothing to say where nothing was measured', () => {
     const readme = '<!-- figures: written by npm run bench -- --render --><!-- /figures -->'
     expect(renderHeadline(readme, {})).not.toContain('\n- ')
-    expect(renderReport(TOPICS, {})).not.toMatch(/NaN|undefined|!\[/)
+    expect(renderReport(QUESTIONS, {})).not.toMatch(/NaN|undefined|!\[/)
   })
 
   it('puts the figures that were measured last into README.md, and touches nothing else of it', () => {
@@ -90,6 +91,20 @@ describe('what is written from the benchmarks’ results', () => {
   })
 })
 
+describe('names of benchmarks', () => {
+  const named = (...names: string[]) => topicsOf(names).map(({ name }) => name)
+
+  it('stand for a question with all of its parts, or for a part', () => {
+    for (const [first, ...parts] of QUESTIONS) {
+      expect(topicsOf([first.name])).toEqual([first, ...parts])
+      for (const part of parts) expect(topicsOf([part.name])).toEqual([part])
+    }
+    expect(named('direct', 'contention')).toEqual(['contention', 'direct'])
+    expect(named('faults', 'reading')).toEqual(['reading', 'faults'])
+    expect(topicsOf([])).toEqual(TOPICS)
+  })
+})
+
 describe.each(TOPICS)('the benchmark $name', (topic) => {
   it('tells its variants apart, and compares those that it has', () => {
     const names = topic.variants.map(({ name }) => name)
@@ -102,7 +117,7 @@ describe.each(TOPICS)('the benchmark $name', (topic) => {
     const sentences = topic.findings?.(measured) ?? []
     const tables = topic.derived?.(measured) ?? []
     expect(JSON.stringify([sentences, tables])).not.toMatch(/NaN|undefined|Infinity/)
-    const report = renderReport([topic], { [topic.name]: measured })
+    const report = renderReport([[topic]], { [topic.name]: measured })
     expect(report).toContain(`## ${topic.title}`)
     for (const sentence of sentences) expect(report).toContain(sentence)
   })
