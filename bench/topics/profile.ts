@@ -73,8 +73,7 @@ async function profileHits(rig: Rig, service: Service, inspectorPort: number, se
       keys: 1,
       order: 'turn',
     } as const
-    const send = (seconds: number) =>
-      runWrk({ ...load, seed: 1, rampSeconds: 0, seconds }, service.directory, rig.signal)
+    const send = (seconds: number) => runWrk({ ...load, seed: 1, rampSeconds: 0, seconds }, rig.signal)
     await send(WARM_UP_SECONDS)
     await inspector.call('Profiler.enable')
     await inspector.call('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS })
