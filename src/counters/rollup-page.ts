@@ -38,8 +38,6 @@ export interface RollUpPage {
   last: Cursor | null
   /** Whether there was nothing behind it. */
   exhausted: boolean
-  /** Whether all counters are whole: what follows is of others. */
-  whole: boolean
 }
 
 /**
@@ -81,13 +79,11 @@ export async function readRollUpPage(db: Executor, after: Cursor | null, limit: 
   // One row more than the page may have tells whether its last counter goes on.
   const following = rows[limit]
   const cut = following !== undefined && byPrimaryKey(addressOf(following), counters.at(-1)!) === 0
-  const whole = !cut || counters.length > 1
-  if (cut && whole) counters.pop()
+  if (cut && counters.length > 1) counters.pop()
   return {
     counters,
     last: counters.at(-1)?.slots.at(-1) ?? null,
     exhausted: following === undefined,
-    whole,
   }
 }
 
@@ -103,16 +99,10 @@ const addressOf = (row: Record<string, unknown>) => ({
  * one of several runs that saw the same do it.
  *
  * @param at the time of the run; the history of the hour, day, week and month it lies in is added to
- * @param meanwhile begins something else while the longest of the statements is under way
  * @returns `false` if another run moved any of these counters first; nothing was changed then
  * @throws {DatabaseFailure} with an unknown outcome too; either way the page may simply be read again
  */
-export async function moveRollUpPage(
-  db: Database,
-  counters: readonly SeenCounter[],
-  at: Date,
-  meanwhile: () => void,
-): Promise<boolean> {
+export async function moveRollUpPage(db: Database, counters: readonly SeenCounter[], at: Date): Promise<boolean> {
   await createTotals(db, counters)
   const moves = counters.map((counter) => ({
     recordType: counter.recordType,
@@ -129,13 +119,11 @@ export async function moveRollUpPage(
       await addToHistory(transaction, moves, at)
       // Last, because these are the rows that writers want: they are locked for one more round trip, the COMMIT. An upsert,
       // so that a slot pruned meanwhile comes back negative rather than being missed. The batch mark stays as it is.
-      const subtracted = transaction.execute(
+      await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
          VALUES ${subtractions}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
       )
-      meanwhile()
-      await subtracted
     })
     return true
   } catch (error) {

@@ -7,8 +7,8 @@ import { withRetries } from '../database/retry.ts'
 import { MAX_COUNTED } from './backlog.ts'
 import { byPrimaryKey } from './counter.ts'
 import { random64 } from './random.ts'
-import { amountOf, fits, moveRollUpPage, type RollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
-import { acquireLease, type Cursor, releaseLease } from './rollup-state.ts'
+import { amountOf, fits, moveRollUpPage, readRollUpPage, type SeenCounter } from './rollup-page.ts'
+import { acquireLease, releaseLease } from './rollup-state.ts'
 
 /**
  * Most statements one page takes: read, missing totals, BEGIN, totals, three for the history, slots, COMMIT, and ROLLBACK if
@@ -22,7 +22,7 @@ const MAX_FAILURES = 3
 /** Statements before the first page: taking the lease. */
 const FIRST_STATEMENTS = 2
 /** Most slots in a page while there is no hurry. Larger ones are faster, but writers feel them: bench/README.md has figures. */
-export const UNHURRIED_SLOTS = 600
+export const UNHURRIED_SLOTS = 1_000
 /** Statements below which a run is always in a hurry: a small page takes as many as a large one. The free plan allows 50. */
 const UNHURRIED_STATEMENTS = 100
 
@@ -61,7 +61,8 @@ export interface RollUpOptions extends RollUpSettings {
  * this one stops. Runs may overlap, repeat, or end at any point: every page is a zero-sum transaction of its own.
  *
  * Pages are small, for the writers beside it, unless there is a hurry: there are few statements, half of them or of the time are used
- * up, or the run before did not get to the end. While one page is moved, the next one is read.
+ * up, or the run before did not get to the end. One page after the other, and none is read while another is moved: that would be
+ * faster by little, and occupy two processors of the database at once.
  *
  * @throws {DatabaseFailure} when the database keeps failing; what was moved until then stays moved
  */
@@ -90,26 +91,16 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
   const spent = () => Math.max(db.sent / maxStatements, (Date.now() - began) / (maxSeconds * 1_000))
   const mayTake = (statements: number) =>
     db.sent + statements + LAST_STATEMENTS <= maxStatements && Date.now() - began < maxSeconds * 1_000
-  const readPage = (after: Cursor | null) => {
+  const slotsOfNext = () => {
     const hurry = start !== null || maxStatements < UNHURRIED_STATEMENTS || spent() > 0.5
-    return readRollUpPage(db, after, hurry ? pageSlots : Math.min(pageSlots, UNHURRIED_SLOTS))
+    return hurry ? pageSlots : Math.min(pageSlots, UNHURRIED_SLOTS)
   }
-  let ahead: Promise<RollUpPage> | null = null
   while (!complete && mayTake(PAGE_STATEMENTS)) {
     try {
-      const page: RollUpPage = await (ahead ?? readPage(cursor))
-      ahead = null
+      const page = await readRollUpPage(db, cursor, slotsOfNext())
       const movable = page.counters.filter(fits)
-      // Of other counters, whose versions this page does not change; and only if there is enough left to move them as well.
-      const goesOn = page.whole && !page.exhausted && mayTake(2 * PAGE_STATEMENTS)
-      const readAhead = () => {
-        if (!goesOn) return
-        ahead = readPage(page.last)
-        ahead.catch(() => {}) // Told when it is waited for, if it is.
-      }
-      if (movable.length > 0 && !(await moveRollUpPage(db, movable, at, readAhead))) {
+      if (movable.length > 0 && !(await moveRollUpPage(db, movable, at))) {
         done.overtaken++
-        ahead = null
         continue
       }
       done.stuck += page.counters.length - movable.length
@@ -121,7 +112,6 @@ export async function rollUp(database: Database, options: RollUpOptions): Promis
         cursor = null
       }
     } catch (error) {
-      ahead = null
       if (error instanceof DatabaseFailure && error.retry && ++failures < MAX_FAILURES) continue
       await releaseLease(frame, holder, { at, cursor, caughtUp: false }).catch(() => {})
       throw error
