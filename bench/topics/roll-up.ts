@@ -23,7 +23,7 @@ export const rollUp: Topic = {
   name: 'roll-up',
   title: 'What does rolling up cost, and do writers feel it?',
   text:
-    `\`POST /v1/rollup\` on the paid plan (\`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}): pages of ${UNHURRIED_SLOTS} slots, and of ${number(SETTINGS.ROLLUP.page_slots)} in a hurry, which is when the run before did not get to the end. Against what one would write by hand with all of SQL: INSERT … SELECT … GROUP BY into the same ` +
+    `\`POST /v1/rollup\` on the paid plan (\`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}): pages of ${number(UNHURRIED_SLOTS)} slots, and of ${number(SETTINGS.ROLLUP.page_slots)} in a hurry, which is when the run before did not get to the end. Against what one would write by hand with all of SQL: INSERT … SELECT … GROUP BY into the same ` +
     'tables and an UPDATE of the slots, in one transaction on the server itself, no row leaving it. Both are warmed up with as much, and checked afterwards: totals and every ' +
     'period hold what was pending, once. Then the number of pending slots varies, then that of counters without any. Memory is what workerd grows by at most. Writers: ' +
     `${CIRCUMSTANCES}, and roll-ups one after the other for all of the time, where the service does one a minute. No latency is added in the other tables.`,
