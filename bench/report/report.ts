@@ -25,9 +25,9 @@ minutes; interrupted, it leaves nothing running, and what was measured before st
 
 The Worker is built as \`wrangler deploy\` does and runs on workerd itself, one isolate, without \`wrangler dev\` in front. It
 reaches a real database server with durable settings through the local PlanetScale endpoint, which runs in a process of its
-own. MySQL writes its log by threads of its own while it is measured (\`innodb_log_writer_threads\`), as 8.0 does without being told, and
-so PlanetScale; left off, as later versions leave it on small machines, a commit beside large statements now and then waits
-100 ms for nothing. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
+own. MySQL is told to write its log by threads of its own (below, where the settings name \`innodb_log_writer_threads\`), as 8.0 does
+by itself, and so PlanetScale: left off, as later versions leave it on small machines, a commit beside large statements now and
+then waits 100 ms for nothing. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
 absolute figures say little; what counts is how variants compare that were measured side by side.
 
 Unless it says otherwise, every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured.
