@@ -104,6 +104,7 @@ async function measure(
     say(`Measuring on ${rig.servers.map(({ description }) => description).join(' and ')}: ${all} runs.`)
     for (const { topic, variants, skipped } of plans) {
       for (const why of skipped) say(`${topic.name}: left out, ${why}`)
+      for (const server of rig.servers) await server.useLogWriterThreads(topic.logWriterThreads ?? false)
       const environment = await observeMachine(rig)
       const topicBegan = Date.now()
       const extent = { rounds, seconds: seconds ?? topic.seconds ?? SECONDS }

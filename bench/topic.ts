@@ -103,6 +103,8 @@ export interface Topic {
   comparisons: Comparison[]
   /** What else is needed, for what is looked at once. */
   needs?: readonly Need[]
+  /** Whether MySQL is to write its log by threads of its own: see `BenchServer`. Default: as the server is set. */
+  logWriterThreads?: true
   /** What is looked at once, after the rounds. */
   once?(rig: Rig, seconds: number, rounds: number): Promise<Table[]>
   /** Pictures of what was measured. */

@@ -59,7 +59,6 @@ export class Rig {
         this.#missing.set(product, `${error instanceof Error ? error.message : String(error)}${hint}`)
       }
     }
-    for (const server of this.#servers) await server.useLogWriterThreads()
     if (needs.has('redis') && !(await hasRedis(this.say))) {
       this.#missing.set('redis', 'redis-server is not installed: sudo apt-get install redis-server')
     }

@@ -39,15 +39,21 @@ export class BenchServer {
   }
 
   /**
-   * Has MySQL write its log by threads of its own, as 8.0 does, which PlanetScale runs; later versions do not on small machines. There
-   * a commit that finds another's log record unfinished now and then waits 100 ms for a wake-up that was lost
-   * (`log_self_write_up_to` in MySQL's storage/innobase/log/log0write.cc), and these waits would be the 99th percentile. Until `stop`.
+   * Has MySQL write its log by threads of its own, as 8.0 does, which PlanetScale runs; or as it was set. Later versions do not on small
+   * machines, where it takes processor time from everything else. Without them a commit that finds another's log record
+   * unfinished now and then waits 100 ms for a wake-up that was lost (`log_self_write_up_to` in MySQL's
+   * storage/innobase/log/log0write.cc). `stop` sets it back, too.
    */
-  async useLogWriterThreads(): Promise<void> {
-    const [row] = await this.query('SHOW GLOBAL VARIABLES LIKE ?', [LOG_WRITER_THREADS])
-    if (row?.Value !== 'OFF') return
-    await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = ON`)
-    this.#logWriterThreadsWereOff = true
+  async useLogWriterThreads(wanted: boolean): Promise<void> {
+    if (wanted && !this.#logWriterThreadsWereOff) {
+      const [row] = await this.query('SHOW GLOBAL VARIABLES LIKE ?', [LOG_WRITER_THREADS])
+      if (row?.Value !== 'OFF') return
+      await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = ON`)
+      this.#logWriterThreadsWereOff = true
+    } else if (!wanted && this.#logWriterThreadsWereOff) {
+      await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = OFF`)
+      this.#logWriterThreadsWereOff = false
+    }
   }
 
   /** Product and version. */
@@ -98,7 +104,7 @@ export class BenchServer {
   /** Removes what was made on it and stops it, unless somebody else runs it. */
   async stop(attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
     for (const name of this.#databases) await attempt(this.dropDatabase(name))
-    if (this.#logWriterThreadsWereOff) await attempt(this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = OFF`))
+    await attempt(this.useLogWriterThreads(false))
     await attempt(this.#admin.end())
     await attempt(this.#server.stop())
   }

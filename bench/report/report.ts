@@ -25,9 +25,7 @@ minutes; interrupted, it leaves nothing running, and what was measured before st
 
 The Worker is built as \`wrangler deploy\` does and runs on workerd itself, one isolate, without \`wrangler dev\` in front. It
 reaches a real database server with durable settings through the local PlanetScale endpoint, which runs in a process of its
-own. MySQL is told to write its log by threads of its own (below, where the settings name \`innodb_log_writer_threads\`), as 8.0 does
-by itself, and so PlanetScale: left off, as later versions leave it on small machines, a commit beside large statements now and
-then waits 100 ms for nothing. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
+own. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
 absolute figures say little; what counts is how variants compare that were measured side by side.
 
 Unless it says otherwise, every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured.
@@ -95,9 +93,10 @@ function circumstances(measured: Measured[]): string {
   })
   const lines = [...alike].map(([text, group]) => {
     const loads = group.map(({ topic, result: { environment, extent, tookSeconds } }) => {
-      return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s in ${minutes(tookSeconds)} at ${environment.machine.loadBefore}`
+      const took = tookSeconds === undefined ? '' : ` in ${minutes(tookSeconds)}`
+      return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s${took} at ${environment.machine.loadBefore}`
     })
-    return `- ${text}; rounds, seconds of each run, time for all of them, and load average of the minute before: ${loads.join(', ')}`
+    return `- ${text}; rounds, seconds of each run, time for all of them (unless older than that is taken down), and load average of the minute before: ${loads.join(', ')}`
   })
   return `## Measured\n\n${lines.join('\n')}\n`
 }

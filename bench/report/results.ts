@@ -8,8 +8,8 @@ import type { Run, Table } from '../topic.ts'
 export interface TopicResults {
   environment: Environment
   extent: Extent
-  /** Seconds that all of it took. */
-  tookSeconds: number
+  /** Seconds that all of it took. Not in results from before it was taken down. */
+  tookSeconds?: number
   /** What could not be measured there, and why. */
   skipped?: string[]
   tables: Table[]
