@@ -41,7 +41,7 @@ export class BenchServer {
   /**
    * Has MySQL write its log by threads of its own, as 8.0 does, which PlanetScale runs; or as it was set. Later versions do not on small
    * machines, where it takes processor time from everything else. Without them a commit that finds another's log record
-   * unfinished now and then waits 100 ms for a wake-up that was lost (`log_self_write_up_to` in MySQL's
+   * unfinished now and then waits 100 ms for a wake-up that does not come (`log_self_write_up_to` in MySQL's
    * storage/innobase/log/log0write.cc). `stop` sets it back, too.
    */
   async useLogWriterThreads(wanted: boolean): Promise<void> {

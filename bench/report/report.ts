@@ -96,7 +96,7 @@ function circumstances(measured: Measured[]): string {
       const took = tookSeconds === undefined ? '' : ` in ${minutes(tookSeconds)}`
       return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s${took} at ${environment.machine.loadBefore}`
     })
-    return `- ${text}; rounds, seconds of each run, time for all of them (unless older than that is taken down), and load average of the minute before: ${loads.join(', ')}`
+    return `- ${text}; rounds, seconds of each run, time for all of them where it was taken down, and load average of the minute before: ${loads.join(', ')}`
   })
   return `## Measured\n\n${lines.join('\n')}\n`
 }

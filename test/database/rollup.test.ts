@@ -122,6 +122,28 @@ describe('a roll-up', () => {
     },
   )
 
+  it('reads a page anew that another run moved between its being read and its being moved', async () => {
+    for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, id)
+    // The totals are there, so that it is their versions that tell.
+    await run()
+    for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, 100n + id)
+    let begun = 0
+    const slow = openDatabase({
+      url: db.url,
+      deadlineMs: 10_000,
+      fetch: async (input, init) => {
+        if (String(init?.body).includes('"BEGIN"') && ++begun === 2) {
+          expect(await run({ lease: false })).toMatchObject({ outcome: 'complete', moved: 39n })
+          for (let id = 7n; id <= 9n; id++) await add(id, 1n, 1n, 200n + id)
+        }
+        return fetch(input, init)
+      },
+    })
+    expect(await run({ pageSlots: 3 }, slow)).toMatchObject({ outcome: 'complete', moved: 9n, overtaken: 1, left: 0 })
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(93n)
+    expect(await db.number('SELECT SUM(count) FROM slotted_counters')).toBe(0n)
+  })
+
   it('stops at its budget, and the next one goes on where it stopped, whatever is written meanwhile', async () => {
     for (let id = 1n; id <= 30n; id++) await add(id, 1n, 1n, id)
     const first = await run({ pageSlots: 10, maxStatements: 14 })
