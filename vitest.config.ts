@@ -1,10 +1,24 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
-/** Generous: the slow ones work on a real server, on machines that are shared. */
-const testTimeout = 120_000
+/*
+ * Each folder of test/ is a project. Below it, paths mirror src/, cli/, local/ and build/.
+ *
+ *   npm test            every file except *.slow.test.ts: less than 3 minutes on 2 cores
+ *   npm run test:all    every file
+ *   npm run test:vitess database, worker and faults on the vtgate that VITESS_URL names
+ *
+ * A file is slow if it takes more than 10 seconds by itself on an idle machine. Everything in faults/ is slow, and everything in
+ * browser/ but one test.
+ *
+ *   npx vitest run --project worker                  one project
+ *   npx vitest run test/unit/config/config.test.ts   one file, a slow one too
+ */
 
-/** Real queues for tests that want them (test/harness/queue.ts), a Worker that takes what comes out of them, and a rate limit. */
+/** Milliseconds. Generous, because the tests use a real database server on machines that they share. */
+const TIMEOUT_MS = 120_000
+
+/** Local queues, the Worker that keeps what comes out of them (test/harness/queue-sink.js), and a rate limit. */
 const BINDINGS = {
   ratelimits: { LIMIT_OF_FIVE: { namespace_id: '1', simple: { limit: 5, period: 60 } } },
   queueProducers: { QUEUE_OF_BATCHES: 'batches', QUEUE_OF_DEAD_BATCHES: 'dead-batches' },
@@ -20,34 +34,41 @@ const BINDINGS = {
   ],
 }
 
-/** Tests that run in workerd, with the configuration the Worker ships with. */
-function inWorkerd(name: string, miniflare = {}) {
-  return {
-    plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' }, miniflare })],
-    test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout },
-  }
+/** A project whose tests run in Node. */
+function inNode(name: string, more: { globalSetup?: string } = {}) {
+  const include = [`test/${name}/**/*.test.ts`]
+  const setupFiles = './test/harness/each-file.ts'
+  return { test: { name, include, setupFiles, testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS, ...more } }
 }
 
-/** Tests that run in Node. */
-function inNode(name: string, more: { globalSetup?: string } = {}) {
-  return { test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout, hookTimeout: testTimeout, ...more } }
+/**
+ * A project whose tests run in workerd, with the configuration that the Worker ships with. Its files share an isolate, because
+ * loading all modules again takes 3 s.
+ */
+function inWorkerd(name: string, miniflare = {}) {
+  const { test } = inNode(name)
+  // Not verbose: workerd would print every connection that a test cuts.
+  const plugin = cloudflareTest({ wrangler: { configPath: './wrangler.toml' }, miniflare, verbose: false })
+  // Vite would warn about the source map of a package.
+  return { logLevel: 'error' as const, plugins: [plugin], test: { ...test, isolate: false } }
 }
 
 export default defineConfig({
   test: {
-    // One database server for all of them; every test file takes databases of its own on it.
-    globalSetup: './test/harness/setup.ts',
     projects: [
       inNode('unit'),
       inWorkerd('database'),
       inWorkerd('worker', BINDINGS),
       inNode('local'),
-      inNode('outage'),
       inNode('browser', { globalSetup: './test/browser/setup.ts' }),
       inNode('faults', { globalSetup: './test/faults/built-worker.ts' }),
     ],
-    // The machine is small and the server shared: more at once would only make the slow tests slower.
+    // Starts one database server for all projects. Each test file takes its databases from there.
+    globalSetup: './test/harness/setup.ts',
+    // More workers would only slow down the tests that wait for the database.
     maxWorkers: 2,
-    fileParallelism: true,
+    // One line per file. What a test and its Worker log is shown if the test fails.
+    silent: 'passed-only',
+    slowTestThreshold: TIMEOUT_MS,
   },
 })

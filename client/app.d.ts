@@ -1,9 +1,9 @@
-// Made of the routes by `npm run client`; not to be edited. It imports types of Hono and nothing else, so it may also be copied.
-// biome-ignore-all lint/complexity/noBannedTypes: how Hono says that there is nothing
+// Generated from the routes by `npm run client`. Do not edit. It imports only types of Hono, so it may also be copied.
+// biome-ignore-all lint/complexity/noBannedTypes: Hono's type of an empty object
 import type { Hono } from 'hono'
 import type { BlankEnv } from 'hono/types'
 
-/** What a Slotted Counter answers, for Hono's client: `hc<App>('https://YOUR-WORKER')`. */
+/** The routes of a Slotted Counter, for Hono's client: `hc<App>('https://YOUR-WORKER')`. */
 export type App = Hono<BlankEnv, Routes, '/'>
 
 type Routes = {
@@ -887,6 +887,7 @@ type Routes = {
                 | 'pruning_behind'
                 | 'rollup_behind'
                 | 'rollup_missing'
+                | 'too_few_ranges'
               detail: string
             }[]
             unavailable: {

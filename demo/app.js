@@ -1,4 +1,4 @@
-// A single-page section: it shows what the address says, and changes the address without loading anything.
+// A single-page application: it shows the section of the address, and changes the address without loading a page.
 const links = document.querySelectorAll('a[data-section]')
 
 function render() {

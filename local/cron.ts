@@ -1,19 +1,18 @@
 import { Cron } from 'croner'
 
 /**
- * Stops the clock, and waits for a run that is under way.
+ * Stops the clock and waits for runs in progress.
  *
- * @param patience when it settles, the run is no longer waited for: it may be cut off anywhere without harm
+ * @param patience ends the wait when it settles. A run may be cut off at any point without harm.
  */
 export type StopCron = (patience?: Promise<unknown>) => Promise<void>
 
 /**
- * Fires the Worker's cron triggers as production would: `wrangler dev` has the handler but no clock.
+ * Fires the Worker's cron triggers, as Cloudflare does in production: `wrangler dev` has the handler but no clock.
  *
- * @param workerUrl where the Worker answers
+ * @param workerUrl the Worker's address
  * @param expressions the cron expressions of wrangler.toml, in UTC
- * @param say told of runs that fail; what a run did stands in the Worker's own log
- * @returns stops the clock
+ * @param say called for each run that fails. The Worker's own log reports what a run did.
  */
 export function startCron(workerUrl: string, expressions: readonly string[], say: (line: string) => void): StopCron {
   const running = new Set<Promise<void>>()
@@ -24,7 +23,7 @@ export function startCron(workerUrl: string, expressions: readonly string[], say
       const outcome = outcomeOf(await response.text())
       if (outcome !== 'ok') say(`Cron ${expression}: ${outcome ?? `HTTP ${response.status}`}`)
     } catch (error) {
-      say(`Cron ${expression} did not reach the Worker: ${error instanceof Error ? error.message : String(error)}`)
+      say(`Cron ${expression} could not reach the Worker: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   const jobs = expressions.map(
@@ -39,13 +38,13 @@ export function startCron(workerUrl: string, expressions: readonly string[], say
   return async (patience = new Promise<never>(() => {})) => {
     for (const job of jobs) job.stop()
     if (running.size === 0) return
-    const notice = setTimeout(() => say('Waiting for a cron run that is under way …'), 500)
+    const notice = setTimeout(() => say('Waiting for a cron run in progress …'), 500)
     await Promise.race([Promise.allSettled(running), patience])
     clearTimeout(notice)
   }
 }
 
-/** What wrangler says of a run; nothing if it is not wrangler's answer, as while it restarts. */
+/** The outcome of a run; `undefined` if the response is not wrangler's, as during a restart. */
 function outcomeOf(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { outcome?: string } | null)?.outcome

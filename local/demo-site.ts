@@ -14,19 +14,19 @@ export interface DemoSite {
 }
 
 /**
- * Serves the pages of `demo/` on 127.0.0.1, as somebody else's site that is counted.
+ * Serves the pages of `demo/` on 127.0.0.1: an example of a site whose visits are counted.
  *
- * @param counter the origin of the Worker that counts
- * @param port 0 takes one that is free
- * @throws {Error} with the code `EADDRINUSE` if the port is taken
+ * @param counter the origin of the Worker that counts them
+ * @param port 0 chooses a free port
+ * @throws {Error} with the code `EADDRINUSE` if the port is in use
  */
 export async function startDemoSite({ counter, port }: { counter: string; port: number }): Promise<DemoSite> {
   const pages = await renderPages(counter)
-  // No pages: those on the disk do not name the counter yet.
+  // Not for pages: the files still have a placeholder in place of the counter's origin.
   const files = sirv(FOLDER, { dev: true, extensions: [] })
   const server = createServer((request, response) => {
     const pathname = request.url!.replace(/[?#].*$/s, '')
-    // The application's addresses are all one page.
+    // All addresses of the application show one page.
     const page = pages.get(pathname.startsWith('/app/') ? '/app' : pathname)
     const notFound = () => void response.writeHead(404, { 'Content-Type': 'text/plain' }).end('Not found\n')
     if (page !== undefined && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -39,10 +39,10 @@ export async function startDemoSite({ counter, port }: { counter: string; port: 
     server.once('error', failed)
     server.listen(port, '127.0.0.1', done)
   })
-  const taken = (server.address() as AddressInfo).port
+  const chosen = (server.address() as AddressInfo).port
   return {
-    url: `http://127.0.0.1:${taken}`,
-    port: taken,
+    url: `http://127.0.0.1:${chosen}`,
+    port: chosen,
     stop() {
       const closed = new Promise<void>((done) => server.close(() => done()))
       server.closeAllConnections()

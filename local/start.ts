@@ -1,34 +1,38 @@
-// `npm start`: everything on this machine, on a real database, until Ctrl-C.
-import { join, resolve } from 'node:path'
+// `npm start`: runs everything on this machine, with a real database, until Ctrl-C.
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
+import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { type StopCron, startCron } from './cron.ts'
+import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
 import { type DemoSite, startDemoSite } from './demo-site.ts'
-import { freePort, isFree } from './free-port.ts'
-import { InstanceLock } from './instance.ts'
-import { type LocalDatabase, startLocalDatabase } from './local-database.ts'
-import { endLeftover, type ServerProcess } from './server-process.ts'
-import { PROJECT, startWorker } from './worker-process.ts'
+import { freePort, isFree } from './processes/free-port.ts'
+import { endLeftover, type ServerProcess } from './processes/server-process.ts'
+import { PROJECT } from './project-root.ts'
+import { lockStateDirectory } from './state-directory-lock.ts'
+import { startWorker } from './worker/wrangler-dev.ts'
 
-/** Milliseconds that stopping waits for a roll-up; a second Ctrl-C ends the wait. */
+/** Milliseconds to wait for a roll-up when stopping. A second Ctrl-C ends the wait. */
 const CRON_PATIENCE_MS = 5_000
-/** Where the demo site is, unless that port is taken or another one is asked for. */
+/** The port of the demo site, unless it is in use or DEMO_PORT is set. */
 const DEMO_PORT = 8788
-/** Milliseconds within which a second signal is taken for the same one. */
+/** Milliseconds within which a second signal counts as the same keystroke. */
 const ONE_KEYSTROKE_MS = 1_000
 
 program
   .name('npm start --')
-  .description('Runs database, PlanetScale endpoint, Worker, cron and a demo site on this machine until Ctrl-C.')
-  .option('--database-only', 'run the database and the endpoint, for `npx wrangler dev`')
+  .description(
+    'Runs the database, the PlanetScale endpoint, the Worker, its cron and a demo site on this machine, until Ctrl-C.',
+  )
+  .option('--database-only', 'run only the database and the endpoint, for `npx wrangler dev`')
   .addHelpText(
     'after',
     `
 Environment:
   PORT       port of the Worker on 127.0.0.1 (default 8787)
-  DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or another one if that is taken)
-  STATE_DIR  folder for the database and everything else that is kept (default .local)
+  DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or a free one if that is in use)
+  STATE_DIR  folder for the database and all other data (default .local)
   API_TOKEN  the Worker's API token (default "local")
   MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`,
   )
@@ -37,7 +41,6 @@ Environment:
 const { databaseOnly = false } = program.opts<{ databaseOnly?: boolean }>()
 const port = Number(process.env.PORT || 8787)
 const demoPort = process.env.DEMO_PORT ? Number(process.env.DEMO_PORT) : undefined
-const stateDirectory = resolve(PROJECT, process.env.STATE_DIR || '.local')
 const apiToken = process.env.API_TOKEN || 'local'
 const url = `http://127.0.0.1:${port}`
 const say = (line: string) => console.log(`[local] ${line}`)
@@ -49,29 +52,26 @@ for (const [name, value] of [
   if (!Number.isInteger(value) || value < 1 || value > 65_535)
     program.error(`${name} must be a number from 1 to 65535.`)
 }
-if (demoPort === port) program.error('DEMO_PORT must be another port than PORT.')
+if (demoPort === port) program.error('DEMO_PORT and PORT must differ.')
 
-let lock: InstanceLock | undefined
+let unlock: (() => void) | undefined
 let database: LocalDatabase | undefined
 let worker: ServerProcess | undefined
 let stopCron: StopCron | undefined
 let demo: DemoSite | undefined
-let hurry = () => {}
-const impatience = new Promise<void>((resolve) => {
-  hurry = resolve
-})
+const impatience = Promise.withResolvers<void>()
 let stopping: Promise<void> | undefined
 let askedAt = 0
 
-/** Stops what runs, in the opposite order. Safe to call at any point, also while starting. */
+/** Stops everything in reverse order. Safe to call at any time, even while starting. */
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     process.exitCode = exitCode
     await demo?.stop()
-    await stopCron?.(Promise.race([impatience, setTimeout(CRON_PATIENCE_MS)]))
+    await stopCron?.(Promise.race([impatience.promise, setTimeout(CRON_PATIENCE_MS)]))
     await worker?.stop()
     await database?.stop()
-    await lock?.release()
+    unlock?.()
     if (database !== undefined) say('Stopped; nothing is left running.')
     process.exit()
   })().catch((error: unknown) => {
@@ -86,16 +86,16 @@ let started = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (stopping) {
-      // One Ctrl-C arrives twice: from the terminal, and passed on by npm.
+      // One Ctrl-C arrives twice: from the terminal and from npm.
       if (Date.now() - askedAt < ONE_KEYSTROKE_MS) return
-      hurry()
-      // What is half started ends with this process: it is on a leash.
+      impatience.resolve()
+      // A server that is still starting ends with this process: see stop-with-parent.ts.
       if (!started) process.exit(1)
       return
     }
     askedAt = Date.now()
     say(`${signal}: stopping …`)
-    // What is just being started is waited for, so that it can be stopped in order.
+    // A server can be stopped only when it is up, so wait for the start in progress.
     stopping = starting
       .catch(() => {})
       .then(() => {
@@ -104,20 +104,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       })
   })
 }
-// npm does not always pass on that it was killed; a service without its terminal is of no use to anyone.
+// npm does not always forward the signal that ended it. Without npm, no terminal can stop this process any more.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid
   setInterval(() => {
     if (process.ppid !== parent && !stopping) {
-      say('The process that started this is gone: stopping …')
+      say('npm has ended: stopping …')
       void starting.catch(() => {}).then(() => stop(1))
     }
   }, 1_000).unref()
 }
 
 async function start(): Promise<void> {
-  lock = await InstanceLock.take(stateDirectory, databaseOnly ? 'the local endpoint' : url)
-  if (await endLeftover(stateDirectory, 'worker')) say('Stopped a Worker that an earlier start had left running.')
+  unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url)
+  if (await endLeftover(STATE_DIRECTORY, 'worker')) say('Stopped a Worker that an earlier start left running.')
   if (!databaseOnly && !(await isFree(port))) {
     throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} npm start`)
   }
@@ -125,18 +125,24 @@ async function start(): Promise<void> {
     throw new Error(`Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`)
   }
   say('Starting the database …')
-  database = await startLocalDatabase({ stateDirectory, mysqlUrl: process.env.MYSQL_URL, say })
+  database = await startLocalDatabase({ stateDirectory: STATE_DIRECTORY, mysqlUrl: process.env.MYSQL_URL, say })
   void database.failed.then((error) => {
-    say(`${error.message}\nSee ${join(stateDirectory, 'database/server.log')}.`)
+    say(`${error.message}\nSee ${join(STATE_DIRECTORY, 'database/server.log')}.`)
     return stop(1)
   })
   if (databaseOnly) return
   if (stopping) return
   say('Starting the Worker …')
   const log = (line: string) => console.log(line)
-  worker = await startWorker({ port, stateDirectory, databaseUrl: database.databaseUrl, apiToken, log })
+  worker = await startWorker({
+    port,
+    stateDirectory: STATE_DIRECTORY,
+    databaseUrl: database.databaseUrl,
+    apiToken,
+    log,
+  })
   void worker.ended.then((code) => {
-    if (!stopping) say(`The Worker ended by itself, with exit code ${code}.`)
+    if (!stopping) say(`The Worker ended unexpectedly, with exit code ${code}.`)
     return stop(1)
   })
   demo = await startDemo()
@@ -144,7 +150,7 @@ async function start(): Promise<void> {
   stopCron = startCron(url, triggers.crons ?? [], say)
 }
 
-/** The demo site, on the port that was asked for; else on its usual one, or a free one if a second start has that. */
+/** Starts the demo site on DEMO_PORT if that is set, else on its usual port, or on a free one if that is in use. */
 async function startDemo(): Promise<DemoSite> {
   const wanted = demoPort ?? ((await isFree(DEMO_PORT)) ? DEMO_PORT : await freePort())
   try {
@@ -154,7 +160,7 @@ async function startDemo(): Promise<DemoSite> {
   }
 }
 
-/** The replay command for this instance: what differs from the defaults goes with it. */
+/** The replay command for this service, with the variables that differ from their defaults. */
 function replayCommand(): string {
   const variables = ['PORT', 'API_TOKEN', 'STATE_DIR'].filter((name) => process.env[name])
   return [...variables.map((name) => `${name}='${process.env[name]}'`), 'npm run replay -- access.log'].join(' ')
@@ -164,7 +170,7 @@ function greeting({ server, endpoint, databaseUrl }: LocalDatabase): string {
   const counter = `${url}/v1/counters/page_view/%2Fblog%2Fhello`
   const auth = `-H 'Authorization: Bearer ${apiToken}'`
   const running = `
-  database   ${server.description}, data in ${stateDirectory}
+  database   ${server.description}, data in ${STATE_DIRECTORY}
   endpoint   http://127.0.0.1:${endpoint.port} (PlanetScale's HTTP API)`
   if (databaseOnly) {
     return `${running}
@@ -181,17 +187,17 @@ Ctrl-C stops it.`
   demo site  ${demo!.url}, whose pages it counts
   dashboard  ${url}/ (sign in with the API token: ${apiToken})
 
-To see a chart of real numbers, send an access log (add --dated to count its requests in their own days instead of now),
+To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}
-or look at some pages of the demo site; then open the dashboard, sign in, and press "Roll up now".
+Or visit some pages of the demo site. Then open the dashboard, sign in, and press "Roll up now".
 
 Count a page view, as a browser does:
   curl -i ${url}/hit -A 'Mozilla/5.0 (X11) Firefox/145' -H 'Content-Type: application/json' -d '{"type":"page_view","key":"/blog/hello"}'
-Read it, exact at every instant:
+Read the exact count:
   curl ${counter}
-Count with the token, and read back:
+Count with the token and read the new count:
   curl '${counter}?return=count' ${auth} -H 'Content-Type: application/json' -d '{"by":10}'
-Roll up now instead of at the full minute, and see how things stand:
+Roll up now instead of at the full minute, and see the status:
   curl -X POST ${url}/v1/rollup ${auth}
   curl ${url}/v1/status ${auth}
 

@@ -1,9 +1,10 @@
--- The slots: every increment lands here first.
+-- The slots. Every increment lands here first.
 --
--- The primary key is the address of a slot. There is no surrogate id and no secondary unique key, so that an upsert of an
--- existing slot locks exactly one index record and neighbouring slots never wait for each other (with an auto-increment id
--- and a secondary unique key, the upsert on MySQL leaves a lock on the end of the primary key, where all others have to insert:
--- they do). record_id is the shard key on a sharded keyspace: all rows of one counter live together.
+-- The primary key is the address of a slot. There is no surrogate id and no secondary unique key, so an upsert of an existing
+-- slot locks exactly one index record and neighboring slots never wait for each other. With an auto-increment id and a secondary
+-- unique key, the upsert on MySQL leaves a lock on the end of the primary key, where every other upsert must insert.
+--
+-- On a sharded keyspace, record_id is meant to be the shard key, so that all rows of one counter are on one shard.
 CREATE TABLE IF NOT EXISTS slotted_counters (
   record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
   record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, or the key itself for integer types',
@@ -13,10 +14,10 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
   written_hour INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC of the last batch, by the clock of the database',
   pending TINYINT AS (count <> 0) VIRTUAL COMMENT '1 while there is something to read or roll up',
   PRIMARY KEY (record_type, record_id, slot),
-  -- Finds the slots that hold something, for the roll-up (all counters in key order) and for exact reads (one counter),
-  -- without touching the empty ones that wait for pruning. An entry moves only when a slot turns empty or non-empty.
+  -- Finds the non-empty slots, for the roll-up (all counters in key order) and for exact reads, without touching the empty
+  -- slots that wait for pruning. An entry moves only when a slot becomes empty or non-empty.
   KEY pending (pending, record_type, record_id, slot),
-  -- Finds the slots old enough to prune, oldest first, and covers that page read. Hours, not seconds: the entry of a busy
-  -- slot moves once an hour.
+  -- Finds the slots that are old enough to prune, oldest first, and covers that read. Hours rather than seconds, so that the
+  -- entry of a busy slot moves only once an hour.
   KEY written (written_hour)
 )

@@ -1,7 +1,7 @@
--- The totals: one row per counter, what has been rolled up. total + pending is the count.
+-- The totals: one row for each counter, with the sum that was rolled up. The count is total + pending.
 --
--- Only ever addressed by primary key. version changes with every change of count: it is the guard that lets exactly one
--- of several overlapping roll-ups move what they all saw.
+-- The version changes with every change of the count. It is the guard: of several overlapping roll-ups that saw the same slots,
+-- exactly one moves them.
 CREATE TABLE IF NOT EXISTS counter_totals (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,

@@ -1,6 +1,6 @@
--- The roll-up's own state: one row, created by the first run. Nothing depends on it for correctness: the lease only keeps
--- two runs from doing the same work, and the cursor only sees to it that a run whose budget ends early does not leave the
--- same counters for last every time.
+-- The state of the roll-up: one row, created by the first run. Correctness does not depend on it. The lease keeps two runs from
+-- doing the same work. The cursor lets a run begin where the previous one ran out of budget, so that no counter is always last.
+-- Since 0010, there is a row for each range.
 CREATE TABLE IF NOT EXISTS rollup_state (
   id TINYINT UNSIGNED NOT NULL,
   holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease',

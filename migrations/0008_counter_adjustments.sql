@@ -1,5 +1,7 @@
--- The adjustments: what was added to a total, or taken away, by setting the counter or by importing an old number, rather than
--- by counting. A total is the sum of the counter's history and of its adjustments.
+-- The adjustments: amounts that setting a counter or an import added to its total, or took away. A total is the sum of the
+-- counter's days and its adjustments.
+--
+-- A row is also the mark by which a repeated setting or import is recognized, so rows are never deleted.
 CREATE TABLE IF NOT EXISTS counter_adjustments (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,

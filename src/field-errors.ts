@@ -1,18 +1,18 @@
 import type * as z from 'zod'
 
-/** Names that somebody may have misspelt. Anything else is not given back: it is not ours to repeat. */
+/** Names that are probably misspelt ones. Messages do not repeat anything else that a client sent. */
 const NAME = /^[\w-]{1,40}$/
 
-/** One thing that is wrong with an input or a setting, by the name its author knows it by. */
+/** An error in an input or a setting, under the name that its author knows. */
 export interface FieldError {
   field: string
   message: string
 }
 
 /**
- * Lists what a schema found wrong, one entry per field, in the order of the input.
+ * Lists the errors that a schema found, by field, in the order of the input.
  *
- * @param error what the schema reported
+ * @param error the schema's report
  * @param root the name of the whole input, for errors that belong to no field of it
  */
 export function fieldErrors(error: z.ZodError, root: string): FieldError[] {

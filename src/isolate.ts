@@ -1,79 +1,119 @@
-import { type Config, readConfig } from './config.ts'
-import { batchQueue } from './counters/batch-queue.ts'
-import { GroupCommit } from './counters/group-commit.ts'
-import { KeptTotals } from './counters/kept-totals.ts'
-import { KnownCounters } from './counters/known-counters.ts'
+import type { Bindings } from './config/bindings.ts'
+import { type Config, readConfig } from './config/config.ts'
+import { AddressCache } from './counters/address-cache.ts'
+import type { CounterAddress } from './counters/counter-address.ts'
+import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { StoredNames } from './counters/names.ts'
-import { SharedReads } from './counters/shared-reads.ts'
-import { SlotPool } from './counters/slots.ts'
-import { Visitors } from './counters/visitors.ts'
+import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
+import { ReadsByRange } from './counters/read/reads-by-range.ts'
+import { SharedReads } from './counters/read/shared-reads.ts'
+import { TotalsCache } from './counters/read/totals-cache.ts'
+import { CommitByRange } from './counters/write/commit-by-range.ts'
+import { GroupCommit } from './counters/write/group-commit.ts'
+import { batchQueue } from './counters/write/queue-message.ts'
+import { SlotPool } from './counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
-import { type Database, openDatabase } from './database/database.ts'
+import { type Database, type Executor, openDatabase } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
-import type { Env } from './env.ts'
 import { Bots } from './visits/bots.ts'
+import { Visitors } from './visits/visitors.ts'
 
-/** Milliseconds one attempt at a statement of a request may take; a statement is given up within twice that. */
+/** Milliseconds for one attempt at a statement of a request. A statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000
+/** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
+const BACKGROUND_DEADLINE_MS = 20_000
 
 /** How requests read counters. */
 export interface Reads {
-  exact: SharedReads
-  rolled: KeptTotals
+  exact: ReadsByRange<Reading>
+  totals: TotalsCache
+  /** What was counted in a period that ends now. */
+  recent: Record<RecentPeriod, ReadsByRange<bigint>>
 }
 
-/** What an isolate keeps from request to request: plain data, never a promise or a connection of one of them. */
+/** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
 export interface Isolate {
   config: Config
   db: Database
-  breaker: CircuitBreaker
-  counting: GroupCommit
+  /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
+  breakers: readonly CircuitBreaker[]
+  counting: CommitByRange
   reads: Reads
-  known: KnownCounters
+  addresses: AddressCache
   visitors: Visitors
   bots: Bots
 }
 
-// By the bindings: the platform hands every request of an isolate the same ones.
-const isolates = new WeakMap<Env, Isolate>()
+// By the bindings: the platform passes the same object to every request of an isolate.
+const isolates = new WeakMap<Bindings, Isolate>()
 
 /**
- * The isolate's own things, made on its first request.
+ * The isolate's services, created on its first request. The only way to reach them.
  *
  * @throws {ConfigurationError} on every request until the settings are right
  */
-export function isolateOf(env: Env): Isolate {
-  const known = isolates.get(env)
+export function isolateOf(bindings: Bindings): Isolate {
+  const known = isolates.get(bindings)
   if (known !== undefined) return known
-  const isolate = makeIsolate(readConfig(env))
-  isolates.set(env, isolate)
+  const isolate = makeIsolate(readConfig(bindings))
+  isolates.set(bindings, isolate)
   return isolate
 }
 
+/**
+ * Opens the database for a background run. Without retries: runs retry by themselves, and their budgets count every statement
+ * that is sent.
+ */
+export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Database {
+  return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
+}
+
 function makeIsolate(config: Config): Isolate {
-  const asked = openDatabase({ url: config.databaseUrl, deadlineMs: STATEMENT_DEADLINE_MS })
-  const breaker = new CircuitBreaker()
-  const attempts = withBreaker(asked, breaker)
+  const { databaseUrl: url, ranges, batches } = config
+  const database = openDatabase({ url, deadlineMs: STATEMENT_DEADLINE_MS, ranges })
+  const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
+  const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
+  const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
-  const counting = new GroupCommit({
-    db: attempts,
-    deadlineMs: STATEMENT_DEADLINE_MS,
-    classicSlots,
-    slots: new SlotPool(),
-    names: new StoredNames(),
-    queue: config.batches && batchQueue(config.batches),
-  })
-  const readingAt = (consistency: 'exact' | 'rolled') =>
-    new SharedReads(attempts, { deadlineMs: STATEMENT_DEADLINE_MS, consistency })
   return {
     config,
     db: withRetries(attempts),
-    breaker,
-    counting,
-    reads: { exact: readingAt('exact'), rolled: new KeptTotals(readingAt('rolled')) },
-    known: new KnownCounters(),
+    breakers,
+    counting: new CommitByRange(
+      attemptsByRange.map(
+        (db) =>
+          new GroupCommit({
+            db,
+            deadlineMs: STATEMENT_DEADLINE_MS,
+            classicSlots,
+            slots: new SlotPool(),
+            names: new StoredNames(),
+            queue: batches && batchQueue(batches),
+          }),
+      ),
+    ),
+    reads: makeReads(attemptsByRange),
+    addresses: new AddressCache(),
     visitors: new Visitors(config.apiToken),
     bots: new Bots(),
+  }
+}
+
+/** @param attempts one for each range */
+function makeReads(attempts: readonly Executor[]): Reads {
+  const shared = <Value>(
+    maxCounters: number,
+    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
+  ) => {
+    const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
+    return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
+  }
+  const recent = (period: RecentPeriod) =>
+    shared(MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
+  return {
+    exact: shared(MAX_READ, (db, counters) => readCounters(db, counters, 'exact')),
+    totals: new TotalsCache(shared(MAX_READ, (db, counters) => readCounters(db, counters, 'rolled'))),
+    recent: { day: recent('day'), week: recent('week'), month: recent('month') },
   }
 }

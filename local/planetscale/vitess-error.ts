@@ -1,37 +1,58 @@
-/** An error as the API reports it: with HTTP 200 for a statement that failed, 4xx for a request that is wrong. */
+/** An error as the API reports it: with HTTP 200 if a statement failed, with 4xx if the request is wrong. */
 export interface WireError {
   code: string
   message: string
 }
 
-// MySQL error numbers to gRPC codes, as vttablet converts them (Vitess go/vt/vttablet/tabletserver, go/mysql/sqlerror).
-const GRPC_CODES: Record<number, string> = {
-  1040: 'Unavailable',
+/** A statement failed. `wire` is the error to send to the client. */
+export class StatementError extends Error {
+  readonly wire: WireError
+  constructor(wire: WireError) {
+    super(wire.message)
+    this.wire = wire
+  }
+}
+
+/** The database and server that an error comes from. */
+export interface ErrorSource {
+  /** The name of the database. */
+  readonly name: string
+  /** Whether the server is a vtgate, whose errors are worded already. */
+  readonly isVitess: boolean
+}
+
+// MySQL error numbers to codes, as vttablet converts them (Vitess go/mysql/sqlerror/sql_error.go, `VtRpcErrorCode`). Only
+// numbers that the product may meet.
+const CODES: Record<number, string> = {
+  1040: 'ResourceExhausted',
   1044: 'PermissionDenied',
   1045: 'PermissionDenied',
-  1046: 'InvalidArgument',
-  1049: 'NotFound',
-  1054: 'InvalidArgument',
+  1046: 'FailedPrecondition',
+  1048: 'InvalidArgument',
+  1049: 'InvalidArgument',
+  1053: 'Unavailable',
+  1054: 'NotFound',
   1062: 'AlreadyExists',
   1064: 'InvalidArgument',
-  1105: 'Unknown',
+  1136: 'InvalidArgument',
   1146: 'NotFound',
-  1203: 'Unavailable',
+  1203: 'ResourceExhausted',
   1205: 'DeadlineExceeded',
   1213: 'Aborted',
-  1264: 'OutOfRange',
-  1290: 'FailedPrecondition',
-  1317: 'DeadlineExceeded',
-  1690: 'OutOfRange',
-  1836: 'FailedPrecondition',
+  1235: 'Unimplemented',
+  1264: 'FailedPrecondition',
+  1290: 'ClusterEvent',
+  1366: 'InvalidArgument',
+  1406: 'InvalidArgument',
+  1690: 'InvalidArgument',
   2002: 'Unavailable',
   2003: 'Unavailable',
   2006: 'Unavailable',
-  2013: 'Unavailable',
-  10001: 'ResourceExhausted',
+  2013: 'Canceled',
+  3024: 'Canceled',
 }
 
-// The SQL states of errors that are made up here; those of the server bring their own. Everything else: HY000.
+// The SQL states of errors that the endpoint makes up; the server's errors have their own. Default: HY000.
 const SQL_STATES: Record<number, string> = {
   1040: '08004',
   1062: '23000',
@@ -39,32 +60,63 @@ const SQL_STATES: Record<number, string> = {
   1146: '42S02',
   1213: '40001',
   1264: '22003',
-  1317: '70100',
   1690: '22003',
 }
 
-/** The constants of protobuf JSON: `AlreadyExists` is `ALREADY_EXISTS`. */
+/** A name as protobuf JSON writes it: `AlreadyExists` becomes `ALREADY_EXISTS`. */
 function constantCase(name: string): string {
   return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase()
 }
 
 /**
- * An error of the server in the words of Vitess.
+ * Words an error as vttablet does.
  *
- * @param sql the statement, or nothing where vtgate or vttablet had the error without one
+ * @param code in the spelling of gRPC, such as `AlreadyExists`
+ * @param sql the statement, if the server refused it
  */
-export function vitessError(
-  database: string,
-  { errno, sqlState, message, sql }: { errno: number; sqlState?: string | undefined; message: string; sql?: string },
-): WireError {
-  const grpc = GRPC_CODES[errno] ?? 'Unknown'
+export function vttabletError(database: string, code: string, message: string, sql?: string): WireError {
   const statement = sql === undefined ? '' : `: Sql: ${JSON.stringify(sql.slice(0, 256))}, BindVars: {}`
+  // gRPC has no name for this code of Vitess.
+  const name = code === 'ClusterEvent' ? 'Code(17)' : code
   return {
-    code: constantCase(grpc),
-    message:
-      `target: ${database}.-.primary: vttablet: rpc error: code = ${grpc} desc = ${message} ` +
-      `(errno ${errno}) (sqlstate ${sqlState ?? SQL_STATES[errno] ?? 'HY000'}) (CallerID: planetscale-local)${statement}`,
+    code: constantCase(code),
+    message: `target: ${database}.-.primary: vttablet: rpc error: code = ${name} desc = ${message} (CallerID: planetscale-local)${statement}`,
   }
+}
+
+/** Words an error of the server as vttablet does, with its number and state. */
+export function serverError(
+  database: string,
+  { errno, sqlState, message, sql }: { errno: number; sqlState?: string | undefined; message: string; sql: string },
+): WireError {
+  const text = `${message} (errno ${errno}) (sqlstate ${sqlState ?? SQL_STATES[errno] ?? 'HY000'})`
+  return vttabletError(database, CODES[errno] ?? 'Unknown', text, sql)
+}
+
+// The codes of errors that vtgate makes (Vitess go/vt/vterrors/code.go), by the first digits of their VT codes.
+const VT_CODES: Record<string, string> = {
+  '03': 'InvalidArgument',
+  '05': 'NotFound',
+  '06': 'AlreadyExists',
+  '07': 'PermissionDenied',
+  '09': 'FailedPrecondition',
+  '10': 'Aborted',
+  '12': 'Unimplemented',
+  '13': 'Internal',
+  '14': 'Unavailable',
+}
+
+/**
+ * Returns an error of vtgate as its HTTP API reports it: with a code, but without a number. vtgate's MySQL port reports a number,
+ * and has a code only in the text of vttablet's errors.
+ */
+function vtgateError(errno: number, message: string): WireError {
+  const code =
+    /code = ([\w()]+) desc/.exec(message)?.[1]?.replace('Code(17)', 'ClusterEvent') ??
+    VT_CODES[/^VT(\d\d)\d{3}: /.exec(message)?.[1] ?? ''] ??
+    // Vitess go/mysql/sqlerror/sql_error.go, `mapToSQLErrorFromErrorCode`. Its 1317 is CANCELED and DEADLINE_EXCEEDED too.
+    (errno === 1317 ? 'Aborted' : /^(?:syntax error|column) /.test(message) ? 'InvalidArgument' : CODES[errno])
+  return { code: constantCase(code ?? 'Unknown'), message }
 }
 
 const CONNECTION_ERRNOS: Record<string, number> = {
@@ -77,8 +129,8 @@ const CONNECTION_ERRNOS: Record<string, number> = {
   EPIPE: 2006,
 }
 
-/** Puts whatever the MySQL client threw into the words of Vitess. */
-export function toVitessError(database: string, error: unknown, sql: string): WireError {
+/** Words an error of the MySQL client as Vitess does. */
+export function toWireError({ name, isVitess }: ErrorSource, error: unknown, sql: string): WireError {
   const {
     code = '',
     errno,
@@ -87,5 +139,6 @@ export function toVitessError(database: string, error: unknown, sql: string): Wi
     message,
   } = error as Partial<Record<string, string>> & { errno?: number }
   const number = CONNECTION_ERRNOS[code] ?? (errno !== undefined && errno > 0 ? errno : 2013)
-  return vitessError(database, { errno: number, sqlState, message: sqlMessage ?? message ?? String(error), sql })
+  if (isVitess && sqlMessage !== undefined) return vtgateError(number, sqlMessage)
+  return serverError(name, { errno: number, sqlState, message: sqlMessage ?? message ?? String(error), sql })
 }

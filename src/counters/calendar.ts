@@ -1,9 +1,9 @@
-/** What the history keeps sums of, all in UTC, with the number that stands for each in the database. */
+/** The periods whose sums the history keeps, all in UTC, with their numbers in the database. */
 export const PERIODS = { hour: 0, day: 1, week: 2, month: 3 } as const
 
 export type CalendarPeriod = keyof typeof PERIODS
 
-/** When the period that an instant lies in began. Weeks begin on Monday (ISO 8601). */
+/** The start of the period that an instant lies in. Weeks begin on Monday (ISO 8601). */
 export function startOf(period: CalendarPeriod, at: Date): Date {
   const start = new Date(at)
   if (period === 'hour') start.setUTCMinutes(0, 0, 0)

@@ -1,109 +1,113 @@
+import { BoundedMap } from '../bounded-map.ts'
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { toText } from '../database/text.ts'
-import { byPrimaryKey, type Counter, counterId } from './counter.ts'
-import { Generations } from './generations.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from './counter-address.ts'
+import { rowsByRange } from './ranges.ts'
 
-/** Names in one generation; two of them are remembered. */
+/** Names in one generation of the map; it holds two generations. */
 const MAX_GENERATION = 10_000
-/** Names that one statement stores beyond those it is about. */
-const MAX_OWED_AT_ONCE = 500
-/** Milliseconds after names could not be stored in which that is not tried again: counts wait for it. */
+/** Postponed names that one statement stores in addition to new ones. */
+const MAX_POSTPONED_AT_ONCE = 500
+/** Milliseconds before names are stored again after a failure. Counting waits for each attempt. */
 const RETRY_MS = 2_000
 
 /**
- * The counters whose names this isolate knows to be in the database, so that a name costs one statement per isolate and
- * not one per hit. Plain data, bounded, shared by requests. A name that is forgotten is stored once more.
+ * The counters whose names are known to be in the database, so that a name costs one statement per isolate instead of one
+ * per hit. Plain data, bounded, shared by an isolate's requests. A name that drops out of the map is stored again.
  */
 export class StoredNames {
-  readonly #names = new Generations<true>(MAX_GENERATION)
-  /** Those that could not be stored when they should have been. */
-  readonly #owed = new Map<string, Counter>()
+  readonly #names = new BoundedMap<true>(MAX_GENERATION)
+  /** Counters whose names could not be stored yet. */
+  readonly #postponed = new Map<string, CounterAddress>()
   #retryAt = 0
 
-  has(counter: Counter): boolean {
+  has(counter: CounterAddress): boolean {
     return this.#names.has(counterId(counter))
   }
 
-  add(counter: Counter): void {
+  add(counter: CounterAddress): void {
     const id = counterId(counter)
     this.#names.set(id, true)
-    this.#owed.delete(id)
+    this.#postponed.delete(id)
   }
 
   /**
-   * Remembers, within bounds, counters whose names could not be stored.
+   * Remembers, within bounds, counters whose names could not be stored. No names are stored for a while.
    *
-   * @param now milliseconds of `Date.now()`; for a while from then on, names are only owed
+   * @param now milliseconds of `Date.now()`
    */
-  owe(counters: Iterable<Counter>, now: number): void {
+  retryLater(counters: Iterable<CounterAddress>, now: number): void {
     this.#retryAt = now + RETRY_MS
     this.#postpone(counters)
   }
 
-  #postpone(counters: Iterable<Counter>): void {
+  #postpone(counters: Iterable<CounterAddress>): void {
     for (const counter of counters) {
-      if (this.#owed.size < MAX_GENERATION) this.#owed.set(counterId(counter), counter)
+      if (this.#postponed.size < MAX_GENERATION) this.#postponed.set(counterId(counter), counter)
     }
   }
 
   /**
-   * The counters whose names are to be stored now: those of some, each once, whose name may not be in the database yet, and
-   * some of those that are owed. None while names are only owed.
+   * The counters whose names should be stored now, each once: those of the given counters whose names may not be in the
+   * database yet, and some that were postponed. None shortly after a failure.
    *
    * @param now milliseconds of `Date.now()`
    */
-  due(counters: Iterable<Counter>, now: number): Counter[] {
-    const unknown: Counter[] = []
+  toStore(counters: Iterable<CounterAddress>, now: number): CounterAddress[] {
+    const unknown: CounterAddress[] = []
     for (const counter of counters) if (counter.name !== null && !this.has(counter)) unknown.push(counter)
     const wait = this.#retryAt - now
-    // Longer than ever announced: then it was the clock that was set back.
+    // A longer wait than `RETRY_MS` means that the clock was set back. Then do not wait.
     if (wait > 0 && wait <= RETRY_MS) {
       this.#postpone(unknown)
       return []
     }
-    const due = new Map<string, Counter>()
-    for (const [id, counter] of this.#owed) {
-      if (due.size >= MAX_OWED_AT_ONCE) break
-      due.set(id, counter)
+    const chosen = new Map<string, CounterAddress>()
+    for (const [id, counter] of this.#postponed) {
+      if (chosen.size >= MAX_POSTPONED_AT_ONCE) break
+      chosen.set(id, counter)
     }
-    for (const counter of unknown) due.set(counterId(counter), counter)
-    return [...due.values()]
+    for (const counter of unknown) chosen.set(counterId(counter), counter)
+    return [...chosen.values()]
   }
 }
 
 /**
- * Stores the names of counters. A name without a count does no harm.
+ * Stores the names of counters, with one statement for each range. A name without a count does no harm.
  *
- * @throws {DatabaseFailure}
+ * @param ranges as in `Database`
  */
-export async function storeNames(db: Executor, counters: readonly Counter[]): Promise<void> {
-  if (counters.length === 0) return
-  const rows = counters.toSorted(byPrimaryKey)
-  // IGNORE: the first name stays; a known one is not rewritten, so counters in use wait for no lock here.
-  await db.execute(
-    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
-    rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
+export async function storeNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
+  await Promise.all(
+    [...rowsByRange(counters, ranges).values()].map((part) => {
+      const rows = part.toSorted(byPrimaryKey)
+      // IGNORE keeps the first name. A stored name is not written again, so counters in use do not wait for a lock here.
+      return db.execute(
+        `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
+        rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
+      )
+    }),
   )
 }
 
 /**
- * The keys that counters stand for, `null` where none is stored.
+ * Reads the names of counters.
  *
- * @param counters at most 1,000 or so, of types whose keys are text
- * @throws {DatabaseFailure}
+ * @param counters at most about 1,000, of types with string keys
+ * @returns a function that looks up the name of a counter; `null` if none is stored
  */
 export async function readNames(
   db: Executor,
-  counters: readonly Pick<Counter, 'recordType' | 'recordId'>[],
-): Promise<(counter: Pick<Counter, 'recordType' | 'recordId'>) => string | null> {
+  counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[],
+): Promise<(counter: Pick<CounterAddress, 'recordType' | 'recordId'>) => string | null> {
   const names = new Map<string, string>()
-  const wanted = new Map(counters.map((counter) => [counterId(counter), counter]))
-  if (wanted.size > 0) {
+  const requested = new Map(counters.map((counter) => [counterId(counter), counter]))
+  if (requested.size > 0) {
     const { rows } = await db.execute(
       `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
-       WHERE (record_type, record_id) IN (${[...wanted].map(() => '(?, ?)').join(', ')})`,
-      [...wanted.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
+       WHERE (record_type, record_id) IN (${[...requested].map(() => '(?, ?)').join(', ')})`,
+      [...requested.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
     )
     for (const { record_type, record_id, name } of rows) {
       names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))

@@ -1,24 +1,24 @@
 import type { Database } from './database.ts'
 import { classify, DatabaseFailure } from './errors.ts'
 
-/** When to stop asking a database that does not answer, and when to try it again. */
+/** When to stop asking a failing database, and when to try again. */
 export interface BreakerPolicy {
-  /** Attempts that fail one after another, with none succeeding in between, before it opens. Slow ones count thrice. */
+  /** The breaker opens after this many consecutive failures. A slow failure counts three times. */
   failures: number
-  /** Milliseconds from which on an attempt was slow to fail. */
+  /** A failure is slow if it took at least this long, in milliseconds. */
   slowMs: number
-  /** Milliseconds it stays open at first; doubled each time the trial after it fails too, and jittered. */
+  /** The first open period, in milliseconds. It doubles each time a trial fails, and is jittered. */
   openMs: number
-  /** The longest it stays open, in milliseconds. */
+  /** The longest open period, in milliseconds. */
   maxOpenMs: number
 }
 
-/** Two statements' worth of retries open it, or two timeouts; a database that comes back is noticed within seconds. */
+/** The retries of two statements open it, or two time-outs. A database that is back is noticed within seconds. */
 export const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250, maxOpenMs: 5_000 }
 
 /**
- * Keeps a dead database from holding every request for its whole timeout: when statements keep failing, the next ones fail
- * at once, and one at a time is let through to see whether it is back. Plain data, so that an isolate's requests share it.
+ * Keeps a dead database from delaying every request by a time-out. When statements keep failing, further ones fail at once. One
+ * at a time is sent as a trial, to see whether the database is back. Plain data, so that the requests of an isolate can share it.
  *
  * The pattern: M. Nygard, "Release It!", "Circuit Breaker".
  */
@@ -27,7 +27,7 @@ export class CircuitBreaker {
   #failures = 0
   #openMs: number
   #openUntil = 0
-  /** Whether the one that was let through has not come back yet. */
+  /** Whether a trial is under way. */
   #trial = false
 
   constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
@@ -35,18 +35,18 @@ export class CircuitBreaker {
     this.#openMs = policy.openMs
   }
 
-  /** Whether statements are failing at once, apart from trials. */
+  /** Whether statements other than trials fail at once. */
   get open(): boolean {
     return this.#failures >= this.#policy.failures
   }
 
   /**
-   * Whether a statement may be sent now. While open, the one that is told so is the trial, and until its outcome is known
-   * (or as long again has passed, should it never be) no other is.
+   * Whether a statement may be sent now. While the breaker is open, an admitted statement is the trial. No other one is admitted
+   * until its outcome is known, or until the longest open period has passed in case it never is.
    */
   admit(now: number): boolean {
     if (!this.open) return true
-    // The clock may have been set back, by more than a breaker is ever open.
+    // A longer wait means that the clock was set back.
     const wait = this.#openUntil - now
     if (wait > 0 && wait <= this.#policy.maxOpenMs) return false
     this.#openUntil = now + this.#policy.maxOpenMs
@@ -60,32 +60,33 @@ export class CircuitBreaker {
     this.#openMs = this.#policy.openMs
   }
 
-  /** @param tookMs how long it took to fail, in milliseconds */
+  /** @param tookMs the duration of the failed attempt, in milliseconds */
   failed(now: number, tookMs: number): void {
     const wasOpen = this.open
     this.#failures += tookMs >= this.#policy.slowMs ? 3 : 1
     if (!this.open) return
-    // Sent before it opened: that it failed as well says nothing new.
+    // The statement was sent before the breaker opened, so its failure is nothing new.
     if (wasOpen && !this.#trial) return
     this.#trial = false
-    // Between half and the whole time, so that isolates do not all come back in the same instant.
+    // Between half the period and all of it, so that isolates do not all try again at the same instant.
     this.#openUntil = now + this.#openMs * (0.5 + Math.random() / 2)
     this.#openMs = Math.min(this.#openMs * 2, this.#policy.maxOpenMs)
   }
 }
 
 /**
- * A database that is not asked while its breaker is open. Statements then fail at once, certain not to have been applied.
- * Transactions are passed through as they are.
+ * Puts a breaker in front of a database. While it is open, statements fail at once and are certainly not applied. Transactions
+ * bypass it.
  */
 export function withBreaker(database: Database, breaker: CircuitBreaker): Database {
   return {
+    ranges: database.ranges,
     transaction: (work) => database.transaction(work),
     async execute(sql, args) {
       if (!breaker.admit(Date.now())) {
         throw new DatabaseFailure(
           { kind: 'unavailable', retry: false, applied: 'no' },
-          new Error('the database keeps failing and was not asked this time'),
+          new Error('the database keeps failing, so the statement was not sent'),
         )
       }
       const began = Date.now()
@@ -95,7 +96,7 @@ export function withBreaker(database: Database, breaker: CircuitBreaker): Databa
         return result
       } catch (error) {
         const failure = classify(error)
-        // Every other failure is an answer: the database is there.
+        // Any other failure is a response, so the database is available.
         if (failure.kind === 'unavailable') breaker.failed(Date.now(), Date.now() - began)
         else breaker.succeeded()
         throw failure

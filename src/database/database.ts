@@ -4,11 +4,11 @@ import { classify } from './errors.ts'
 /** The result of one statement. */
 export interface Result {
   rows: Record<string, unknown>[]
-  /** Rows the statement matched or changed; an upsert counts 1 for an insert and 2 for an update that changed something. */
+  /** Rows matched or changed. An upsert counts 1 for an insert, and 2 for an update that changed something. */
   rowsAffected: number
   /**
-   * Set if an earlier attempt at the same statement was given up with an unknown outcome: it may still be on its way, and
-   * reach the database after this answer and after anything sent since.
+   * Set if an earlier attempt at the same statement had an unknown outcome. That attempt may still reach the database, after
+   * this result and after statements sent since.
    */
   straggler?: true
 }
@@ -17,18 +17,18 @@ export interface Result {
 export interface Executor {
   /**
    * @param sql one statement, with `?` for each argument
-   * @throws {DatabaseFailure}
+   * @throws {DatabaseFailure} for every error, classified
    */
   execute(sql: string, args?: readonly unknown[]): Promise<Result>
 }
 
 /** A MySQL-family database behind PlanetScale's HTTP API. */
 export interface Database extends Executor {
+  /** The number of ranges that record ids are cut into: see `src/counters/ranges.ts`. */
+  readonly ranges: number
   /**
-   * Runs `work` between BEGIN and COMMIT. If anything throws, it is rolled back and the first error is thrown; a failed
-   * COMMIT has an unknown outcome.
-   *
-   * @throws {DatabaseFailure}
+   * Runs `work` between BEGIN and COMMIT. If anything throws, the transaction is rolled back and the first error is thrown.
+   * A failed COMMIT has an unknown outcome.
    */
   transaction<T>(work: (transaction: Executor) => Promise<T>): Promise<T>
 }
@@ -36,16 +36,18 @@ export interface Database extends Executor {
 /** How to reach a database. */
 export interface DatabaseOptions {
   url: string
-  /** Milliseconds after which a statement that was not answered is given up, its outcome unknown. */
+  /** The time-out of a statement, in milliseconds. After it, the outcome is unknown. */
   deadlineMs: number
+  /** Default: 1. */
+  ranges?: number
   fetch?: typeof fetch
 }
 
 /**
- * Opens a database. Nothing is sent until the first statement. Every statement outside a transaction has a session of its
- * own, so that concurrent requests share nothing.
+ * Opens a database. Nothing is sent until the first statement. Each statement outside a transaction has its own session, so
+ * that concurrent requests share nothing.
  */
-export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseOptions): Database {
+export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch }: DatabaseOptions): Database {
   const client = new Client({ url, fetch: (input: string, init) => fetchWithin(deadlineMs, send, input, init) })
   const executorOf = (connection: Connection | Client): Executor => ({
     async execute(sql, args) {
@@ -57,8 +59,10 @@ export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseO
       }
     },
   })
+  const alone = executorOf(client)
   return {
-    execute: executorOf(client).execute,
+    ranges,
+    execute: (sql, args) => alone.execute(withoutConsolidator(sql), args),
     async transaction(work) {
       const transaction = executorOf(client.connection())
       await transaction.execute('BEGIN')
@@ -67,8 +71,8 @@ export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseO
         await transaction.execute('COMMIT')
         return value
       } catch (error) {
-        // Once more if the request was lost on the way: what is not rolled back keeps its locks until the server ends it (after
-        // 20 s on PlanetScale). The first error counts.
+        // Repeat the ROLLBACK once in case it was lost: otherwise the transaction keeps its locks until the server ends it (after
+        // 20 s on PlanetScale). The first error is thrown.
         const rollBack = () => transaction.execute('ROLLBACK')
         await rollBack()
           .catch(rollBack)
@@ -79,13 +83,25 @@ export function openDatabase({ url, deadlineMs, fetch: send = fetch }: DatabaseO
   }
 }
 
+const FIRST_SELECT = /^[\s(]*SELECT\b/
+
 /**
- * A fetch that is given up after a time, its body included: the driver has neither a deadline nor an abort. The body is read
- * here, and handed over as the little of a response that the driver uses: a second Response around it would cost as much
- * again as everything else.
+ * Tells vttablet to run a SELECT even if an identical one is running. Otherwise it answers both with the result of the first
+ * (the consolidator, on by default on primaries), whose snapshot is older: it can lack a hit that was acknowledged before this
+ * read began. Statements in transactions are never consolidated. MySQL and MariaDB take the directive for a comment.
  *
- * The timer is cleared, rather than left to `AbortSignal.timeout`, because workerd allows 10,000 timers at a time and a
- * roll-up's statements could pile them up.
+ * Source: Vitess, "Comment directives"; `go/vt/sqlparser/comments.go`, `getConsolidator`.
+ */
+function withoutConsolidator(sql: string): string {
+  return sql.replace(FIRST_SELECT, '$& /*vt+ CONSOLIDATOR=disabled */')
+}
+
+/**
+ * Fetches with a time-out that includes the body, because the driver has neither a time-out nor an abort. The body is read
+ * here and returned with only those parts of a response that the driver uses: another Response object would double the cost.
+ *
+ * The timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows 10,000 timers at a time, which the statements of a
+ * roll-up could exceed.
  */
 async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown): Promise<Answer> {
   const controller = new AbortController()

@@ -1,60 +1,92 @@
 import { DatabaseError } from '@planetscale/database'
 
-/** What kind of failure it was, as far as the callers tell kinds apart. */
+/** The kinds of failure that callers distinguish. */
 export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'range' | 'rejected'
 
-/** What a failure means for the statement that met it. */
+/** What a failure means for its statement. */
 export interface FailureClass {
   kind: FailureKind
-  /** Whether the same statement may succeed when it is sent again. */
+  /** Whether the statement may succeed if it is sent again. */
   retry: boolean
-  /** Whether it is certain that the statement changed nothing. */
+  /** `no`: the statement certainly changed nothing. */
   applied: 'no' | 'unknown'
 }
 
+const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
+const SCHEMA: FailureClass = { kind: 'schema', retry: false, applied: 'no' }
+const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
+const BUG: FailureClass = { kind: 'rejected', retry: false, applied: 'unknown' }
+const NOT_APPLIED: FailureClass = { kind: 'unavailable', retry: true, applied: 'no' }
+const UNKNOWN_OUTCOME: FailureClass = { kind: 'unavailable', retry: true, applied: 'unknown' }
+
 // By MySQL error number. Sources: MySQL 8.4 reference manual, "Server Error Message Reference" and "InnoDB Error Handling";
-// Vitess go/mysql/sqlerror/constants.go for the numbers that vtgate and vttablet produce themselves.
+// Vitess go/mysql/sqlerror/constants.go.
 const BY_ERRNO: Record<number, FailureClass> = {
   1020: { kind: 'contention', retry: true, applied: 'no' }, // record has changed since last read (MariaDB snapshot isolation)
-  1040: { kind: 'unavailable', retry: true, applied: 'no' }, // too many connections: refused before any statement
-  1044: { kind: 'credentials', retry: false, applied: 'no' }, // access denied to the database
-  1045: { kind: 'credentials', retry: false, applied: 'no' }, // access denied to the user
-  1049: { kind: 'schema', retry: false, applied: 'no' }, // unknown database
-  1053: { kind: 'unavailable', retry: true, applied: 'unknown' }, // server shutdown in progress
-  1054: { kind: 'schema', retry: false, applied: 'no' }, // unknown column
-  1105: { kind: 'unavailable', retry: true, applied: 'unknown' }, // Vitess: anything it has no number for
-  1146: { kind: 'schema', retry: false, applied: 'no' }, // no such table
-  1203: { kind: 'unavailable', retry: true, applied: 'no' }, // too many connections of this user
+  1040: NOT_APPLIED, // too many connections: refused before any statement
+  1044: CREDENTIALS, // access denied to the database
+  1045: CREDENTIALS, // access denied to the user
+  1049: SCHEMA, // unknown database
+  1053: UNKNOWN_OUTCOME, // server shutdown in progress
+  1054: SCHEMA, // unknown column
+  1146: SCHEMA, // no such table
+  1203: NOT_APPLIED, // too many connections of this user
   1205: { kind: 'contention', retry: true, applied: 'no' }, // lock wait timeout: the statement was rolled back
   1213: { kind: 'contention', retry: true, applied: 'no' }, // deadlock: the transaction was rolled back
   1264: { kind: 'range', retry: false, applied: 'no' }, // out of range value for a column
-  1290: { kind: 'unavailable', retry: true, applied: 'no' }, // read-only server: a failover is under way
-  1317: { kind: 'unavailable', retry: true, applied: 'unknown' }, // query interrupted; Vitess: transaction timed out
+  1290: NOT_APPLIED, // read-only server: a failover is under way
+  1317: UNKNOWN_OUTCOME, // query interrupted
   1690: { kind: 'range', retry: false, applied: 'no' }, // BIGINT value is out of range
-  1836: { kind: 'unavailable', retry: true, applied: 'no' }, // running in read-only mode
-  2002: { kind: 'unavailable', retry: true, applied: 'no' }, // vttablet could not connect
-  2003: { kind: 'unavailable', retry: true, applied: 'no' }, // vttablet could not connect
-  2006: { kind: 'unavailable', retry: true, applied: 'unknown' }, // server has gone away
-  2013: { kind: 'unavailable', retry: true, applied: 'unknown' }, // lost connection during the query
-  3572: { kind: 'contention', retry: true, applied: 'no' }, // NOWAIT, and somebody has the lock (MariaDB says 1205)
+  1836: NOT_APPLIED, // running in read-only mode
+  2002: NOT_APPLIED, // vttablet could not connect
+  2003: NOT_APPLIED, // vttablet could not connect
+  2006: UNKNOWN_OUTCOME, // server has gone away
+  2013: UNKNOWN_OUTCOME, // lost connection during the query
+  // vttablet's time-out. It reports it without waiting for the server, which may have committed a statement outside
+  // transactions before the KILL arrives (Vitess go/vt/vttablet/tabletserver/connpool/dbconn.go, `execOnce`).
+  3024: UNKNOWN_OUTCOME,
+  3572: { kind: 'contention', retry: true, applied: 'no' }, // NOWAIT and the row is locked (MariaDB: 1205)
 }
 
-// For all other numbers, the class of the SQL state: cardinality, data exception, integrity constraint, and syntax or access
-// rule (ISO/IEC 9075-2, "SQLSTATE class and subclass values") mean that the statement itself was refused. The rest, HY000
-// among them, may also be reported by a COMMIT that took effect.
+// By the beginning of the text, for errors that Vitess makes itself. Its API reports them without a number. For the VT codes, see
+// Vitess go/vt/vterrors/code.go: VT09031 and VT09032 are transient, as are VT14 (no connection) and VT15 (roll back and try
+// again). What is refused because it would span shards is rolled back on all of them (go/vt/vtgate/scatter_conn.go,
+// `multiGoTransaction`). VT13 is a bug in Vitess, and the statement may have run.
+const BY_TEXT: [string, FailureClass][] = [
+  ['VT05|table \\S+ not found', SCHEMA],
+  ['VT(?:03|06|07|09(?!03[12])|12)', REJECTED],
+  ['syntax error at position |multi-db transaction attempted|Row count exceeded', REJECTED],
+  // No connection was free to begin the transaction, or the statement outside one (go/vt/vttablet/tabletserver/tx_pool.go).
+  ['(?:per-user )?transaction pool connection limit exceeded', NOT_APPLIED],
+  ['VT13', BUG],
+]
+const FROM_VTTABLET = 'target: \\S+: vttablet: rpc error: code = \\S+ desc = '
+const VITESS_ERRORS = BY_TEXT.map(
+  ([text, failure]) => [new RegExp(`^(?:${FROM_VTTABLET})?(?:${text})`), failure] as const,
+)
+
+// By gRPC code. Vitess derives it from MySQL's number (go/mysql/sqlerror/sql_error.go, `VtRpcErrorCode`) or sets it itself. A
+// failover may cause NOT_FOUND ("tablet: … is either down or nonexistent") and FAILED_PRECONDITION ("wrong tablet type").
+const BY_CODE: Record<string, FailureClass> = {
+  INVALID_ARGUMENT: REJECTED,
+  UNIMPLEMENTED: REJECTED,
+  PERMISSION_DENIED: CREDENTIALS,
+}
+// INVALID_ARGUMENT without a number may be transient: while tables or shards are moved, vttablet reports "disallowed due to rule"
+// or "invalid shard", and vtgate reports "No partition found".
+const MAY_BE_TRANSIENT = /^(?:target: |No partition found)/
+
+// For all other errors, the class of the SQL state decides. Cardinality, data exception, integrity constraint, and syntax or
+// access rule (ISO/IEC 9075-2, "SQLSTATE class and subclass values") mean that the statement was refused. A COMMIT that took
+// effect may report any other state, such as HY000.
 const REFUSED_STATES = new Set(['21', '22', '23', '42'])
 
-// By the HTTP status of an answer that is not the database's. Sources: Cloudflare's documentation, "5xx errors": the origin was
-// not reached, so it was not told anything; RFC 6585, section 4: too many requests. In the others (520, 522, 524, 502 and what
-// proxies invent) the request may have arrived.
+// HTTP statuses of responses that are not the database's, after which the request certainly was not delivered. Sources:
+// Cloudflare's documentation, "5xx errors": the origin was not reached; RFC 6585, section 4: too many requests. With any other
+// status (502, 520, 522, 524 and those that proxies invent) the request may have been delivered.
 const NOT_DELIVERED = new Set([429, 521, 523, 525, 526, 530])
 
-const NOT_APPLIED: FailureClass = { kind: 'unavailable', retry: true, applied: 'no' }
-const UNKNOWN_OUTCOME: FailureClass = { kind: 'unavailable', retry: true, applied: 'unknown' }
-const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
-const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
-
-/** A statement or transaction that failed, with what that means for it. The driver's error is the `cause`. */
+/** A failed statement or transaction. The driver's error is the `cause`. */
 export class DatabaseFailure extends Error implements FailureClass {
   readonly kind: FailureKind
   readonly retry: boolean
@@ -68,29 +100,33 @@ export class DatabaseFailure extends Error implements FailureClass {
     this.applied = applied
   }
 
-  /** What is to be said of an error that is not the database's: a mistake of ours, after which nobody knows. */
+  /** A failure for an error that is not the database's: a bug, after which the outcome is unknown. */
   static unexpected(error: unknown): DatabaseFailure {
-    return new DatabaseFailure({ kind: 'rejected', retry: false, applied: 'unknown' }, error)
+    return new DatabaseFailure(BUG, error)
   }
 
-  /** The same failure, seen from a larger whole that is or may be applied or not. */
+  /** The same failure for a larger operation, with that operation's outcome. */
   withApplied(applied: 'no' | 'unknown'): DatabaseFailure {
     return new DatabaseFailure({ kind: this.kind, retry: this.retry, applied }, this.cause)
   }
 }
 
 /**
- * Says what an error from the driver, or from the `fetch` below it, means. Only what the table above is sure about counts
- * as not applied; everything else (a cut connection, a deadline, a proxy's error page) leaves the outcome unknown.
+ * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied. Any other
+ * error (a lost connection, a time-out, a proxy's error page) leaves the outcome unknown.
  */
 export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error
   if (!(error instanceof DatabaseError)) return new DatabaseFailure(UNKNOWN_OUTCOME, error)
   if (error.status === 401 || error.status === 403) return new DatabaseFailure(CREDENTIALS, error)
   if (NOT_DELIVERED.has(error.status)) return new DatabaseFailure(NOT_APPLIED, error)
-  // Number and state stand in the text only: … (errno 1213) (sqlstate 40001) …
+  // Number and state are only in the text: … (errno 1213) (sqlstate 40001) …
   const [, errno, sqlState] = /\(errno (\d+)\) \(sqlstate (\w{5})\)/.exec(error.message) ?? []
-  const known = BY_ERRNO[Number(errno)]
-  if (known !== undefined) return new DatabaseFailure(known, error)
-  return new DatabaseFailure(REFUSED_STATES.has(sqlState?.slice(0, 2) ?? '') ? REJECTED : UNKNOWN_OUTCOME, error)
+  const code = String(error.body.code).toUpperCase()
+  const transient = code === 'INVALID_ARGUMENT' && errno === undefined && MAY_BE_TRANSIENT.test(error.message)
+  const byCode = transient ? undefined : BY_CODE[code]
+  const byState = REFUSED_STATES.has(sqlState?.slice(0, 2) ?? '') ? REJECTED : undefined
+  // The text comes first because it may quote a statement that contains a number.
+  const byText = VITESS_ERRORS.find(([text]) => text.test(error.message))?.[1]
+  return new DatabaseFailure(byText ?? BY_ERRNO[Number(errno)] ?? byCode ?? byState ?? UNKNOWN_OUTCOME, error)
 }

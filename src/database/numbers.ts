@@ -1,6 +1,6 @@
 /**
- * Converts an integer from a result row. The driver delivers 64-bit integers, SUM() and COUNT() as strings, smaller
- * integers as numbers.
+ * Converts an integer from a result row. The driver returns 64-bit integers, SUM() and COUNT() as strings, and smaller integers
+ * as numbers.
  *
  * @throws {TypeError} if the value is not an integer
  */
@@ -11,15 +11,15 @@ export function toBigInt(value: unknown): bigint {
 }
 
 /**
- * An integer for a JSON answer, with every digit: beyond 2^53 a JavaScript number would be rounded, so the digits are then
- * written as they are (`JSON.rawJSON`), which JSON allows.
+ * Converts an integer for a JSON response, with all its digits. Beyond 2^53 a JavaScript number would be rounded, so the digits
+ * are written with `JSON.rawJSON`, which JSON allows.
  */
 export function toJsonNumber(value: bigint): number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as unknown as number)
 }
 
-/** A DATETIME(3) in UTC from a result row, or `null`. */
+/** Converts a DATETIME(3) in UTC from a result row, or `null`. */
 export function toDate(value: unknown): Date | null {
   if (value === null) return null
   const date = new Date(`${String(value).replace(' ', 'T')}Z`)

@@ -1,5 +1,5 @@
 import type { Database, Executor } from './database.ts'
-import { classify } from './errors.ts'
+import { classify, type DatabaseFailure } from './errors.ts'
 
 /** When to try again and when to give up. */
 export interface RetryPolicy {
@@ -14,24 +14,38 @@ export interface RetryPolicy {
 /** Enough for a failover's hiccup, and an answer within seconds when the database is gone. */
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 3_000 }
 
+/** How to retry. */
+export interface RetryOptions {
+  policy?: RetryPolicy
+  /** Called before each attempt. */
+  beforeAttempt?: () => void
+  /** Called after each attempt that failed, the last one included. */
+  afterFailure?: (failure: DatabaseFailure) => void
+}
+
 /**
- * Sends statements again after a failure that may pass. Only for statements that may be repeated without harm, as all of
- * ours are: reads, INSERT IGNORE, and batches, which recognise themselves.
+ * Retries statements after failures that may pass. Use it only for statements that are safe to repeat. All of ours are: reads,
+ * INSERT IGNORE, and batches, which recognize themselves.
  *
- * If any attempt had an unknown outcome, so has the whole when it fails; when a later one succeeds, the result says that
- * the earlier one may still be on its way (`straggler`).
+ * If any attempt had an unknown outcome, a failure of the whole has one too. If a later attempt succeeds, the result says that
+ * an earlier one may still arrive (`straggler`).
  */
-export function retrying(db: Executor, policy: RetryPolicy = DEFAULT_RETRIES): Executor {
+export function retrying(
+  db: Executor,
+  { policy = DEFAULT_RETRIES, beforeAttempt, afterFailure }: RetryOptions = {},
+): Executor {
   return {
     async execute(sql, args) {
       const began = Date.now()
       let unknown = false
       for (let attempt = 1; ; attempt++) {
+        beforeAttempt?.()
         try {
           const result = await db.execute(sql, args)
           return unknown ? { ...result, straggler: true } : result
         } catch (error) {
           const failure = classify(error)
+          afterFailure?.(failure)
           unknown ||= failure.applied === 'unknown'
           // Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
           const pause = Math.random() * policy.backoffMs * 2 ** (attempt - 1)
@@ -46,7 +60,8 @@ export function retrying(db: Executor, policy: RetryPolicy = DEFAULT_RETRIES): E
   }
 }
 
-/** A database whose single statements are sent again after a failure that may pass; its transactions are as they were. */
+/** A database whose single statements are retried. Its transactions are passed through. */
 export function withRetries(database: Database, policy: RetryPolicy = DEFAULT_RETRIES): Database {
-  return { transaction: (work) => database.transaction(work), ...retrying(database, policy) }
+  const { ranges } = database
+  return { ranges, transaction: (work) => database.transaction(work), ...retrying(database, { policy }) }
 }

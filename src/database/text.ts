@@ -1,7 +1,7 @@
-// A key may begin with a byte order mark, which is part of it like anything else.
+// A key may begin with a byte order mark, which is part of the key.
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
-/** UTF-8 text from a binary column of a result row: the driver delivers its bytes, or text where it is told no character set. */
+/** Converts UTF-8 text from a binary column. The driver returns bytes, or text if the field has no character set. */
 export function toText(value: unknown): string {
   if (value instanceof Uint8Array) return decoder.decode(value)
   if (typeof value === 'string') return value

@@ -1,9 +1,9 @@
-import type { DescribedOperation, OpenApiDocument } from './document.ts'
-import type { JsonSchema } from './schemas.ts'
+import type { DescribedOperation } from './document.ts'
+import type { JsonSchema } from './schema-conversion.ts'
 
 type Examples = Record<string, { summary: string; value: unknown }> | undefined
 
-/** A parameter as the document has it. */
+/** A parameter in the document. */
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header'
@@ -13,48 +13,42 @@ export interface Parameter {
   examples?: Examples
 }
 
-/** A body of one media type as the document has it. */
+/** A body of one media type in the document. */
 export interface Content {
   schema: JsonSchema
   examples?: Examples
 }
 
-/** One example of an OpenAPI document, put together from the document alone, as a reader would. */
+/** An example of an OpenAPI document, assembled from the document alone, as a reader would do it. */
 export interface DocumentExample {
-  /** Operation and example. */
+  /** The operation's id and the example's name. */
   name: string
   summary: string
   operation: DescribedOperation
   method: string
-  /** With its query, percent-encoded. */
+  /** The path with its query, percent-encoded. */
   path: string
-  /** The same, not encoded. */
+  /** The path's parameters, not encoded. */
   params: Record<string, string>
   query: Record<string, unknown>
   headers: Record<string, string>
   body: unknown
   contentType: string | undefined
   status: number
-  /** What the document says comes back, if it says so. */
+  /** The response's body, if the document has one. */
   answer: unknown
+  /** The response's headers in the document. */
   says: Record<string, string>
 }
 
-/** All examples of a document, in its order. */
-export function examplesOf(document: OpenApiDocument): DocumentExample[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) => operationExamples(path, method, operation)),
-  )
-}
-
-/** The examples of one operation: first those that work. */
+/** The examples of an operation, successful ones first. */
 export function operationExamples(path: string, method: string, operation: DescribedOperation): DocumentExample[] {
   return namesOf(operation)
-    .map((name) => putTogether(path, method, operation, name))
+    .map((name) => assemble(path, method, operation, name))
     .sort((a, b) => Number(a.status >= 400) - Number(b.status >= 400))
 }
 
-function putTogether(path: string, method: string, operation: DescribedOperation, name: string): DocumentExample {
+function assemble(path: string, method: string, operation: DescribedOperation, name: string): DocumentExample {
   const example: DocumentExample = {
     name: `${operation.operationId}: ${name}`,
     operation,
@@ -127,7 +121,7 @@ export function parametersOf({ parameters = [] }: DescribedOperation): Parameter
   return parameters as unknown as Parameter[]
 }
 
-/** The media types of a request's or an answer's body. */
+/** The media types of a request's or a response's body. */
 export function contentOf(part: { content?: unknown } | undefined): [string, Content][] {
   return Object.entries((part?.content ?? {}) as Record<string, Content>)
 }

@@ -1,26 +1,25 @@
-import type { RouterRoute } from 'hono/types'
 import packageJson from '../../package.json' with { type: 'json' }
-import { type Operation, operationsOf } from './operation.ts'
+import { contractsOf, type Operation } from './contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { responsesOf } from './responses.ts'
-import { type JsonSchema, Schemas } from './schemas.ts'
+import { type JsonSchema, Schemas } from './schema-conversion.ts'
 import { TAGS } from './tags.ts'
 
 const DESCRIPTION =
-  'Exact counts of page views and downloads. Keys are percent-encoded as one segment of the path. Requests are read strictly: ' +
-  'parameters and members that are not known are refused, and nothing is counted then. Errors are problem documents (RFC 9457) ' +
-  'with a stable `code`; a path that is not known is answered 404, a method that a path does not take 405 with `Allow`. Where GET is ' +
-  'described, HEAD is answered too.'
+  'Exact counts of page views and downloads. In a path, a key is one percent-encoded segment. Requests are read strictly: a request ' +
+  'with an unknown parameter or member is refused, and nothing is counted. Errors are problem documents (RFC 9457) with a stable ' +
+  '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
+  'wherever GET is.'
 
-/** Security requirements by who may ask. An empty one means: nothing is needed. */
+/** Security requirements by access. An empty requirement means that no credentials are needed. */
 const SECURITY = {
   anyone: [],
   token: [{ token: [] }, { session: [] }],
   'token-unless-public': [{}, { token: [] }, { session: [] }],
 }
 
-/** One operation as OpenAPI 3.1 writes it. */
+/** An operation in an OpenAPI 3.1 document. */
 export interface DescribedOperation {
   operationId: string
   tags: string[]
@@ -42,12 +41,12 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> }
 }
 
-/** The OpenAPI document of an app's routes: of every one that was given to `describe`, and in their order. */
-export function openApiDocument(routes: readonly RouterRoute[]): OpenApiDocument {
+/** Builds the OpenAPI document of an app: every route whose handler was passed to `describe`, in the app's order. */
+export function openApiDocument(routes: readonly { handler: object }[]): OpenApiDocument {
   const schemas = new Schemas()
   const paths: OpenApiDocument['paths'] = {}
-  // A handler may serve several of Hono's routes.
-  for (const operation of new Set(routes.flatMap(operationsOf))) {
+  // Several of Hono's routes may share a handler.
+  for (const operation of new Set(routes.flatMap(contractsOf))) {
     const methods = paths[operation.path] ?? {}
     methods[operation.method] = describedOperation(schemas, operation)
     paths[operation.path] = methods
@@ -73,8 +72,8 @@ export function openApiDocument(routes: readonly RouterRoute[]): OpenApiDocument
           in: 'cookie',
           name: '__Host-session',
           description:
-            'What a browser has after signing in to the dashboard, for the dashboard’s own pages. Over http, on your machine, its name is ' +
-            '`session-` and the port.',
+            'The cookie of a browser that is signed in to the dashboard, for the dashboard’s own pages. Over http, on your machine, its ' +
+            'name is `session-` followed by the port.',
         },
       },
     },

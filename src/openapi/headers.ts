@@ -1,47 +1,47 @@
 import * as z from 'zod'
 
-/** The headers of answers that a client can rely on: what each says. */
+/** The response headers that a client can rely on. */
 export const HEADERS = {
   'X-Hit': {
     description:
-      'What became of it: `counted` (committed to the database); `queued` (in the queue: it will be counted); `ignored; reason=…` ' +
-      '(not counted: `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `duplicate`, `head`, `range`, or the `code` of the ' +
-      'problem); `unknown` (the database did not say).',
+      'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
+      'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
+      '`unknown`: the database did not confirm it.',
     schema: z.string().regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/),
   },
-  'X-Request-Id': { description: 'Stands in the log beside what is logged of this request.', schema: z.string() },
-  ETag: { description: 'Send it in `If-None-Match` to be answered 304 while nothing changes.', schema: z.string() },
-  'Cache-Control': { description: 'How long the answer may be kept, and by whom.', schema: z.string() },
-  'Retry-After': { description: 'Seconds after which to try again.', schema: z.string().regex(/^\d+$/) },
-  'WWW-Authenticate': { description: 'Names the scheme: Bearer.', schema: z.string() },
+  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: z.string() },
+  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: z.string() },
+  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: z.string() },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: z.string().regex(/^\d+$/) },
+  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: z.string() },
   'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
   'Idempotent-Replayed': {
-    description: 'There if the request had been served before, and changed nothing now.',
+    description: 'Present if an earlier request with the same key was served. This one changed nothing.',
     schema: z.literal('true'),
   },
-  Location: { description: 'Where the file is.', schema: z.string() },
+  Location: { description: 'The URL of the file.', schema: z.string() },
 } as const
 
 export type HeaderName = keyof typeof HEADERS
 
-/** Characters that an `Idempotency-Key` may have. */
+/** The maximum length of an `Idempotency-Key`, in characters. */
 export const MAX_IDEMPOTENCY_KEY = 255
 
-const idempotencyKey = (lasts: string) =>
+const idempotencyKey = (period: string) =>
   z
     .string()
     .min(1)
     .max(MAX_IDEMPOTENCY_KEY)
     .describe(
-      `Text of your choice that stands for this one request: sent again with the same key, from wherever, it changes nothing, ${lasts}.`,
+      `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client.`,
     )
-const ALWAYS = 'however much later'
+const ALWAYS = 'At any later time'
 
-/** Recognises a request that counts when it is sent again. */
+/** Recognizes a repeated increment. */
 export const IDEMPOTENCY_KEY = {
-  'Idempotency-Key': idempotencyKey('for 24 hours (`PRUNING.idempotency_hours`)').optional(),
+  'Idempotency-Key': idempotencyKey('For 24 hours (`PRUNING.idempotency_hours`)').optional(),
 }
-/** Recognises a request that sets a counter. */
+/** Recognizes a repeated request that sets a counter. */
 export const SETTING_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS).optional() }
-/** Recognises an import, which is not taken without. */
+/** Recognizes a repeated import. Imports require it. */
 export const IMPORT_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS) }

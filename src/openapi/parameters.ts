@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Operation } from './operation.ts'
-import type { JsonSchema, Schemas } from './schemas.ts'
+import type { Operation } from './contract.ts'
+import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
-/** The parameters of an operation, each with its values in the operation's examples, by their names. */
+/** The parameters of an operation. Each has its values from the operation's examples, by the example's name. */
 export function parametersOf(schemas: Schemas, operation: Operation): JsonSchema[] {
   return [
     ...placed(schemas, operation, 'path', operation.params),
@@ -22,7 +22,7 @@ function placed(
   const { properties = {}, required = [] } = schemas.of(z.object(shape), 'input')
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {
     const values = Object.entries(operation.examples).flatMap(([example, { summary, [EXAMPLES_OF[place]]: given }]) =>
-      given?.[name] === undefined ? [] : [[example, { summary, value: meant(schema, given[name]) }] as const],
+      given?.[name] === undefined ? [] : [[example, { summary, value: typed(schema, given[name]) }] as const],
     )
     return {
       name,
@@ -35,7 +35,7 @@ function placed(
   })
 }
 
-/** What is sent as text, as the document means it. */
-function meant({ type }: JsonSchema, text: string | readonly string[]): string | number | readonly string[] {
+/** An example's value in the type that the document declares. The request sends it as text. */
+function typed({ type }: JsonSchema, text: string | readonly string[]): string | number | readonly string[] {
   return type === 'integer' ? Number(text) : text
 }

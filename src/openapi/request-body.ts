@@ -1,7 +1,7 @@
-import type { Operation } from './operation.ts'
-import type { JsonSchema, Schemas } from './schemas.ts'
+import type { Operation } from './contract.ts'
+import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
-/** What an operation takes in its body, with the bodies of its examples. */
+/** The request body of an operation, with the bodies of its examples. */
 export function requestBodyOf(
   schemas: Schemas,
   { examples, either }: Operation,
@@ -11,7 +11,7 @@ export function requestBodyOf(
     body === undefined ? [] : [[name, { summary, value: body }] as const],
   )
   const described = schemas.of(schema, 'input')
-  // The examples stand at the first one: the others take the same.
+  // Only the first media type has the examples. The other ones accept the same bodies.
   const content = contentTypes.map((type, index) => [
     type,
     { schema: described, ...(index === 0 && values.length > 0 && { examples: Object.fromEntries(values) }) },

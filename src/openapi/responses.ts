@@ -1,10 +1,10 @@
-import { PROBLEMS, type ProblemCode } from '../problem.ts'
+import type { Answer, Example, Operation } from './contract.ts'
 import { HEADERS, type HeaderName } from './headers.ts'
-import type { Answer, Example, Operation } from './operation.ts'
-import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problems.ts'
-import type { JsonSchema, Schemas } from './schemas.ts'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problem-schema.ts'
+import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
-/** What an operation answers, by status: its own answers, and its problems. */
+/** The responses of an operation by status: its own responses and its problems. */
 export function responsesOf(schemas: Schemas, operation: Operation): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {}
   const [usual] = Object.keys(operation.answers)
@@ -21,7 +21,7 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
   }
   if (operation.revalidated) {
     responses[304] = {
-      description: 'Unchanged since the answer whose `ETag` was sent in `If-None-Match`.',
+      description: 'Unchanged since the response whose `ETag` was sent in `If-None-Match`.',
       headers: headersOf(schemas, ['ETag', 'Cache-Control']),
     }
   }

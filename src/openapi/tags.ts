@@ -1,10 +1,10 @@
-/** The chapters of the API, in the order in which they are shown. */
+/** The chapters of the API, in the order of the documentation. */
 export const TAGS = {
-  Counting: 'Adding to counters, from browsers and from programs. Every answer says in `X-Hit` what became of it.',
-  Changing: 'Setting counters, and adding what was counted elsewhere.',
-  Reading: 'Exact counts: `count = total + pending`, at every instant.',
-  Badges: 'Counts as images, for README pages. Only for public types.',
-  Operating: 'What the operator asks of a running Worker.',
+  Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
+  Changing: 'Set counters, and import counts from elsewhere.',
+  Reading: 'Read exact counts: `count = total + pending`, at every instant.',
+  Badges: 'Counts as images, for README pages. Public types only.',
+  Operating: 'Monitor and maintain a running Worker.',
   Reference: 'This documentation.',
 } as const
 

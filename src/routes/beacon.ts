@@ -1,18 +1,60 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
-import type { AppEnv } from '../app-env.ts'
-import { type BeaconRelease, RELEASES } from '../browser/release.ts'
-import { describe } from '../openapi/operation.ts'
-import { beaconRelease, latestBeacon } from './beacon-api.ts'
+import * as z from 'zod'
+import { type BeaconRelease, RELEASES } from '../browser/beacon/releases.ts'
+import type { AppEnv } from '../http/context.ts'
+import { describe } from '../http/endpoint.ts'
+import type { Operation } from '../openapi/contract.ts'
+
+const VERSIONS = RELEASES.map(({ version }) => version)
+
+const contract = {
+  tag: 'Counting',
+  method: 'get',
+  access: 'anyone',
+  answers: { 200: { description: 'The script.', contentType: 'text/javascript' } },
+  revalidated: true,
+  problems: [],
+} as const
+
+const latestBeacon = {
+  ...contract,
+  id: 'beacon',
+  path: '/beacon.js',
+  summary: 'Get the beacon script',
+  description: 'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees.',
+  examples: {
+    latest: {
+      summary: 'The latest version',
+      says: { 'Cache-Control': 'public, max-age=86400, stale-while-revalidate=604800' },
+    },
+  },
+} as const satisfies Operation
+
+const beaconRelease = {
+  ...contract,
+  id: 'beaconRelease',
+  path: '/beacon/{version}.js',
+  summary: 'Get a release of the beacon script',
+  description: 'A release never changes, so you can pin it with `integrity`.',
+  params: { version: z.enum(VERSIONS as [string, ...string[]]).describe('The version, such as `1.0.0`.') },
+  examples: {
+    first: {
+      summary: 'The first version',
+      params: { version: '1.0.0' },
+      says: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+    },
+  },
+} as const satisfies Operation
 
 const LATEST = RELEASES.at(-1)!
 
-/** A day, and what is older is used for a week more while it is revalidated: a page never waits for it. */
+/** A day. For another week, the old script is used while it is revalidated, so that no page waits for it. */
 const CHANGES = 'public, max-age=86400, stale-while-revalidate=604800'
 const NEVER_CHANGES = 'public, max-age=31536000, immutable'
 
-/** For any site, also for those that ask for integrity, with `crossorigin`, or are isolated (COEP). */
+/** For all sites, including those that use `integrity` with `crossorigin`, or are isolated (COEP). */
 const FOR_OTHERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'X-Content-Type-Options': 'nosniff',
@@ -25,9 +67,9 @@ const revalidated = etag({
 })
 
 /**
- * The script that sites include: `/beacon.js` is the latest, `/beacon/1.0.0.js` a release that never changes.
+ * The script that sites include: `/beacon.js` is the latest release, `/beacon/1.0.0.js` a release that never changes.
  *
- * Mounted before the configuration is looked at: whatever is wrong with that, pages get a script and not a JSON problem.
+ * Registered before the settings are checked, so that pages always get a script and never a JSON problem.
  */
 export const beacon = new Hono<AppEnv>()
 

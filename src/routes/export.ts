@@ -1,36 +1,97 @@
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { requireToken } from '../authorization.ts'
-import { exportDays, exportTotals } from '../counters/export.ts'
+import * as z from 'zod'
+import { numberOf } from '../counters/integer-key.ts'
+import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { describe } from '../openapi/operation.ts'
-import { readQuery } from '../query.ts'
-import { pathType } from '../request.ts'
-import { exportCounts } from './export-api.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE } from '../openapi/problem-schema.ts'
+import { count, typeParam } from '../openapi/shared-schemas.ts'
+import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
 
-/** Everything that was counted, page by page, with the token. */
-export const exports = new Hono<AppEnv>().get(
-  '/v1/export/:type',
-  requireToken,
-  describe(exportCounts, async (c) => {
-    const type = pathType(c)
-    const { after = null, limit, by } = readQuery(c, exportCounts.query)
-    const options = { recordType: type.recordType, after, limit }
-    const page =
-      by === 'total'
-        ? await exportTotals(c.var.db, options)
-        : await exportDays(c.var.db, { ...options, now: new Date() })
-    const answer = {
-      rows: page.rows.map(({ recordId, name, count, day }) => ({
-        ...(type.key === 'integer' ? { key: `${recordId}` } : nameOf(recordId, name)),
-        count: toJsonNumber(count),
-        ...(day !== null && { day }),
-      })),
-      next: page.next === null ? null : page.next.toString(16),
-    }
-    return c.json(answer, 200, { 'Cache-Control': 'no-store' })
-  }),
-)
+const MAX_LIMIT = 1_000
+
+/** The record id of the last counter, in hexadecimal. Clients must treat it as opaque. */
+const after = z
+  .string({ error: AFTER_RULE })
+  .regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)
+  .transform((text) => BigInt(`0x${text}`))
+
+const exportCounts = {
+  id: 'export',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/export/{type}',
+  summary: 'Export',
+  description:
+    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
+    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
+  access: 'token',
+  params: { type: typeParam },
+  query: {
+    after: once(after.optional().describe(AFTER_DESCRIPTION)),
+    limit: once(
+      limitField(
+        MAX_LIMIT,
+        MAX_LIMIT,
+        'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
+      ),
+    ),
+    by: once(
+      z
+        .enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' })
+        .default('total')
+        .describe('Whether a row is a whole counter or one day of a counter.'),
+    ),
+  },
+  answers: {
+    200: {
+      description: 'A page of rows.',
+      schema: z
+        .strictObject({
+          rows: z.array(
+            z.strictObject({
+              key: z.string().nullable().describe('null if the name of the counter is not stored yet.'),
+              recordId: z.string().optional().describe('The number that identifies a counter without a stored name.'),
+              count,
+              day: z.iso
+                .date()
+                .optional()
+                .describe('The day, in UTC. By day, a row without a day holds the counts that belong to no day.'),
+            }),
+          ),
+          next: nextField,
+        })
+        .meta({ id: 'ExportPage' }),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  examples: {
+    firstPage: {
+      summary: 'The first page',
+      params: { type: 'download' },
+      query: { limit: '100' },
+      answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
+    },
+  },
+} as const satisfies Operation
+
+/** Exports the counters of a type, page by page. */
+export const exports = endpoint(exportCounts, async (c, { type, query: { after = null, limit, by } }) => {
+  const options = { recordType: type.recordType, after, limit }
+  const db = databaseOf(c)
+  const page = by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
+  const answer = {
+    rows: page.rows.map(({ recordId, name, count, day }) => ({
+      ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
+      count: toJsonNumber(count),
+      ...(day !== null && { day }),
+    })),
+    next: page.next === null ? null : page.next.toString(16),
+  }
+  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
+})
 
 function nameOf(recordId: bigint, name: string | null) {
   return name === null ? { key: null, recordId: `${recordId}` } : { key: name }

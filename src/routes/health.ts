@@ -1,28 +1,55 @@
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { readRollUpState } from '../counters/rollup-state.ts'
+import * as z from 'zod'
+import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { databaseProblem } from '../database-problem.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { problemOf } from '../http/problem-of.ts'
 import { log } from '../log.ts'
-import { describe } from '../openapi/operation.ts'
-import { readHealth } from './health-api.ts'
+import type { Operation } from '../openapi/contract.ts'
+
+const readHealth = {
+  id: 'health',
+  tag: 'Operating',
+  method: 'get',
+  path: '/healthz',
+  summary: 'Check the health',
+  description: 'For monitors: reads one row from the database. It needs no token and reveals nothing else.',
+  access: 'anyone',
+  answers: {
+    200: {
+      description: 'The Worker and its database work.',
+      schema: z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }).meta({ id: 'Healthy' }),
+    },
+    503: {
+      description:
+        'The database is unavailable or not ready. An invalid configuration is reported as a problem document.',
+      schema: z
+        .strictObject({
+          status: z.literal('unavailable'),
+          database: z.string().describe('The code of the problem with the database.'),
+          detail: z.string(),
+        })
+        .meta({ id: 'Unhealthy' }),
+      headers: ['Retry-After'],
+    },
+  },
+  problems: [],
+  examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
+} as const satisfies Operation
 
 /** Whether the Worker can do its work, for monitors and people. */
-export const health = new Hono<AppEnv>().get(
-  '/healthz',
-  describe(readHealth, async (c) => {
-    try {
-      // One row by primary key: shows that the database answers, takes our credentials and has been migrated.
-      await readRollUpState(c.var.db)
-      return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
-    } catch (error) {
-      if (!(error instanceof DatabaseFailure)) throw error
-      const { code, details } = databaseProblem(error)
-      log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: error.message })
-      return c.json({ status: 'unavailable', database: code, detail: details.detail } as const, 503, {
-        'Cache-Control': 'no-store',
-        'Retry-After': '5',
-      })
-    }
-  }),
-)
+export const health = endpoint(readHealth, async (c) => {
+  try {
+    // One row by primary key shows that the database answers, accepts our credentials and has its tables.
+    await readRollUpState(databaseOf(c))
+    return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure)) throw error
+    const { code, details } = problemOf(error)
+    log('error', 'unhealthy', { requestId: c.get('requestId'), code, error: error.message })
+    return c.json({ status: 'unavailable', database: code, detail: details.detail } as const, 503, {
+      'Cache-Control': 'no-store',
+      'Retry-After': '5',
+    })
+  }
+})

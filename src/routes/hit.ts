@@ -1,27 +1,21 @@
-import type { Context } from 'hono'
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import type { Config } from '../config.ts'
-import { hitOf } from '../hit-header.ts'
+import { type Context, Hono } from 'hono'
+import type { Config } from '../config/config.ts'
+import type { AppEnv } from '../http/context.ts'
+import { countVisit } from '../http/count-once-per-visitor.ts'
+import { describe } from '../http/endpoint.ts'
+import { hitOf } from '../http/hit-header.ts'
+import { readShortJson } from '../http/json-body.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { invalidRequest, logFailure, Problem } from '../http/problem.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { RememberedQueries } from '../http/query-string.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
-import { readShortJson } from '../json-body.ts'
 import { log } from '../log.ts'
-import { describe } from '../openapi/operation.ts'
-import { logFailure, Problem } from '../problem.ts'
-import { RememberedQueries } from '../query.ts'
-import { invalidRequest, namedCounter } from '../request.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
-import { countVisit } from '../visits/visit.ts'
-import { getPixel, postHit } from './hit-api.ts'
+import { getPixel, postHit } from './hit-contract.ts'
 
-const BODY = {
-  // A type's name and a key of 512 bytes, every one of them escaped as \u00xx, fit.
-  maxBytes: 8 * 1024,
-  contentTypes: postHit.body.contentTypes,
-}
-
-// Of both: they take the same.
+// Shared by both paths: they have the same parameters.
 const queries = new RememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
@@ -36,10 +30,10 @@ routes.options('/hit', (c) => {
 })
 
 /**
- * Counting from browsers: no token, one at a time, told why when a hit is not counted.
+ * Counts hits from browsers: one at a time, without a token. The response says why a hit is not counted.
  *
- * This is the hot path. It is mounted before the middlewares and does without them, because each copies the response's
- * headers once more; what they add it adds itself, to failures only where that is enough.
+ * This is the hot path. It runs without the app's middlewares, because each of them copies the response's headers. It adds what
+ * they would add itself, and only where it is needed.
  */
 export const hit = routes
   .post(
@@ -48,10 +42,12 @@ export const hit = routes
       let isolate: Isolate | null = null
       try {
         isolate = isolateOf(c.env)
-        // In the query, for those who can choose: reading a body costs as much as all the rest of a hit.
+        // The query is the faster way: reading a body costs as much as the rest of a hit.
         const { url } = c.req
-        const { type, key } = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body.schema, BODY)
-        // Made before it is known, because nothing can be made afterwards (CountOptions.answerReady).
+        const { type, key } = url.includes('?')
+          ? queries.read(url)
+          : await readShortJson(c, postHit.body.schema, postHit.body)
+        // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countHit(c, isolate, type, key)
         return said === 'counted' ? counted : noContent(c, isolate.config, said)
@@ -63,24 +59,25 @@ export const hit = routes
       }
     }),
   )
-  // An image is shown whatever became of the hit: a page must not look broken because counting failed.
+  // Always an image: a page must not look broken because counting failed.
   .get(
     '/hit.gif',
     describe(getPixel, async (c) => {
-      // Hono answers HEAD as if it were GET; who asks for no image has not looked at it.
+      // Hono runs this handler for HEAD too. A client that does not want the image has not seen it.
       if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
       const counted = pixel('counted')
       const said = await countPixel(c).catch((error: unknown) => {
-        if (!(error instanceof Problem)) log('error', 'pixel_not_counted', { error: String(error) })
-        else if (error.status >= 500) logFailure(c, error)
-        return hitOf(error)
+        const problem = problemOf(error)
+        if (error instanceof Problem && problem.status >= 500) logFailure(c, problem)
+        else if (problem.status >= 500) log('error', 'pixel_not_counted', { error: String(error) })
+        return hitOf(problem)
       })
       return said === 'counted' ? counted : pixel(said)
     }),
   )
 
-// The same few answers a million times: kept as they are, for each configuration, outcome, and origin that it allows. An
-// answer without a body belongs to no request, and making one with its headers is a tenth of what a hit costs.
+// Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
+// with its headers is a tenth of the cost of a hit.
 const kept = new WeakMap<Config, Map<string, Response>>()
 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
@@ -100,7 +97,7 @@ function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
   return answer
 }
 
-// Its headers are taken over from what is kept as well, which is quicker than to make them; its body can be given out once only.
+// The headers are kept, because copying them is faster than creating them. The body of a response can be used only once.
 const pixelHeaders = new Map<string, Headers>()
 
 function pixel(said: string): Response {
@@ -118,9 +115,9 @@ async function countPixel(c: Context<AppEnv>): Promise<string> {
 }
 
 /**
- * Counts one hit, if it stands for a visitor, and once for each where the type asks for that.
+ * Counts one hit, if it counts as a visit; once per visitor and window if the type says so.
  *
- * @returns what to say in `X-Hit`
+ * @returns the value of `X-Hit`
  * @throws {Problem}
  */
 async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, key: string | number): Promise<string> {
@@ -129,12 +126,13 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': 'ignored; reason=type' } })
   }
-  const remembered = typeof key === 'string' ? isolate.known.recall(type, key) : undefined
-  const counter = remembered ?? (await namedCounter(isolate.known, type, key, 'key'))
+  const { addresses, bots, config } = isolate
+  const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
+  const counter = cached ?? (await counterOfKey(addresses, type, key))
   if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
-  const excluded = await exclusionOf(c, isolate, type)
+  const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit: config.rateLimit })
   if (excluded !== null) return `ignored; reason=${excluded}`
-  return countVisit(c, isolate, counter, {
+  return countVisit(c, counter, {
     dedupeSeconds: type.dedupeSeconds ?? 0,
     advice: 'Views are not worth sending twice.',
     answerReady: true,
@@ -148,8 +146,8 @@ function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
 }
 
 /**
- * What lets a page's script read the answer. The type is in the body, so this lets in every origin that some type allows;
- * the handler looks at the type's own.
+ * CORS headers. The type may be in the body, so they admit every origin that any type allows. The handler checks the origins of
+ * the type.
  */
 function crossOrigin(config: Config, origin: string | undefined): [string, string][] {
   const expose: [string, string] = ['Access-Control-Expose-Headers', 'X-Hit']

@@ -1,33 +1,62 @@
 import { type Context, Hono } from 'hono'
-import { cors } from 'hono/cors'
-import type { RouterRoute } from 'hono/types'
-import type { AppEnv } from '../app-env.ts'
+import * as z from 'zod'
+import type { AppEnv } from '../http/context.ts'
+import { describe } from '../http/endpoint.ts'
+import { revalidated } from '../http/etag.ts'
+import { readableByAll } from '../http/reading-cors.ts'
+import type { Operation } from '../openapi/contract.ts'
 import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts'
-import { describe } from '../openapi/operation.ts'
-import { revalidated } from '../revalidation.ts'
 import { referencePage } from '../views/reference/page.ts'
 import { STYLE } from '../views/reference/style.ts'
-import { readDocument, readReference } from './reference-api.ts'
 
-/** It changes with a deployment only. */
+const readDocument = {
+  id: 'openapi',
+  tag: 'Reference',
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'Get the OpenAPI document',
+  description: 'The API as an OpenAPI 3.1 document, for tools and code generators.',
+  access: 'anyone',
+  answers: {
+    200: {
+      description: 'An OpenAPI 3.1 document.',
+      schema: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }).meta({ id: 'OpenApi' }),
+    },
+  },
+  revalidated: true,
+  problems: [],
+  examples: { document: { summary: 'The document', says: { 'Cache-Control': 'public, max-age=300' } } },
+} as const satisfies Operation
+
+const readReference = {
+  id: 'docs',
+  tag: 'Reference',
+  method: 'get',
+  path: '/docs',
+  summary: 'Get the documentation',
+  description:
+    'A page made from the OpenAPI document, with commands to copy for every operation. It runs no scripts and loads nothing from other sites.',
+  access: 'anyone',
+  answers: {
+    200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
+  },
+  revalidated: true,
+  problems: [],
+  examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
+} as const satisfies Operation
+
+/** Seconds; it changes only with a deployment. */
 const CACHE_CONTROL = 'public, max-age=300'
-/** Stands in the page where the Worker's origin belongs. */
+/** Placeholder for the Worker's origin in the cached page. */
 const ANY_ORIGIN = 'https://origin.invalid'
 
-const shared = cors({
-  origin: '*',
-  allowMethods: ['GET', 'HEAD'],
-  exposeHeaders: ['ETag', 'X-Request-Id'],
-  maxAge: 86_400,
-})
-
 /**
- * The API's own description: for programs, and as a page.
+ * The API's description: as OpenAPI for programs, and as a page.
  *
- * @param app whose routes are described; also those that are added to it later
+ * @param app the app to describe, including routes that are added later
  */
-export function reference(app: { routes: readonly RouterRoute[] }) {
-  // Made when they are first asked for, which in most isolates never happens, and kept: data that belongs to no request.
+export function reference(app: { routes: readonly { handler: object }[] }) {
+  // Created on the first request, which most isolates never get, and then kept.
   let made: OpenApiDocument | undefined
   let json: string | undefined
   let page: string | undefined
@@ -37,14 +66,14 @@ export function reference(app: { routes: readonly RouterRoute[] }) {
   }
 
   const routes = new Hono<AppEnv>()
-  routes.on(['GET', 'OPTIONS'], '/openapi.json', shared)
+  routes.on(['GET', 'OPTIONS'], '/openapi.json', readableByAll)
   return routes
     .get(
       '/openapi.json',
       revalidated,
       describe(readDocument, (c) => {
         json ??= JSON.stringify(document())
-        // What c.json would make of it, but once.
+        // The same as c.json, but serialized once.
         return c.body(json, 200, { 'Content-Type': 'application/json', 'Cache-Control': CACHE_CONTROL }) as never
       }),
     )
@@ -64,13 +93,13 @@ export function reference(app: { routes: readonly RouterRoute[] }) {
     )
 }
 
-/** Where the Worker is, for commands to copy. Names of hosts may hold what a shell takes for its own; no real one does. */
+/** The Worker's origin, for commands to copy. A host header may contain characters that a shell interprets; real hosts do not. */
 function originOf(c: Context<AppEnv>): string {
   const { origin } = new URL(c.req.url)
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : 'https://YOUR-WORKER'
 }
 
-/** Nothing but the page's own style. */
+/** Allows the page's own style and nothing else. */
 async function policy(): Promise<string> {
   const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE))
   const style = btoa(String.fromCharCode(...new Uint8Array(hash)))

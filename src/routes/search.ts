@@ -1,25 +1,54 @@
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { requireToken } from '../authorization.ts'
-import { InvalidSearch, type SearchPage, searchCounters } from '../counters/search.ts'
+import * as z from 'zod'
+import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { describe } from '../openapi/operation.ts'
-import { readQuery } from '../query.ts'
-import { invalidRequest, pathType } from '../request.ts'
-import { searchKeys } from './search-api.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE } from '../openapi/problem-schema.ts'
+import { count, typeParam } from '../openapi/shared-schemas.ts'
+import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
 
-/** Which keys there are. Only with the token, also of public types: some keys may be known to few. */
-export const search = new Hono<AppEnv>().get(
-  '/v1/search/:type',
-  requireToken,
-  describe(searchKeys, async (c) => {
-    const type = pathType(c)
-    const { prefix, after = null, limit } = readQuery(c, searchKeys.query)
-    const page: SearchPage = await searchCounters(c.var.db, type, { prefix, after, limit }).catch((error: unknown) => {
-      if (error instanceof InvalidSearch) throw invalidRequest([{ field: error.field, message: error.message }])
-      throw error
-    })
-    const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
-    return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
-  }),
-)
+const searchKeys = {
+  id: 'search',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/search/{type}',
+  summary: 'Search counters',
+  description:
+    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need the token too.',
+  access: 'token',
+  params: { type: typeParam },
+  query: {
+    prefix: once(z.string().default('').describe('The beginning of the keys. For integer keys: the whole number.')),
+    after: once(z.string().optional().describe(AFTER_DESCRIPTION)),
+    limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
+  },
+  answers: {
+    200: {
+      description: 'A page of counters.',
+      schema: z
+        .strictObject({
+          counters: z.array(z.strictObject({ key: z.string(), count })),
+          next: nextField,
+        })
+        .meta({ id: 'SearchPage' }),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  examples: {
+    none: {
+      summary: 'Keys that begin with /docs/',
+      params: { type: 'page_view' },
+      query: { prefix: '/docs/' },
+      answer: { counters: [], next: null },
+    },
+  },
+} as const satisfies Operation
+
+/** Searches keys. It takes the token for public types too, because some keys may be known to few people. */
+export const search = endpoint(searchKeys, async (c, { type, query: { prefix, after = null, limit } }) => {
+  const page = await searchCounters(databaseOf(c), type, { prefix, after, limit })
+  const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
+  return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
+})

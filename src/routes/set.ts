@@ -1,58 +1,132 @@
 import type { Context } from 'hono'
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { requireToken } from '../authorization.ts'
-import { random64 } from '../counters/random.ts'
-import { setCounter } from '../counters/set.ts'
-import { adjustingProblem } from '../database-problem.ts'
-import { limitBody, readJson } from '../json-body.ts'
-import { describe } from '../openapi/operation.ts'
-import { readQuery } from '../query.ts'
-import { pathCounter, pathType } from '../request.ts'
-import { idempotencyKey } from './idempotency-key.ts'
-import { resetCount, setCount } from './set-api.ts'
+import * as z from 'zod'
+import type { CounterType } from '../config/counter-types.ts'
+import { setCounter } from '../counters/adjust/set-counter.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { random63 } from '../counters/random-id.ts'
+import type { AppEnv } from '../http/context.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
+import { readJson } from '../http/json-body.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { isolateOf } from '../isolate.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { SETTING_KEY } from '../openapi/headers.ts'
+import { ADJUSTING } from '../openapi/problem-schema.ts'
+import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
+import { countField } from './request-fields.ts'
 
-const MAX_BODY_BYTES = 1024
+const answers = {
+  200: {
+    description: 'Set, by this request or by an earlier one with the same idempotency key.',
+    headers: ['Idempotent-Replayed'],
+    schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
+  },
+} as const
 
-/** Setting counters, with the token. */
-export const settings = new Hono<AppEnv>()
-  .put(
-    '/v1/counters/:type/:key',
-    requireToken,
-    limitBody(MAX_BODY_BYTES),
-    describe(setCount, async (c) => set(c, async () => (await readJson(c, setCount.body.schema)).count)),
-  )
-  .delete(
-    '/v1/counters/:type/:key',
-    requireToken,
-    describe(resetCount, async (c) => set(c, async () => 0)),
-  )
+const setCount = {
+  id: 'set',
+  tag: 'Changing',
+  method: 'put',
+  path: '/v1/counters/{type}/{key}',
+  summary: 'Set a counter',
+  description:
+    'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
+  access: 'token',
+  params: COUNTER_PARAMS,
+  query: {},
+  headers: SETTING_KEY,
+  body: {
+    maxBytes: 1024,
+    schema: z.strictObject(
+      { count: countField.describe('The new count.') },
+      { error: 'must be an object such as {"count":0}' },
+    ),
+  },
+  answers,
+  problems: [
+    'malformed_body',
+    'malformed_key',
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'body_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...ADJUSTING,
+  ],
+  examples: {
+    carryOver: {
+      summary: 'Carry over a number from another counter',
+      params: { type: 'page_view', key: '/about' },
+      headers: { 'Idempotency-Key': 'carry-over-about' },
+      body: { count: 1234 },
+      answer: { type: 'page_view', key: '/about', count: 1234 },
+    },
+    again: {
+      summary: 'The same request again',
+      params: { type: 'page_view', key: '/about' },
+      headers: { 'Idempotency-Key': 'carry-over-about' },
+      body: { count: 1234 },
+      answer: { type: 'page_view', key: '/about', count: 1234 },
+      says: { 'Idempotent-Replayed': 'true' },
+    },
+  },
+} as const satisfies Operation
 
-async function set(c: Context<AppEnv>, readCount: () => Promise<number>) {
-  const type = pathType(c)
-  const { counter, key } = await pathCounter(c, type)
-  readQuery(c, setCount.query)
+const resetCount = {
+  id: 'reset',
+  tag: 'Changing',
+  method: 'delete',
+  path: '/v1/counters/{type}/{key}',
+  summary: 'Reset a counter',
+  description: 'Sets the counter to zero. Its history is kept.',
+  access: 'token',
+  params: COUNTER_PARAMS,
+  query: {},
+  headers: SETTING_KEY,
+  answers,
+  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...ADJUSTING],
+  examples: {
+    reset: {
+      summary: 'Reset to zero',
+      params: { type: 'page_view', key: '/about' },
+      answer: { type: 'page_view', key: '/about', count: 0 },
+    },
+  },
+} as const satisfies Operation
+
+/** Sets a counter. */
+export const set = endpoint(setCount, async (c, parts) =>
+  setTo(c, parts, async () => (await readJson(c, setCount.body.schema)).count),
+)
+
+/** Sets a counter to zero. */
+export const reset = endpoint(resetCount, async (c, parts) => setTo(c, parts, async () => 0))
+
+async function setTo(
+  c: Context<AppEnv>,
+  { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
+  readCount: () => Promise<number>,
+) {
   const given = await idempotencyKey(c, 'set')
   const count = await readCount()
-  const setting = setCounter(c.var.db, counter, {
-    count: BigInt(count),
-    id: given ?? random64(),
-    at: new Date(),
-  }).finally(() => c.var.reads.rolled.forget())
-  // A client that hangs up must not leave a transaction open, with its locks.
-  c.executionCtx.waitUntil(setting.catch(() => {}))
-  const outcome = await setting.catch((error: unknown) => {
-    throw adjustingProblem(
-      error,
+  const setting = { count: BigInt(count), id: given ?? random63(), at: new Date() }
+  const changing = setCounter({ db: databaseOf(c), totals: isolateOf(c.env).reads.totals }, counter, setting)
+  // A client that hangs up must not leave a transaction open that holds locks.
+  c.executionCtx.waitUntil(changing.catch(() => {}))
+  const outcome = await changing.catch((error: unknown) => {
+    const advice =
       given === undefined
         ? 'Read the counter, or send the request with an Idempotency-Key.'
-        : 'Send it again with the same Idempotency-Key.',
-    )
+        : 'Send it again with the same Idempotency-Key.'
+    throw problemOf(error, { may: 'have been done', advice })
   })
   const answer = { type: type.name, key, count }
   return c.json(answer, 200, {
     'Cache-Control': 'no-store',
-    // What was done then is the answer; what the counter says by now, a reading tells.
+    // The response repeats what was done the first time. A reading tells the present count.
     ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
   })
 }

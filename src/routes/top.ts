@@ -1,43 +1,99 @@
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
+import * as z from 'zod'
 import { startOf } from '../counters/calendar.ts'
-import { readTop, type TopPeriod } from '../counters/top.ts'
+import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { describe } from '../openapi/operation.ts'
-import { readQuery } from '../query.ts'
-import { invalidRequest, pathType } from '../request.ts'
-import { revalidated } from '../revalidation.ts'
-import { mayRead, shared } from './public-reading.ts'
-import { topCounters } from './top-api.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { publicReading } from '../http/endpoint.ts'
+import { invalidRequest } from '../http/problem.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
+import { limitField } from './request-fields.ts'
 
-/** Seconds for which a ranking may be kept, which is as of the last roll-up anyway. */
+const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
+const PERIOD_RULE = `must be one of ${TOP_PERIODS.join(', ')}`
+const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
+
+const topCounters = {
+  id: 'top',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/top/{type}',
+  summary: 'Top counters',
+  description:
+    'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
+  access: 'token-unless-public',
+  params: { type: typeParam },
+  query: {
+    period: once(
+      z.enum(TOP_PERIODS, { error: PERIOD_RULE }).default('all').describe('The period to rank; `all` is all time.'),
+    ),
+    date: once(
+      z.iso
+        .date({ error: DATE_RULE })
+        .refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)
+        .optional()
+        .describe('Any day in the period. By default, the current period is used.'),
+    ),
+    limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
+  },
+  answers: {
+    200: {
+      description: 'The counters, highest count first.',
+      schema: z
+        .strictObject({
+          type: z.string(),
+          period: z.enum(TOP_PERIODS),
+          start: instant.nullable(),
+          end: instant.nullable().describe('Exclusive.'),
+          counters: z.array(z.strictObject({ key: z.string(), count })),
+        })
+        .meta({ id: 'Top' }),
+    },
+  },
+  revalidated: true,
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  examples: {
+    january: {
+      summary: 'A past month',
+      params: { type: 'download' },
+      query: { period: 'month', date: '2026-01-15', limit: '3' },
+      answer: {
+        type: 'download',
+        period: 'month',
+        start: '2026-01-01T00:00:00.000Z',
+        end: '2026-02-01T00:00:00.000Z',
+        counters: [],
+      },
+    },
+    dateOfAll: {
+      summary: 'A date without a period',
+      params: { type: 'download' },
+      query: { date: '2026-01-15' },
+      status: 422,
+      answer: exampleProblem('invalid_request', 'date chooses a day, week or month: give the period too.', [
+        { field: 'date', message: 'chooses a day, week or month: give the period too' },
+      ]),
+    },
+  },
+} as const satisfies Operation
+
+/** Seconds for which a ranking may be cached. It is as of the last roll-up anyway. */
 const MAX_AGE = 30
 
-const routes = new Hono<AppEnv>()
-routes.on(['GET', 'OPTIONS'], '/v1/top/:type', shared)
-
-/** Which counters were counted most. */
-export const top = routes.get(
-  '/v1/top/:type',
-  revalidated,
-  describe(topCounters, async (c) => {
-    const type = pathType(c)
-    await mayRead(c, type)
-    const { period, date, limit } = readQuery(c, topCounters.query)
-    const asked = askedPeriod(period, date, new Date())
-    const counters = await readTop(c.var.db, type, asked, limit)
-    return c.json(
-      {
-        type: type.name,
-        period,
-        ...bounds(asked),
-        counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
-      },
-      200,
-      { 'Cache-Control': `${type.public ? 'public' : 'private'}, max-age=${MAX_AGE}` },
-    )
-  }),
-)
+/** The counters with the highest counts. */
+export const top = publicReading(topCounters, async (c, { type, query: { period, date, limit } }) => {
+  const asked = askedPeriod(period, date, new Date())
+  const counters = await readTop(databaseOf(c), type, asked, limit)
+  const answer = {
+    type: type.name,
+    period,
+    ...bounds(asked),
+    counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
+  }
+  return { answer, maxAge: MAX_AGE }
+})
 
 function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
   if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }

@@ -1,7 +1,7 @@
-import type { ReconcilePosition } from '../counters/reconcile.ts'
+import type { VerifyPosition } from '../counters/verify/verify.ts'
 
-/** How clients are told where to go on. */
-export function writeCursor(position: ReconcilePosition): string {
+/** The cursor for a position. */
+export function writeCursor(position: VerifyPosition): string {
   switch (position.phase) {
     case 'counters':
       return `counters.${position.recordType}.${position.recordId}`
@@ -14,8 +14,8 @@ export function writeCursor(position: ReconcilePosition): string {
   }
 }
 
-/** The position that a cursor stands for; `null`: it is none of ours. */
-export function readCursor(text: string): ReconcilePosition | null {
+/** The position of a cursor; `null` if it is not one of ours. */
+export function readCursor(text: string): VerifyPosition | null {
   const [, phase, , number, rest] =
     /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
     /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
@@ -31,7 +31,7 @@ export function readCursor(text: string): ReconcilePosition | null {
   return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
 }
 
-/** Whether a date, or date and time, is on the calendar. */
+/** Whether a date, or date and time, exists. */
 function isTime(text: string): boolean {
   const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'

@@ -1,34 +1,90 @@
-import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { requireToken } from '../authorization.ts'
-import type { Config } from '../config.ts'
+import * as z from 'zod'
+import type { Config } from '../config/config.ts'
+import { numberOf } from '../counters/integer-key.ts'
 import { readNames } from '../counters/names.ts'
-import { FIRST_POSITION, type Mismatch, reconcile } from '../counters/reconcile.ts'
+import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
+import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
-import { openMaintenanceDatabase } from '../maintenance.ts'
-import { describe } from '../openapi/operation.ts'
-import { readQuery } from '../query.ts'
-import { verifyCounts } from './verify-api.ts'
-import { writeCursor } from './verify-cursor.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { once } from '../http/query-string.ts'
+import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE } from '../openapi/problem-schema.ts'
+import { count } from '../openapi/shared-schemas.ts'
+import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
+import { readCursor, writeCursor } from './verify-cursor.ts'
 
-/** Checking what the tables say against each other, page by page, with the token. */
-export const verify = new Hono<AppEnv>().post(
-  '/v1/verify',
-  requireToken,
-  describe(verifyCounts, async (c) => {
-    const { after = FIRST_POSITION, limit } = readQuery(c, verifyCounts.query)
-    const db = withRetries(openMaintenanceDatabase(c.var.config))
-    const { hourDays } = c.var.config.history
-    const { checked, wrong, next } = await reconcile(db, { from: after, limit, at: new Date(), hourDays })
-    return c.json({ checked, wrong: await named(db, c.var.config, wrong), next: next && writeCursor(next) }, 200, {
-      'Cache-Control': 'no-store',
-    })
-  }),
-)
+const verifyCounts = {
+  id: 'verify',
+  tag: 'Operating',
+  method: 'post',
+  path: '/v1/verify',
+  summary: 'Verify',
+  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
+  access: 'token',
+  query: {
+    after: once(
+      z
+        .string({ error: AFTER_RULE })
+        .transform((text, context): VerifyPosition => {
+          const position = readCursor(text)
+          if (position !== null) return position
+          context.addIssue({ code: 'custom', message: AFTER_RULE })
+          return z.NEVER
+        })
+        .optional()
+        .describe(AFTER_DESCRIPTION),
+    ),
+    limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
+  },
+  answers: {
+    200: {
+      description: 'The number of counters checked on this page, and the mismatches.',
+      schema: z
+        .strictObject({
+          checked: z.int(),
+          wrong: z.array(
+            z.strictObject({
+              type: z.string().nullable(),
+              recordType: z.int(),
+              key: z.string().nullable().optional(),
+              recordId: z.string().nullable(),
+              what: z.enum(MISMATCHES).describe('The kind of sum that is wrong.'),
+              start: z.string().nullable().describe('The start of the period; null for totals.'),
+              is: count,
+              shouldBe: count,
+              difference: count,
+            }),
+          ),
+          next: nextField,
+        })
+        .meta({ id: 'Verification' }),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
+  examples: {
+    lastPage: {
+      summary: 'The last page of an empty database',
+      query: { after: 'calendar.65535', limit: '100' },
+      answer: { checked: 0, wrong: [], next: null },
+    },
+  },
+} as const satisfies Operation
 
-/** Mismatches as people read them, with the names of counters. */
+/** Checks the tables against each other, page by page. */
+export const verify = endpoint(verifyCounts, async (c, { query: { after = FIRST_POSITION, limit } }) => {
+  const { config } = isolateOf(c.env)
+  const db = withRetries(openBackgroundDatabase(config))
+  const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
+  const { checked, wrong, next } = await verifyPage(db, options)
+  return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
+    'Cache-Control': 'no-store',
+  })
+})
+
+/** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
   const counters = wrong.flatMap(({ recordType, recordId }) =>
@@ -41,7 +97,7 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
     return {
       type: type?.name ?? null,
       recordType,
-      key: counter && (type?.key === 'integer' ? String(counter.recordId) : nameOf(counter)),
+      key: counter && (type?.key === 'integer' ? `${numberOf(counter.recordId)}` : nameOf(counter)),
       recordId: counter && String(counter.recordId),
       what,
       start,

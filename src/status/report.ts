@@ -1,25 +1,27 @@
-import type { Config } from '../config.ts'
-import { MAX_COUNTED } from '../counters/backlog.ts'
+import type { Config } from '../config/config.ts'
+import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { databaseProblem } from '../database-problem.ts'
+import { problemOf } from '../http/problem-of.ts'
 import type { Isolate } from '../isolate.ts'
 import { VERSION } from '../version.ts'
-import { problemsOf, type StatusProblem } from './problems.ts'
+import { type Finding, findingsOf } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
 /**
- * The answer to "is it healthy, how far behind, how big, how contended": what a survey has found, and what this isolate knows
- * of itself. What is `null` is explained under `unavailable`.
+ * Builds the status from a survey of the database and from this isolate's own state. `unavailable` explains members that are
+ * `null`.
  */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
-  const { config, breaker, counting, reads } = isolate
+  const { config, breakers, counting, reads } = isolate
+  const breakerOpen = breakers.some(({ open }) => open)
   const { rollUp, slots, server, tables, locks, oldestHour } = found
-  const problems = problemsOf({
+  const problems = findingsOf({
     survey: found,
     databaseProblem: databaseProblemOf(found),
-    breakerOpen: breaker.open,
+    breakerOpen,
     rollUp: config.rollUp,
+    ranges: config.ranges,
     pruning: config.pruning,
     now,
   })
@@ -62,7 +64,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       })),
     },
     isolate: {
-      breaker: breaker.open ? ('open' as const) : ('closed' as const),
+      breaker: breakerOpen ? ('open' as const) : ('closed' as const),
       counting: counting.load,
       reading: reads.exact.load,
     },
@@ -78,20 +80,20 @@ function numberOf(value: bigint | null): number | null {
   return value === null ? null : toJsonNumber(value)
 }
 
-/** What is wrong with the database if it has not even told the state of the roll-up. */
-function databaseProblemOf({ missing }: Survey): StatusProblem | null {
+/** The problem with the database if not even the state of the roll-up could be read. */
+function databaseProblemOf({ missing }: Survey): Finding | null {
   const lost = missing.find(({ part }) => part === 'rollUp')
   if (lost === undefined) return null
   if (lost.error instanceof DatabaseFailure) {
-    const { code, details } = databaseProblem(lost.error)
+    const { code, details } = problemOf(lost.error)
     if (code === 'database_not_ready') return { code, detail: details.detail }
     if (code === 'database_unavailable') return { code, detail: details.detail }
   }
-  return { code: 'database_unavailable', detail: 'The database does not say how the roll-up does. This was logged.' }
+  return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
 }
 
-/** Why something is missing, in our own words: what the database said stands in the log. */
+/** Why a part is missing, without the database's error message, which is in the log. */
 function reasonOf(error: Missing['error']): string {
   if (!(error instanceof DatabaseFailure)) return 'not_understood'
-  return error.kind === 'rejected' ? 'refused' : databaseProblem(error).code
+  return error.kind === 'rejected' ? 'refused' : problemOf(error).code
 }

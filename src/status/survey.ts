@@ -1,6 +1,6 @@
-import { type Backlog, readBacklog, readOldestHour } from '../counters/backlog.ts'
-import { type RollUpState, readRollUpState } from '../counters/rollup-state.ts'
-import type { Executor } from '../database/database.ts'
+import { type Backlog, readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
+import { type RollUpState, readRollUpState } from '../counters/rollup/lease.ts'
+import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import {
   type LockWaits,
@@ -9,22 +9,22 @@ import {
   readTableSizes,
   type ServerIdentity,
   type TableSize,
-} from '../database/server-state.ts'
+} from '../database/server-statistics.ts'
 
-/** What is looked at. */
+/** The parts of a survey. */
 export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'server', 'tables', 'locks'] as const
 
-/** Something that could not be found out, and why. */
+/** A part that could not be read, and the error. */
 export interface Missing {
   part: (typeof SURVEY_PARTS)[number]
   error: unknown
 }
 
-/** What a look at the database has found; `null`: listed under `missing`. */
+/** The state of the database. Parts that are `null` are listed in `missing`. */
 export interface Survey {
-  /** `undefined`: no roll-up has ever begun. */
-  rollUp: RollUpState | undefined | null
-  /** Milliseconds that the first statement took, one look-up by primary key. */
+  /** `undefined`: no roll-up has ever started. */
+  rollUp: Omit<RollUpState, 'holder'> | undefined | null
+  /** The duration of the first statement, a look-up by primary key, in milliseconds. */
   latencyMs: number | null
   slots: Backlog | null
   /** `undefined`: the history is empty. */
@@ -36,14 +36,14 @@ export interface Survey {
 }
 
 /**
- * Looks at everything that tells how the database does: six statements. What it refuses to say, or does not know, is left out
- * and listed; if it does not answer the first one, it is not asked the others.
+ * Reads the state of the database in six statements, and two more on Vitess. A part that cannot be read is `null` and listed in `missing`. If the first
+ * statement finds the database unavailable, the rest are not sent.
  *
- * @param db asked first, for what the product depends on
- * @param aside asked for the rest, so that what is slow there is not taken for a database in trouble
+ * @param db for the first statement, which reads a table that the product depends on
+ * @param aside for the rest, so that slow statistics do not count as a failing database
  */
 export async function survey(
-  db: Executor,
+  db: Database,
   aside: Executor,
   { idempotencyHours }: { idempotencyHours: number },
 ): Promise<Survey> {
@@ -58,10 +58,10 @@ export async function survey(
   }
   const began = performance.now()
   const rollUp = await attempt('rollUp', async () => (await readRollUpState(db)) ?? undefined)
-  const [lost] = missing
-  const latencyMs = lost === undefined ? performance.now() - began : null
-  if (lost !== undefined && isGone(lost.error)) {
-    for (const part of ['slots', 'history', 'server', 'tables', 'locks'] as const) missing.push({ ...lost, part })
+  const [failed] = missing
+  const latencyMs = failed === undefined ? performance.now() - began : null
+  if (failed !== undefined && isGone(failed.error)) {
+    for (const part of ['slots', 'history', 'server', 'tables', 'locks'] as const) missing.push({ ...failed, part })
     return { rollUp, latencyMs, slots: null, oldestHour: null, server: null, tables: null, locks: null, missing }
   }
   const [slots, oldestHour, server, tables, locks] = await Promise.all([

@@ -1,29 +1,29 @@
 import { isbot } from 'isbot'
-import { Generations } from '../counters/generations.ts'
+import { BoundedMap } from '../bounded-map.ts'
 
-/** Agents in one generation; two of them are remembered. */
+/** User agents in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 500
-/** Longer agents are looked at anew each time, so that what is remembered stays small whatever is sent. */
+/** Longer user agents are not cached, so that the cache stays small even if strangers send long ones. */
 const MAX_LENGTH = 300
 
 /**
- * Programs with which people download: the list of bots has them, rightly, for they look at no pages. By the name that they
- * send first.
+ * Programs that people use for downloads, by the name at the start of their user agent. The isbot list has them, rightly, because
+ * they do not view pages.
  */
 const DOWNLOADERS =
   /^(?:curl|wget2?|aria2|axel|lftp|httpie|xh|apt|debian apt-http|homebrew|fdm|uget|jdownloader|downthemall|mozilla\/\d.*\b(?:windows)?powershell)\b/i
 
 /**
- * Tells automatic clients from people by what they call themselves, with the list that the isbot package keeps. Remembers
- * what it found: a handful of browsers send nearly everything. Plain data, shared by an isolate's requests.
+ * Recognizes automatic clients by their user agent, with the list of the isbot package. It caches the results, because a few
+ * browsers send nearly all requests. Plain data, shared by an isolate's requests.
  */
 export class Bots {
-  readonly #known = new Generations<boolean>(MAX_GENERATION)
+  readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
 
   /**
-   * Whether an agent is a bot. One that says nothing is not: there is nothing to know it by.
+   * Whether a user agent is a bot. An empty one is not, because nothing identifies it.
    *
-   * @param downloads whether it came to download something; then programs with which people do that are none
+   * @param downloads whether the request is a download. Then download programs are not bots.
    */
   has(agent: string, { downloads = false }: { downloads?: boolean } = {}): boolean {
     if (downloads && DOWNLOADERS.test(agent)) return false

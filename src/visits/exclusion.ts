@@ -1,45 +1,46 @@
-import type { Context } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import type { CounterType } from '../config.ts'
-import type { Isolate } from '../isolate.ts'
-import { log } from '../log.ts'
-import { networkOf } from './network.ts'
+import type { Bots } from './bots.ts'
+import { exceedsLimit, type RateLimit } from './rate-limit.ts'
 
 /**
- * Headers by which browsers say that nobody is looking yet: https://wicg.github.io/nav-speculation/prerendering.html (Sec-Purpose),
- * and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
+ * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
+ * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
  */
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const PURPOSES = /\b(?:prefetch|prerender|preview)\b/i
 
-/** Why something that a visitor asked for is not counted. */
+/** A type's rules for visits. */
+export interface VisitRules {
+  /** Whether automatic clients count, too. */
+  countBots: boolean
+  /** Whether to leave out visitors whose browser asks not to be tracked (DNT, Global Privacy Control). */
+  respectDoNotTrack: boolean
+}
+
+/** Why a visit does not count. */
 export type Exclusion = 'prefetch' | 'dnt' | 'bot' | 'rate'
 
+/** What the decision depends on besides the request and the type. */
+export interface ExclusionContext {
+  bots: Bots
+  rateLimit: RateLimit | null
+  /** Whether the visit is a download. Then download programs are not bots. Default: false. */
+  downloads?: boolean
+}
+
 /**
- * Finds out whether a request stands for no visitor: nobody looks at it yet, it must not be counted, a bot sent it, or its
- * sender has sent too many.
+ * Decides whether a request counts as a visit.
  *
- * @param downloads whether it came to download something
- * @returns the reason, or `null` if it counts
+ * @returns why it does not, or `null` if it counts
  */
 export async function exclusionOf(
-  c: Context<AppEnv>,
-  { config, bots }: Isolate,
-  type: CounterType,
-  { downloads = false }: { downloads?: boolean } = {},
+  headers: Headers,
+  rules: VisitRules,
+  { bots, rateLimit, downloads = false }: ExclusionContext,
 ): Promise<Exclusion | null> {
-  const { headers } = c.req.raw
   for (const name of PURPOSE_HEADERS) if (PURPOSES.test(headers.get(name) ?? '')) return 'prefetch'
-  if (type.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
-  if (!type.countBots && bots.has(headers.get('User-Agent') ?? '', { downloads })) return 'bot'
-  const address = config.rateLimit === null ? null : headers.get('CF-Connecting-IP')
-  if (config.rateLimit === null || address === null) return null
-  try {
-    const { success } = await config.rateLimit.limit({ key: networkOf(address) })
-    return success ? null : 'rate'
-  } catch (error) {
-    // It guards the counts; without it they go on.
-    log('warn', 'rate_limit_failed', { error: String(error) })
-    return null
-  }
+  if (rules.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
+  if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', { downloads })) return 'bot'
+  // Checked before the header is read, because reading one costs time on the hot path.
+  if (rateLimit === null) return null
+  return (await exceedsLimit(rateLimit, headers.get('CF-Connecting-IP'))) ? 'rate' : null
 }

@@ -1,8 +1,8 @@
 /**
- * What an address is limited by: itself, or for IPv6 its first 64 bits, for that much is given to each subscriber, who may
- * take another address for every request (RFC 6177; RFC 8981).
+ * The network to which a rate limit applies: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at
+ * least a /64, and may use another address of it for each request (RFC 6177; RFC 8981).
  *
- * @param address an IPv4 or IPv6 address in any of its spellings
+ * @param address an IPv4 or IPv6 address in any notation
  */
 export function networkOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1]
@@ -11,7 +11,7 @@ export function networkOf(address: string): string {
   const groups = head === '' ? [] : head.split(':')
   if (tail !== undefined) {
     const after = tail === '' ? [] : tail.split(':')
-    // An IPv4 address at the end takes the room of two groups.
+    // An IPv4 address at the end takes the place of two groups.
     const taken = groups.length + after.length + (tail.includes('.') ? 1 : 0)
     groups.push(...Array<string>(Math.max(0, 8 - taken)).fill('0'), ...after)
   }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
-import type { CounterType } from '../../config.ts'
-import { chart, choice, type Html, signedInPage } from './page.ts'
+import type { CounterType } from '../../config/counter-types.ts'
+import type { Html } from '../html-type.ts'
+import { chart, choice, signedInPage } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -11,10 +12,10 @@ const RANGES = [
 ] as const
 
 /**
- * One counter: its number, its history, its badge, and what can be done to it.
+ * The page of a counter: its count, its history, its badge, and the forms that change it.
  *
- * @param key as it was asked for; it may be no valid key at all
- * @param origin this Worker's
+ * @param key the key from the URL, which may be invalid
+ * @param origin the Worker's origin
  */
 export function counterPage(types: readonly string[], type: CounterType, key: string, origin: string): Html {
   return signedInPage(
@@ -31,7 +32,7 @@ export function counterPage(types: readonly string[], type: CounterType, key: st
 </dl>
 <p class="message" id="count-message" role="status"></p>
 <section class="card" aria-labelledby="history-title">
-<div class="card-head"><h2 id="history-title">Over time</h2>${choice('range', 'Time to show', RANGES)}</div>
+<div class="card-head"><h2 id="history-title">History</h2>${choice('range', 'Time range', RANGES)}</div>
 <form id="days" class="row days">
 <label>From <input type="date" name="from" required></label>
 <label>to <input type="date" name="to" required></label>
@@ -41,20 +42,20 @@ export function counterPage(types: readonly string[], type: CounterType, key: st
 <p class="sum" id="sum"></p>
 ${chart('history')}
 <div id="adjustments" hidden>
-<h3>Adjustments in this time</h3>
-<table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
+<h3>Adjustments in this period</h3>
+<table><thead><tr><th scope="col">When</th><th scope="col">Kind</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
 </div>
 </section>
 <div class="columns">
 <section class="card" aria-labelledby="badge-title">
 <div class="card-head"><h2 id="badge-title">Badge</h2></div>
-${type.public ? badge(type.name, key, origin) : html`<p>Only public types have badges: <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
+${type.public ? badge(type.name, key, origin) : html`<p>Only public types have badges. To make a type public, set <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
 </section>
 <section class="card" aria-labelledby="change-title">
 <div class="card-head"><h2 id="change-title">Change</h2></div>
 <form id="set" class="row">
 <label for="new-count">Set to</label>
-<input id="new-count" name="count" inputmode="numeric" pattern="\\s*-?[0-9]{1,19}\\s*" title="a whole number" required autocomplete="off">
+<input id="new-count" name="count" inputmode="numeric" pattern="\\s*-?[0-9]{1,19}\\s*" title="A whole number" required autocomplete="off">
 <button>Set …</button>
 </form>
 <p><button id="reset" class="danger">Reset to zero …</button></p>
@@ -67,7 +68,7 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 <p class="key"><bdi>${key}</bdi></p>
 <p>${type.name}</p>
 <p class="change"><span id="old-value"></span> <span aria-label="becomes">→</span> <b id="new-value"></b></p>
-<p class="hint">What is counted while you decide is overwritten too. The history keeps what was counted, and shows this as an adjustment.</p>
+<p class="hint">Counts that arrive before you confirm are overwritten too. The history keeps all counts and shows this change as an adjustment.</p>
 <div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Set</button></div>
 </form>
 </dialog>
@@ -76,7 +77,7 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 }
 
 function badge(type: string, key: string, origin: string): Html {
-  // Parentheses would end the address in Markdown.
+  // A parenthesis would end the URL in Markdown.
   const name = encodeURIComponent(key).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))
   const path = `/badge/${encodeURIComponent(type)}/${name}.svg`
   return html`<p><img id="badge" src="${path}" alt="Badge with the count" height="20"></p>

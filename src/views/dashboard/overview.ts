@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
-import type { CounterType } from '../../config.ts'
-import { chart, choice, type Html, signedInPage } from './page.ts'
+import type { CounterType } from '../../config/counter-types.ts'
+import type { Html } from '../html-type.ts'
+import { chart, choice, signedInPage } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -15,7 +16,7 @@ const PERIODS = [
   ['all', 'All time'],
 ] as const
 
-/** All counters of a type together, and the way to each of them. */
+/** The page of a type: the sum of its counters, a ranking, and a search. */
 export function overviewPage(types: readonly string[], type: CounterType): Html {
   return signedInPage(
     type.name,
@@ -29,19 +30,19 @@ export function overviewPage(types: readonly string[], type: CounterType): Html 
 <div><dt>Yesterday</dt><dd id="yesterday">–</dd></div>
 </dl>
 <section class="card" aria-labelledby="history-title">
-<div class="card-head"><h2 id="history-title">Over time</h2>${choice('range', 'Time to show', RANGES)}</div>
+<div class="card-head"><h2 id="history-title">History</h2>${choice('range', 'Time range', RANGES)}</div>
 ${chart('history')}
 </section>
 <div class="columns">
 <section class="card" aria-labelledby="top-title">
-<div class="card-head"><h2 id="top-title">Top 10</h2>${choice('period', 'Period of the ranking', PERIODS)}</div>
+<div class="card-head"><h2 id="top-title">Top 10</h2>${choice('period', 'Ranking period', PERIODS)}</div>
 <table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="top"></tbody></table>
 <p class="message" id="top-message" role="status"></p>
 </section>
 <section class="card" aria-labelledby="search-title">
 <div class="card-head"><h2 id="search-title">Find a counter</h2></div>
 <form id="search" role="search">
-<label for="prefix">Key, or how it begins</label>
+<label for="prefix">Key or prefix</label>
 <div class="row"><input id="prefix" name="prefix" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false"><button>Find</button></div>
 </form>
 <table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="found"></tbody></table>

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
-import { document, type Html } from './page.ts'
+import type { Html } from '../html-type.ts'
+import { document } from './layout.ts'
 
-/** The page on which to sign in. */
+/** The contents of the sign-in page. */
 export interface SignIn {
-  /** Path to go on to. */
+  /** The path to open after signing in. */
   next: string
-  /** What went wrong the last time. */
+  /** The error of the previous attempt. */
   message?: string
 }
 
@@ -24,7 +25,7 @@ ${message === undefined ? '' : html`<p class="error" id="token-message" role="al
 <input type="hidden" name="next" value="${next}">
 <button class="primary">Sign in</button>
 </form>
-<p class="hint">It is the secret <code>API_TOKEN</code> of this Worker; <code>npm start</code> prints it. You stay signed in for 12 hours.</p>
+<p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>. <code>npm start</code> prints it. You stay signed in for 12 hours.</p>
 </main>`,
   )
 }

@@ -1,22 +1,23 @@
 import type { DocumentExample } from '../../openapi/document-examples.ts'
-import { sendsToken } from './token.ts'
+import { needsToken } from './sent-with-token.ts'
 
-/** Paths that the typed client knows. The others are for browsers. */
+/** Paths that the typed client has. The rest are for browsers. */
 const KNOWN = /^\/(v1\/|healthz$|hit$)/
 /** Names that need no quotes. */
 const PLAIN = /^[A-Za-z_$][\w$]*$/
 
 /**
- * The call of the typed client that sends an example; `undefined` for what is no business of its.
+ * The typed client's call that sends an example.
  *
- * @param path as the document writes it
+ * @param path the path in the document's notation
+ * @returns `undefined` if the client does not have the path, or the example shows a missing token
  */
 export function clientCall(example: DocumentExample, path: string): string | undefined {
-  if (!KNOWN.test(path) || (sendsToken(example) === false && example.status === 401)) return undefined
+  if (!KNOWN.test(path) || (needsToken(example) === false && example.status === 401)) return undefined
   const { method, params, query, headers, body } = example
-  // The client puts a path's parameters in as they are.
+  // The client does not encode a path's parameters.
   const param = Object.entries(params).map(([name, value]) => `${name}: ${literal(value, name === 'key')}`)
-  // Node and browsers say themselves who they are.
+  // Node and browsers send a User-Agent of their own.
   const header = Object.entries(headers).filter(([name]) => name !== 'User-Agent')
   const parts = [
     param.length > 0 && `param: { ${param.join(', ')} },`,
@@ -36,14 +37,14 @@ export function clientCall(example: DocumentExample, path: string): string | und
   return `const response = await client${route}.$${method.toLowerCase()}(${given})`
 }
 
-/** A query as the client takes it: text, numbers too. */
+/** A query for the client, which expects numbers as text. */
 function asText(query: DocumentExample['query']): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(query).map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
   )
 }
 
-/** A JSON value as TypeScript is usually written. */
+/** A JSON value as a TypeScript literal. */
 function literal(value: unknown, encoded = false): string {
   if (typeof value === 'string') {
     const text = `'${JSON.stringify(value).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`

@@ -1,17 +1,17 @@
 import type { DocumentExample } from '../../openapi/document-examples.ts'
-import { sendsToken } from './token.ts'
+import { needsToken } from './sent-with-token.ts'
 
 /**
- * The command that sends an example.
+ * The curl command that sends an example.
  *
- * @param origin where the Worker is
+ * @param origin the Worker's origin
  */
 export function curl(example: DocumentExample, origin: string): string {
   const { method, path, headers, body, contentType } = example
   const parts = [
     `curl -i ${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}${quote(origin + path)}`,
   ]
-  if (sendsToken(example)) parts.push('-H "Authorization: Bearer $TOKEN"')
+  if (needsToken(example)) parts.push('-H "Authorization: Bearer $TOKEN"')
   for (const [name, value] of Object.entries(headers)) {
     parts.push(name === 'User-Agent' ? `-A ${quote(value)}` : `-H ${quote(`${name}: ${value}`)}`)
   }
@@ -20,7 +20,7 @@ export function curl(example: DocumentExample, origin: string): string {
   return parts.join(' \\\n  ')
 }
 
-/** As one word for a POSIX shell. */
+/** Quotes text as one word for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,14 +1,15 @@
 import { html, raw } from 'hono/html'
 import type { DescribedOperation } from '../../openapi/document.ts'
 import { contentOf, type DocumentExample, operationExamples, parametersOf } from '../../openapi/document-examples.ts'
+import type { Html } from '../html-type.ts'
 import { clientCall } from './client-call.ts'
 import { curl } from './curl.ts'
-import { type Html, prose } from './prose.ts'
+import { withCode } from './inline-code.ts'
 import { kindOf, membersOf, type NamedSchemas } from './schema.ts'
 
 const PLACES = { path: 'in the path', query: 'in the query', header: 'header' }
 
-/** One operation: what it takes, what it answers, and how to send it. */
+/** The section of an operation: its parameters, body, responses and examples. */
 export function operationSection(
   { path, method, operation }: { path: string; method: string; operation: DescribedOperation },
   { named, origin }: { named: NamedSchemas; origin: string },
@@ -22,14 +23,14 @@ export function operationSection(
 <section class="operation" id="${id}" aria-labelledby="${id}-title">
 <h3 id="${id}-title"><a href="#${id}">${operation.summary}</a></h3>
 <p class="route"><span class="method">${method.toUpperCase()}</span> <code>${path}</code> <span class="access">${accessOf(operation)}</span></p>
-<p>${prose(operation.description)}</p>
+<p>${withCode(operation.description)}</p>
 ${
   parameters.length > 0 &&
   html`<h4>Parameters</h4>
 <dl>${parameters.map(
     ({ name, in: place, required, description, schema }) => html`
 <dt><code>${name}</code> <span class="kind">${PLACES[place]}, ${kindOf(schema, named)}${required ? '' : ', optional'}</span></dt>
-<dd>${prose(description)}</dd>`,
+<dd>${withCode(description)}</dd>`,
   )}</dl>`
 }
 ${
@@ -38,12 +39,12 @@ ${
     .map(([type]) => type)
     .join(' or ')}${operation.requestBody?.required ? '' : ', optional'}</span></h4>${membersOf(body[1].schema, named)}`
 }
-<h4>Answers</h4>
+<h4>Responses</h4>
 ${answers.filter(([status]) => status < '4').map((each) => answer(each, named))}
 ${
   wrong.length > 0 &&
   html`<details>
-<summary>What can go wrong: ${wrong.map(([status]) => status).join(', ')}</summary>
+<summary>Errors: ${wrong.map(([status]) => status).join(', ')}</summary>
 ${wrong.map((each) => answer(each, named))}
 </details>`
 }
@@ -53,10 +54,10 @@ ${operationExamples(path, method, operation).map((each, index) => example(each, 
 }
 
 function accessOf({ security }: DescribedOperation): string {
-  if (security.length === 0) return 'for anyone'
+  if (security.length === 0) return 'no token needed'
   return security.some((way) => Object.keys(way).length === 0)
-    ? 'for anyone where the type is public, else with the token'
-    : 'with the token'
+    ? 'token needed unless the type is public'
+    : 'token needed'
 }
 
 function answer([status, response]: [string, Record<string, unknown>], named: NamedSchemas): Html {
@@ -65,7 +66,7 @@ function answer([status, response]: [string, Record<string, unknown>], named: Na
   const isProblem = content?.[0] === 'application/problem+json'
   return html`
 <div class="answer">
-<p><b class="status s${status[0]}">${status}</b> ${prose(response.description)}
+<p><b class="status s${status[0]}">${status}</b> ${withCode(response.description)}
 ${content && html`<span class="kind">${isProblem ? html`<a href="#problems">problem document</a>` : content[0]}</span>`}
 ${headers.length > 0 && html`<span class="kind">· headers ${headers.join(', ')}</span>`}</p>
 ${content && !isProblem && membersOf(content[1].schema, named)}
@@ -81,6 +82,6 @@ function example(each: DocumentExample, { path, origin, open }: { path: string; 
 <p class="caption">curl</p>
 <pre tabindex="0"><code class="curl">${curl(each, origin)}</code></pre>
 ${call && html`<p class="caption">Typed client</p><pre tabindex="0"><code class="client">${call}</code></pre>`}
-${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Answer</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${each.answer !== undefined && JSON.stringify(each.answer, null, 2)}</code></pre>`}
+${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Response</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${each.answer !== undefined && JSON.stringify(each.answer, null, 2)}</code></pre>`}
 </details>`
 }

@@ -1,14 +1,15 @@
 import { html, raw } from 'hono/html'
 import type { DescribedOperation, OpenApiDocument } from '../../openapi/document.ts'
-import { PROBLEMS } from '../../problem.ts'
+import { PROBLEMS } from '../../openapi/problem-codes.ts'
+import type { Html } from '../html-type.ts'
+import { withCode } from './inline-code.ts'
 import { operationSection } from './operation.ts'
-import { type Html, prose } from './prose.ts'
 import { STYLE } from './style.ts'
 
 /**
- * The API as a page to read: everything that the document says, without a script.
+ * The API as a page without scripts: everything that the OpenAPI document has.
  *
- * @param origin where the Worker is, for the examples
+ * @param origin the Worker's origin, for the examples
  */
 export function referencePage(document: OpenApiDocument, origin: string): Html {
   const chapters = document.tags.map(({ name, description }) => ({
@@ -28,7 +29,7 @@ export function referencePage(document: OpenApiDocument, origin: string): Html {
 <style>${raw(STYLE)}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header><p><a class="brand" href="/">${title}</a> API ${version}</p><p><a href="/openapi.json">openapi.json</a></p></header>
 <div class="columns">
 <nav aria-label="Operations">
@@ -40,18 +41,18 @@ ${chapters.map(
 </nav>
 <main id="main">
 <h1>${title} API</h1>
-<p>${prose(description)}</p>
-<p>The commands below take the token from a variable: <code>TOKEN=…</code>. The typed client is Hono’s:</p>
+<p>${withCode(description)}</p>
+<p>The commands below read the API token from a shell variable: <code>TOKEN=…</code>. The typed client is Hono’s:</p>
 <pre tabindex="0"><code>${CLIENT(origin)}</code></pre>
 ${chapters.map(
   ({ name, description, operations }) => html`
 <h2 id="${name}">${name}</h2>
-<p>${prose(description)}</p>
+<p>${withCode(description)}</p>
 ${operations.map((each) => operationSection(each, { named: document.components.schemas, origin }))}`,
 )}
 <h2 id="problems">Problems</h2>
 <p>Errors are problem documents (RFC 9457): <code>type</code>, <code>title</code>, <code>status</code>, <code>code</code>,
-<code>detail</code> (what to do about it), <code>errors</code> (the fields that are wrong) and <code>requestId</code>. Decide by the code.</p>
+<code>detail</code> (what to do about it), <code>errors</code> (the invalid fields) and <code>requestId</code>. Use the code to tell problems apart.</p>
 <dl>${Object.entries(PROBLEMS).map(
     ([code, { status, title }]) =>
       html`<dt><b class="status s${String(status)[0]}">${status}</b> <code>${code}</code></dt><dd>${title}.</dd>`,

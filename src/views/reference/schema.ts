@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
-import type { JsonSchema } from '../../openapi/schemas.ts'
-import { type Html, prose } from './prose.ts'
+import type { JsonSchema } from '../../openapi/schema-conversion.ts'
+import type { Html } from '../html-type.ts'
+import { withCode } from './inline-code.ts'
 
-/** The named schemas that others refer to. */
+/** Schemas by the name under which other schemas refer to them. */
 export type NamedSchemas = Record<string, JsonSchema>
 
-/** The members of a JSON value, and of the values in them, as nested lists. */
+/** The members of a JSON value as nested lists. */
 export function membersOf(schema: JsonSchema, named: NamedSchemas): Html {
   const {
     properties,
@@ -21,11 +22,11 @@ export function membersOf(schema: JsonSchema, named: NamedSchemas): Html {
   return html`<dl>${Object.entries(properties).map(
     ([name, member]) => html`
 <dt><code>${name}</code> <span class="kind">${kindOf(member, named)}${required.includes(name) ? '' : ', optional'}</span></dt>
-<dd>${prose(resolved(member, named).description)}${membersOf(member, named)}</dd>`,
+<dd>${withCode(resolved(member, named).description)}${membersOf(member, named)}</dd>`,
   )}</dl>`
 }
 
-/** What kind of value a schema takes, in a few words. */
+/** The kind of value that a schema accepts, in a few words. */
 export function kindOf(schema: JsonSchema, named: NamedSchemas): string {
   const { type, anyOf, items, ...rules } = resolved(schema, named) as {
     type?: string | string[]
@@ -46,7 +47,7 @@ export function kindOf(schema: JsonSchema, named: NamedSchemas): string {
   return `${name}${rules.format === undefined ? '' : ` (${rules.format})`}${usually}`
 }
 
-/** A schema, or the one that it refers to; its own description goes before that one's. */
+/** Follows a schema's reference. Its own description takes precedence. */
 function resolved(schema: JsonSchema, named: NamedSchemas): JsonSchema {
   const { $ref, ...own } = schema
   if (typeof $ref !== 'string') return schema

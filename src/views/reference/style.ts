@@ -1,4 +1,4 @@
-/** How the page looks. Its text is hashed into the page's Content-Security-Policy. */
+/** The page's style sheet. The Content-Security-Policy contains its hash. */
 export const STYLE = `
 :root { color-scheme: light dark; --page: light-dark(#f5f6f8, #12161c); --card: light-dark(#fff, #1a2028);
   --text: light-dark(#1b2330, #e8ecf2); --dim: light-dark(#566173, #a3aebd); --line: light-dark(#dfe3ea, #2d3642);

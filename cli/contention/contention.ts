@@ -1,0 +1,109 @@
+// `npm run contention`: shows which connections of a database wait for locked rows.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
+import { InvalidArgumentError, program } from 'commander'
+import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
+import { STATE_DIRECTORY } from '../state-directory.ts'
+import { type Deadlock, latestDeadlock } from './deadlock.ts'
+import { countersAmong, type LockFindings, lockReport } from './lock-report.ts'
+import { type LockWait, type Product, readIndexColumns, readLockTotals, readLockWaits, serverOf } from './lock-waits.ts'
+
+/** Most waits last milliseconds, so a single sample would miss them. MariaDB refreshes its state every 100 ms. */
+const SAMPLES = 10
+const PAUSE_MS = 110
+
+program
+  .name('npm run contention --')
+  .description(
+    'Shows which connections wait for locked rows: which row, for how long, and the statements on both sides. Also shows the ' +
+      'waits since the server started and the latest deadlock. It changes nothing.',
+  )
+  .option('--watch <seconds>', 'repeat after so many seconds, until Ctrl-C', (text: string) => {
+    const seconds = Number(text)
+    if (!(seconds >= 0.5 && seconds <= 86_400)) throw new InvalidArgumentError('It must be a number from 0.5 to 86400.')
+    return seconds
+  })
+  .addHelpText(
+    'after',
+    `
+DATABASE_URL  mysql://USER:PASSWORD@HOST:PORT/DATABASE, https://USER:PASSWORD@HOST (PlanetScale) or http://… (local endpoint).
+              Default: the database of the \`npm start\` that runs here (STATE_DIR, default .local), else that of .dev.vars.`,
+  )
+  .parse()
+const { watch } = program.opts<{ watch?: number }>()
+
+/** From the environment, else from the `npm start` that runs here, else from .dev.vars. */
+function databaseUrl(): string | undefined {
+  if (process.env.DATABASE_URL) return process.env.DATABASE_URL
+  for (const file of [join(STATE_DIRECTORY, 'worker.env'), '.dev.vars']) {
+    const url = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')).DATABASE_URL : undefined
+    if (url) return url
+  }
+  return undefined
+}
+
+async function inspectLocks(db: DatabaseConnection, database: string, product: Product): Promise<LockFindings> {
+  const began = Date.now()
+  const samples = await sampleLockWaits(db, product).catch(asError)
+  const seconds = (Date.now() - began) / 1_000
+  const columns = await readIndexColumns(db).catch(() => new Map<string, string[]>())
+  const counters = samples instanceof Error ? [] : countersAmong(samples.flat(), columns)
+  const names = await readKeys(db, counters).catch(() => new Map<string, string>())
+  const totals = await readLockTotals(db).catch(asError)
+  const deadlock = await readDeadlock(db, database).catch(asError)
+  return { samples, totals, deadlock, columns, names, seconds }
+}
+
+async function sampleLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[][]> {
+  const samples = []
+  for (let i = 0; i < SAMPLES; i++) {
+    if (i > 0) await setTimeout(PAUSE_MS)
+    samples.push(await readLockWaits(db, product))
+  }
+  return samples
+}
+
+async function readDeadlock(db: DatabaseConnection, database: string): Promise<Deadlock | null> {
+  const [row] = await db.execute('SHOW ENGINE INNODB STATUS')
+  if (typeof row?.Status !== 'string') throw new Error('SHOW ENGINE INNODB STATUS returned nothing')
+  return latestDeadlock(row.Status, database)
+}
+
+async function readKeys(db: DatabaseConnection, counters: readonly string[]): Promise<Map<string, string>> {
+  if (counters.length === 0) return new Map()
+  const rows = await db.execute(
+    `SELECT CONCAT(record_type, ' ', record_id) AS counter, CONVERT(name USING utf8mb4) AS name FROM counter_names
+     WHERE (record_type, record_id) IN (${counters.map((counter) => `(${counter.replace(' ', ', ')})`).join(', ')})`,
+  )
+  return new Map(rows.map(({ counter, name }) => [String(counter), String(name)]))
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+const url = databaseUrl()
+if (url === undefined || !URL.canParse(url)) {
+  program.error('There is no database to inspect: run `npm start` or set DATABASE_URL; see --help.')
+}
+const host = new URL(url).host
+try {
+  const db = await connectDatabase(url)
+  const { product, version, database } = await serverOf(db)
+  for (;;) {
+    console.log(`${product} ${version} at ${host}, database ${database}, ${new Date().toISOString().slice(0, 19)}Z\n`)
+    console.log(lockReport(await inspectLocks(db, database, product)))
+    if (watch === undefined) break
+    console.log(`\n${'-'.repeat(60)}\n`)
+    await setTimeout(watch * 1_000)
+  }
+  await db.close()
+} catch (error) {
+  const { message, cause, code } = error as Error & { code?: string }
+  const reason = message || code || String(error)
+  program.error(
+    `The database at ${host} could not be queried: ${reason}${cause instanceof Error ? ` (${cause.message})` : ''}`,
+  )
+}

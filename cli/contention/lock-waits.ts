@@ -1,0 +1,148 @@
+import type { DatabaseConnection } from '../database-connection.ts'
+
+/** A transaction that waits for a row which another transaction has locked. */
+export interface LockWait {
+  table: string
+  /** The index; `null` if the server does not say. */
+  index: string | null
+  /** The row's values in that index, as the server writes them; `null` for a gap, or if the server does not say. */
+  row: string | null
+  waiting: LockParty
+  holding: LockParty
+}
+
+/** One side of a wait. */
+export interface LockParty {
+  connection: string
+  /** The statement that is running; `null` while the transaction is open between two statements. */
+  statement: string | null
+  /** The statement before, if the server reports it. */
+  lastStatement: string | null
+  /** Seconds for which it has waited, or for which its transaction has been open. */
+  seconds: number
+}
+
+export type Product = 'MySQL' | 'MariaDB'
+
+/** The product, version and current database of a server. */
+export async function serverOf(
+  db: DatabaseConnection,
+): Promise<{ product: Product; version: string; database: string }> {
+  const [row] = await db.execute('SELECT VERSION() AS version, DATABASE() AS name')
+  const version = String(row?.version)
+  return {
+    product: version.includes('MariaDB') ? 'MariaDB' : 'MySQL',
+    version: version.split('-')[0]!,
+    database: String(row?.name),
+  }
+}
+
+// Vitess names the schema of a keyspace vt_ and the keyspace.
+const MYSQL_WAITS = `
+  SELECT r.OBJECT_NAME AS tbl, r.INDEX_NAME AS idx, r.LOCK_DATA AS row_data,
+    rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
+    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, NOW()) AS waited,
+    bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, bs.SQL_TEXT AS holding_last,
+    TIMESTAMPDIFF(SECOND, bt.trx_started, NOW()) AS held
+  FROM performance_schema.data_lock_waits AS w
+  JOIN performance_schema.data_locks AS r ON r.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID
+  JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID
+  JOIN information_schema.INNODB_TRX AS bt ON bt.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID
+  LEFT JOIN performance_schema.events_statements_current AS bs ON bs.THREAD_ID = w.BLOCKING_THREAD_ID
+  WHERE r.OBJECT_SCHEMA IN (DATABASE(), CONCAT('vt_', DATABASE())) ORDER BY rt.trx_wait_started, waiting LIMIT 200`
+
+const MARIADB_WAITS = `
+  SELECT r.lock_table AS tbl, r.lock_index AS idx, r.lock_data AS row_data,
+    rt.trx_mysql_thread_id AS waiting, rt.trx_query AS waiting_query, NULL AS waiting_last,
+    TIMESTAMPDIFF(SECOND, rt.trx_wait_started, NOW()) AS waited,
+    bt.trx_mysql_thread_id AS holding, bt.trx_query AS holding_query, NULL AS holding_last,
+    TIMESTAMPDIFF(SECOND, bt.trx_started, NOW()) AS held
+  FROM information_schema.INNODB_LOCK_WAITS AS w
+  JOIN information_schema.INNODB_LOCKS AS r ON r.lock_id = w.requested_lock_id
+  JOIN information_schema.INNODB_TRX AS rt ON rt.trx_id = w.requesting_trx_id
+  JOIN information_schema.INNODB_TRX AS bt ON bt.trx_id = w.blocking_trx_id
+  WHERE r.lock_table LIKE CONCAT('\`', DATABASE(), '\`.%') ORDER BY rt.trx_wait_started, waiting LIMIT 200`
+
+/**
+ * Reads the lock waits of this moment in the current database, the longest first; at most 200.
+ *
+ * @throws {Error} if the database user may not see them
+ */
+export async function readLockWaits(db: DatabaseConnection, product: Product): Promise<LockWait[]> {
+  const rows = await db.execute(product === 'MySQL' ? MYSQL_WAITS : MARIADB_WAITS)
+  const text = (value: unknown) => (value === null || value === undefined ? null : String(value))
+  return rows.map((row) => ({
+    // MariaDB: `database`.`table`.
+    table: String(row.tbl).replace(/^`.*`\.`|`$/g, ''),
+    index: text(row.idx),
+    row: text(row.row_data),
+    waiting: {
+      connection: String(row.waiting),
+      statement: text(row.waiting_query),
+      lastStatement: text(row.waiting_last),
+      seconds: Number(row.waited ?? 0),
+    },
+    holding: {
+      connection: String(row.holding),
+      statement: text(row.holding_query),
+      lastStatement: text(row.holding_last),
+      seconds: Number(row.held ?? 0),
+    },
+  }))
+}
+
+/** The server's totals since it started, over all databases. */
+export interface LockTotals {
+  waits: number
+  averageMs: number
+  longestMs: number
+  deadlocks: number | null
+  timeouts: number | null
+  upSeconds: number
+}
+
+/** @throws {Error} if the server leaves out the counters of row locks */
+export async function readLockTotals(db: DatabaseConnection): Promise<LockTotals> {
+  const rows = await db.execute(
+    `SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'Innodb_deadlocks', 'Innodb_row_lock_waits', 'Innodb_row_lock_time_avg',
+       'Innodb_row_lock_time_max')`,
+  )
+  const status = new Map(rows.map((row) => [String(row.Variable_name).toLowerCase(), Number(row.Value)]))
+  if (!status.has('innodb_row_lock_waits')) throw new Error('SHOW GLOBAL STATUS leaves out the counters of row locks')
+  // MySQL reports deadlocks in its metrics, MariaDB in its status.
+  const metrics = await db
+    .execute(
+      `SELECT NAME AS name, COUNT AS count FROM information_schema.INNODB_METRICS WHERE NAME IN ('lock_deadlocks', 'lock_timeouts')`,
+    )
+    .catch(() => [])
+  const counted = new Map(metrics.map((row) => [String(row.name), Number(row.count)]))
+  return {
+    waits: status.get('innodb_row_lock_waits') ?? 0,
+    averageMs: status.get('innodb_row_lock_time_avg') ?? 0,
+    longestMs: status.get('innodb_row_lock_time_max') ?? 0,
+    deadlocks: status.get('innodb_deadlocks') ?? counted.get('lock_deadlocks') ?? null,
+    timeouts: counted.get('lock_timeouts') ?? null,
+    upSeconds: status.get('uptime') ?? 0,
+  }
+}
+
+/**
+ * The columns of each index of the current database, by `table.index`. A secondary index ends with the columns of the
+ * primary key that it does not name itself.
+ */
+export async function readIndexColumns(db: DatabaseConnection): Promise<Map<string, string[]>> {
+  const rows = await db.execute(
+    `SELECT TABLE_NAME AS tbl, INDEX_NAME AS idx, COLUMN_NAME AS col FROM information_schema.STATISTICS
+     WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
+  )
+  const columns = new Map<string, string[]>()
+  for (const { tbl, idx, col } of rows) {
+    const key = `${tbl}.${idx}`
+    columns.set(key, [...(columns.get(key) ?? []), String(col)])
+  }
+  for (const [key, own] of columns) {
+    const primary = columns.get(`${key.slice(0, key.indexOf('.'))}.PRIMARY`) ?? []
+    columns.set(key, [...own, ...primary.filter((column) => !own.includes(column))])
+  }
+  return columns
+}

@@ -1,0 +1,51 @@
+import { Client } from '@planetscale/database'
+import mysql from 'mysql2/promise'
+
+/** A connection to a database, over PlanetScale's HTTP API or the MySQL protocol. */
+export interface DatabaseConnection {
+  execute(sql: string, args?: unknown[]): Promise<Record<string, unknown>[]>
+  /** Runs statements in a transaction, which is rolled back if any of them fails. */
+  transaction(work: (execute: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Connects to a database.
+ *
+ * @param databaseUrl `https://…` or `http://…` for the HTTP API, or `mysql://…` with the database in its path
+ * @throws {Error} if a `mysql://` URL names no database, or its server cannot be reached
+ */
+export async function connectDatabase(databaseUrl: string): Promise<DatabaseConnection> {
+  const { protocol, pathname } = new URL(databaseUrl)
+  if (protocol === 'mysql:') {
+    if (pathname.length < 2)
+      throw new Error('DATABASE_URL must name the database: mysql://USER:PASSWORD@HOST:PORT/DATABASE')
+    const connection = await mysql.createConnection({ uri: databaseUrl })
+    return {
+      execute: async (sql, args = []) => (await connection.query(sql, args))[0] as unknown as Record<string, unknown>[],
+      async transaction(work) {
+        await connection.beginTransaction()
+        try {
+          await work((sql) => connection.query(sql))
+          await connection.commit()
+        } catch (error) {
+          await connection.rollback()
+          throw error
+        }
+      },
+      close: () => connection.end(),
+    }
+  }
+  const client = new Client({ url: databaseUrl })
+  return {
+    execute: async (sql, args = []) => (await client.execute(sql, args)).rows as Record<string, unknown>[],
+    transaction: (work) => client.transaction((transaction) => work((sql) => transaction.execute(sql))),
+    close: async () => {},
+  }
+}
+
+/** Whether an error has this MySQL error number. Over the HTTP API, only the message tells the number. */
+export function hasErrorNumber(error: unknown, number: number): boolean {
+  const { errno, message = '' } = error as { errno?: number; message?: string }
+  return errno === number || message.includes(`(errno ${number})`)
+}

@@ -1,0 +1,110 @@
+// `npm run export`: writes the counters of a running Worker to a file or to standard output.
+import { once } from 'node:events'
+import { Option, program } from 'commander'
+import { configuredTypes } from '../configured-types.ts'
+import { interruption } from '../interruption.ts'
+import { describeError, WorkerClient } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { EXPORT_FORMATS, type ExportFormat } from './export-format.ts'
+import { exportPages } from './export-pages.ts'
+import { writeCompleteFile } from './output-file.ts'
+
+program
+  .name('npm run -s export --')
+  .description(
+    'Writes the counters of a running Worker as CSV or JSON lines, to standard output or to a file. "npm run import" reads ' +
+      'both formats.',
+  )
+  .addOption(URL_OPTION)
+  .addOption(TOKEN_OPTION)
+  .option('--type <type...>', 'types to export (default: all)')
+  .addOption(new Option('--format <format>', 'CSV or JSON lines').choices(['csv', 'json']).default('csv'))
+  .addOption(
+    new Option('--by <what>', 'a row for each counter, or for each day of each counter')
+      .choices(['total', 'day'])
+      .default('total'),
+  )
+  .option('-o, --output <file>', 'write to a file')
+  .addHelpText(
+    'after',
+    `
+Pages are read one after another. Every counter is exact at the instant at which its page is read.
+
+By day:
+- Counts that are not rolled up yet belong to today.
+- Counts that were set, or imported without a day, are in a row without a day.
+
+In CSV, a key that a spreadsheet would treat as a formula gets an apostrophe in front. A key that already looks like that gets
+one more. "npm run import" removes it.
+
+While -o writes, the file is called FILE.partial. An export that fails removes it; the next one starts from the beginning.`,
+  )
+  .parse()
+
+const options = program.opts<{
+  url: string
+  token: string
+  type?: string[]
+  format: keyof typeof EXPORT_FORMATS
+  by: 'total' | 'day'
+  output?: string
+}>()
+const interrupted = interruption()
+const worker = new WorkerClient({
+  url: options.url,
+  token: options.token,
+  signal: interrupted.signal,
+  onRetry: (message) => console.error(message),
+})
+const format: ExportFormat = EXPORT_FORMATS[options.format]
+const began = Date.now()
+let rows = 0
+let nameless = 0
+
+async function writeRows(write: (text: string) => Promise<void>): Promise<void> {
+  const types = options.type ?? (await configuredTypes(worker)).map(({ name }) => name)
+  await write(format.header)
+  for await (const page of exportPages(worker, [...new Set(types)], options.by)) {
+    await write(format.rows(page.rows))
+    rows += page.rows.length
+    nameless += page.nameless
+    showProgress()
+  }
+}
+
+let nextNotice = Date.now() + 5_000
+function showProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${rows} rows …`)
+  else if (Date.now() > nextNotice) {
+    nextNotice = Date.now() + 5_000
+    console.error(`${rows} rows …`)
+  }
+}
+
+// The reader of a pipe may close it early, as `head` does.
+let readerIsGone = false
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  readerIsGone = true
+  interrupted.abort()
+})
+
+async function writeToOutput(text: string): Promise<void> {
+  if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain', { signal: interrupted.signal })
+}
+
+try {
+  await (options.output === undefined ? writeRows(writeToOutput) : writeCompleteFile(options.output, writeRows))
+  if (process.stderr.isTTY) process.stderr.write('\r')
+  console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
+  if (nameless > 0) {
+    console.error(`${nameless} rows were left out, because the names of their counters are not stored.`)
+    process.exitCode = 2
+  }
+} catch (error) {
+  if (!readerIsGone) {
+    const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+    console.error(`${reason}.${options.output === undefined ? '' : ` Nothing was written to ${options.output}.`}`)
+  }
+  process.exitCode = interrupted.signal.aborted ? (readerIsGone ? 141 : 130) : 1
+}

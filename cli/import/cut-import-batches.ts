@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import type { ImportRow } from './import-rows.ts'
+
+/** The most rows that POST /v1/imports accepts. */
+const MAX_ROWS = 1_000
+/** Bytes of JSON at which a batch ends. One more row still fits into what POST /v1/imports accepts. */
+const MAX_JSON_BYTES = 900_000
+
+/** Rows that are sent in one request. */
+export interface ImportBatch {
+  idempotencyKey: string
+  counters: { type: string; key: string; count: number | string; day?: string }[]
+  /** The line of each row in the file. */
+  lines: number[]
+}
+
+/**
+ * Cuts rows into batches. A batch's key depends on the name of the import and on the rows, and on nothing else: not on the
+ * file, its format or its compression. Equal batches of one import are numbered, so that each counts.
+ */
+export async function* importBatches(rows: AsyncIterable<ImportRow>, name: string): AsyncGenerator<ImportBatch> {
+  const seen = new Map<string, number>()
+  let counters: ImportBatch['counters'] = []
+  let lines: number[] = []
+  let bytes = 0
+  const finish = (): ImportBatch => {
+    const content = hash('slotted-counter import', name, JSON.stringify(counters))
+    const before = seen.get(content) ?? 0
+    seen.set(content, before + 1)
+    const batch = { idempotencyKey: `import-${hash(content, String(before))}`, counters, lines }
+    counters = []
+    lines = []
+    bytes = 0
+    return batch
+  }
+  for await (const { line, type, key, count, day } of rows) {
+    const row = { type, key, count: toJson(count), ...(day !== undefined && { day }) }
+    counters.push(row)
+    lines.push(line)
+    bytes += Buffer.byteLength(JSON.stringify(row)) + 1
+    if (counters.length === MAX_ROWS || bytes >= MAX_JSON_BYTES) yield finish()
+  }
+  if (counters.length > 0) yield finish()
+}
+
+/** A string of digits where a JSON number would be rounded. */
+function toJson(count: bigint): number | string {
+  return Number.isSafeInteger(Number(count)) ? Number(count) : `${count}`
+}
+
+function hash(...texts: string[]): string {
+  const sha = createHash('sha256')
+  for (const text of texts) sha.update(text).update('\0')
+  return sha.digest('hex')
+}

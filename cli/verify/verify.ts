@@ -1,0 +1,122 @@
+// `npm run verify`: has a running Worker check its tables against each other.
+import cliProgress from 'cli-progress'
+import { InvalidArgumentError, program } from 'commander'
+import { interruption } from '../interruption.ts'
+import { describeError, WorkerClient } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { type Mismatch, mismatchTable } from './mismatch-table.ts'
+
+/** A page may read tens of thousands of rows, and reads those of a mismatch twice. */
+const REQUEST_DEADLINE_MS = 90_000
+const LARGEST_PAGE = 500
+/** The most mismatches that are shown. All are counted. */
+const MAX_SHOWN = 200
+/** Exit codes: some counts are wrong, or the check could not be completed. */
+const [WRONG, UNKNOWN] = [1, 2]
+
+/** The result of one page. Integers beyond 2^53 are bigints. */
+interface Page {
+  checked: number
+  wrong: Mismatch[]
+  next: string | null
+}
+
+program
+  .name('npm run verify --')
+  .description(
+    'Checks that all totals, days, weeks, months and hours agree with each other, for each counter and each type, while ' +
+      'counting continues. Exits with 0 if they do, with 1 if something is wrong, and with 2 if the check could not be completed.',
+  )
+  .addOption(URL_OPTION)
+  .addOption(TOKEN_OPTION)
+  .option('--after <cursor>', 'continue where an earlier run stopped')
+  .option('--limit <counters>', `counters in a page, up to ${LARGEST_PAGE}`, pageSize, LARGEST_PAGE)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : UNKNOWN))
+  .parse()
+
+const options = program.opts<{ url: string; token: string; after?: string; limit: number }>()
+if (!URL.canParse(options.url)) program.error(`--url must be a URL, such as https://YOUR-WORKER.`)
+
+const interrupted = interruption()
+const worker = new WorkerClient({
+  url: options.url,
+  token: options.token,
+  signal: interrupted.signal,
+  onRetry: (message) => console.error(message),
+  deadlineMs: REQUEST_DEADLINE_MS,
+})
+
+function pageSize(text: string): number {
+  const limit = Number(text)
+  if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_PAGE)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${LARGEST_PAGE}.`)
+  return limit
+}
+
+async function verifyPage(after: string | undefined): Promise<Page> {
+  const query = new URLSearchParams({ limit: String(options.limit), ...(after !== undefined && { after }) })
+  const { text } = await worker.post(`/v1/verify?${query}`)
+  try {
+    const page = JSON.parse(text, (_, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' && !Number.isSafeInteger(value) && context?.source ? BigInt(context.source) : value,
+    ) as Page
+    if (Array.isArray(page.wrong) && (page.next === null || typeof page.next === 'string')) return page
+  } catch {}
+  throw new Error(`the answer of ${options.url} is not one of this version of the Worker`)
+}
+
+const bar = new cliProgress.SingleBar(
+  { format: ' {bar} {percentage}% of {part} | {checked} counters checked, {wrong} mismatches', hideCursor: true },
+  cliProgress.Presets.shades_classic,
+)
+
+/** How far the check has come. The ids of most types are hashes, so an id tells which share of its type is done. */
+function progress(cursor: string | null): { part: string; percent: number } {
+  const [phase = '', type = '', id = ''] = cursor?.split('.') ?? []
+  if (phase === 'counters') return { part: `type ${type}`, percent: Number((BigInt(id) * 100n) >> 64n) }
+  return { part: 'the history of types', percent: cursor === null ? 100 : 0 }
+}
+
+const shown: Mismatch[] = []
+let wrong = 0
+let checked = 0
+let cursor = options.after
+let nextNotice = Date.now() + 5_000
+try {
+  const isTerminal = process.stderr.isTTY
+  if (isTerminal) bar.start(100, 0, { part: 'type 0', checked, wrong })
+  for (;;) {
+    const page = await verifyPage(cursor)
+    checked += page.checked
+    wrong += page.wrong.length
+    shown.push(...page.wrong.slice(0, MAX_SHOWN - shown.length))
+    const { part, percent } = progress(page.next)
+    if (isTerminal) bar.update(percent, { part, checked, wrong })
+    else if (Date.now() > nextNotice) {
+      nextNotice = Date.now() + 5_000
+      console.error(`${checked} counters checked, ${wrong} mismatches; at ${part} …`)
+    }
+    if (page.next === null) break
+    cursor = page.next
+  }
+  bar.stop()
+  report()
+  process.exitCode = wrong > 0 ? WRONG : 0
+} catch (error) {
+  bar.stop()
+  const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+  console.error(`${reason}. ${checked} counters were checked.`)
+  if (shown.length > 0) report()
+  if (cursor !== undefined) console.error(`To continue from there, add: --after ${cursor}`)
+  process.exitCode = interrupted.signal.aborted ? 130 : UNKNOWN
+}
+
+function report(): void {
+  if (wrong === 0) {
+    console.log(`${checked} counters checked: everything agrees.`)
+    return
+  }
+  console.log(mismatchTable(shown))
+  if (wrong > shown.length) console.log(`… and ${wrong - shown.length} more`)
+  console.log(`\n${checked} counters checked, ${wrong} mismatches.`)
+}

@@ -1,0 +1,104 @@
+import pRetry, { AbortError } from 'p-retry'
+
+const RETRIES = 8
+
+/** The Worker refused a request. Sending it again would not help. */
+export class RefusedError extends Error {
+  /** The fields that are wrong, in the Worker's words. */
+  readonly errors: readonly { field: string; message: string }[]
+
+  constructor(message: string, errors: readonly { field: string; message: string }[] = []) {
+    super(message)
+    this.errors = errors
+  }
+}
+
+/** Which Worker to talk to, and how. */
+export interface WorkerClientOptions {
+  url: string
+  token: string
+  /** Aborts the request in progress. */
+  signal: AbortSignal
+  /** Called before each retry. */
+  onRetry: (message: string) => void
+  /** Milliseconds after which an attempt is given up. Default: 30,000. */
+  deadlineMs?: number
+}
+
+/** A client of a Worker's API. It retries requests that fail for a reason that may pass. */
+export class WorkerClient {
+  readonly #options: WorkerClientOptions
+
+  constructor(options: WorkerClientOptions) {
+    this.#options = options
+  }
+
+  /** @throws {RefusedError} if a retry would not help */
+  async get(path: string): Promise<string> {
+    return (await this.#send(path, {})).text
+  }
+
+  /**
+   * Posts a request that may safely be repeated.
+   *
+   * @returns the response's text, and whether the Worker recognised the idempotency key
+   * @throws {RefusedError} if a retry would not help
+   */
+  async post(path: string, body?: unknown, idempotencyKey?: string): Promise<{ text: string; repeated: boolean }> {
+    const { text, headers } = await this.#send(path, {
+      method: 'POST',
+      headers: {
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { text, repeated: headers.get('Idempotent-Replayed') === 'true' }
+  }
+
+  async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
+    const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
+    return pRetry(
+      async () => {
+        const response = await fetch(new URL(path, url), {
+          ...init,
+          headers: { Authorization: `Bearer ${token}`, ...init.headers },
+          signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+        })
+        const text = await response.text()
+        if (response.ok) return { text, headers: response.headers }
+        const { detail, errors } = readProblem(text)
+        const problem = `the Worker answered ${response.status}: ${detail}`
+        const mayPass = response.status >= 500 || response.status === 429 || response.status === 409
+        throw mayPass ? new Error(problem) : new AbortError(new RefusedError(problem, errors))
+      },
+      {
+        retries: RETRIES,
+        minTimeout: 250,
+        maxTimeout: 10_000,
+        randomize: true,
+        signal,
+        onFailedAttempt: ({ error, retriesLeft }) => {
+          if (retriesLeft > 0) onRetry(`${describeError(error)}; trying again (${retriesLeft} left) …`)
+        },
+      },
+    )
+  }
+}
+
+/** Reads a problem document. Of any other response, the beginning of its text is the detail. */
+function readProblem(text: string): { detail: string; errors: { field: string; message: string }[] } {
+  try {
+    const { detail, errors } = JSON.parse(text) as { detail: unknown; errors?: { field: string; message: string }[] }
+    return { detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
+  } catch {
+    return { detail: text.slice(0, 200), errors: [] }
+  }
+}
+
+/** The message of an error and of its cause. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return `${error.message}${cause}`
+}

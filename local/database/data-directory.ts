@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { rename, rm } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type DatabaseProgram, isExecutable } from './database-program.ts'
+
+const run = promisify(execFile)
+
+/**
+ * Creates the data directory of a new, empty database server.
+ *
+ * @param directory its parent, for the data while it is unfinished: an interrupted attempt must not pass for data
+ * @throws {Error} if the server's own program fails
+ */
+export async function createData(program: DatabaseProgram, directory: string, data: string): Promise<void> {
+  const unfinished = join(directory, 'data.unfinished')
+  await rm(unfinished, { recursive: true, force: true })
+  await rm(data, { recursive: true, force: true })
+  const user = userInfo().username
+  try {
+    if (program.product === 'mysql') {
+      await run(program.path, ['--no-defaults', '--initialize-insecure', `--datadir=${unfinished}`, ...asRoot()])
+    } else {
+      const install = await mariadbInstaller(program.path)
+      const root = ['--auth-root-authentication-method=socket', `--auth-root-socket-user=${user}`, '--skip-test-db']
+      await run(install, ['--no-defaults', `--datadir=${unfinished}`, ...root, `--user=${user}`])
+    }
+  } catch (error) {
+    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
+    throw new Error(
+      `${program.path} could not create a data directory in ${directory}:\n${lastLines(stderr || stdout)}`,
+    )
+  }
+  await rename(unfinished, data)
+}
+
+async function mariadbInstaller(server: string): Promise<string> {
+  const folders = [dirname(server), '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin']
+  for (const folder of folders) {
+    const path = join(folder, 'mariadb-install-db')
+    if (await isExecutable(path)) return path
+  }
+  throw new Error('mariadb-install-db was not found. It is part of the MariaDB server.')
+}
+
+/** The option with which root may run MySQL and MariaDB, which refuse it otherwise; none for other users. */
+export function asRoot(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : []
+}
+
+/** The last lines of a log. */
+export function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-10).join('\n')
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import mysql from 'mysql2/promise'
+import { freePort, isFree } from '../processes/free-port.ts'
+import { endLeftover, ServerProcess } from '../processes/server-process.ts'
+import { asRoot, createData, lastLines } from './data-directory.ts'
+import { type DatabaseProgram, findProgram, installProgram } from './database-program.ts'
+
+/** Starting may include crash recovery, and stopping flushes memory to the disk. */
+const START_MS = 120_000
+const STOP_MS = 60_000
+
+/** A running MySQL-family server. */
+export interface DatabaseServer {
+  /** `mysql://user:password@host:port` of a user with all rights. */
+  url: string
+  /** Product and version. */
+  description: string
+  /** Resolves with the exit code if the server ends without being stopped. Never resolves for the server of MYSQL_URL. */
+  ended: Promise<number>
+  /** Stops the server, unless it is that of MYSQL_URL. */
+  stop(): Promise<void>
+}
+
+/** How to start a database server. */
+export interface DatabaseServerOptions {
+  /** Folder for the data, the settings and the log. Created if missing. */
+  directory: string
+  /** A running server to use instead: MYSQL_URL. */
+  mysqlUrl?: string | undefined
+  /** The product to run. Default: any that is installed, preferably MySQL. */
+  product?: DatabaseProgram['product']
+  say: (line: string) => void
+}
+
+/** What later starts need to know, kept in settings.json. */
+interface Settings {
+  product: DatabaseProgram['product']
+  password: string
+  port: number
+}
+
+const USER = 'slotted_counter'
+
+/**
+ * Starts a private server with durable settings and its own data, or connects to the server of MYSQL_URL. Installs MariaDB if
+ * no server is installed.
+ *
+ * @throws {Error} if that fails, with advice
+ */
+export async function startDatabaseServer(options: DatabaseServerOptions): Promise<DatabaseServer> {
+  const { mysqlUrl, say } = options
+  if (mysqlUrl !== undefined && mysqlUrl !== '') {
+    if (!URL.canParse(mysqlUrl))
+      throw new Error('MYSQL_URL must be of the form mysql://USER:PASSWORD@HOST:PORT[/DATABASE].')
+    // The database in its path may not exist yet.
+    const server = new URL(mysqlUrl)
+    server.pathname = ''
+    const version = await serverVersion(server.href).catch((error: Error) => {
+      throw new Error(`The server of MYSQL_URL does not answer: ${error.message}`)
+    })
+    const description = `${version} (MYSQL_URL)`
+    return { url: server.href.replace(/\/$/, ''), description, ended: new Promise(() => {}), stop: async () => {} }
+  }
+  const directory = resolve(options.directory)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (await endLeftover(directory, 'database')) say('Stopped a database that an earlier start left running.')
+
+  const earlier = await readSettings(directory)
+  let program = await findProgram(earlier?.product ?? options.product)
+  if (program === null || (options.product === 'mariadb' && program.product !== 'mariadb')) {
+    await installProgram(say)
+    program = await findProgram(options.product)
+  }
+  if (program !== null && options.product !== undefined && program.product !== options.product) {
+    throw new Error(`${options.product === 'mysql' ? 'MySQL 8.0' : 'MariaDB 10.6'} or later is not installed.`)
+  }
+  if (program === null)
+    throw new Error('The database server was installed, but there is neither a mysqld nor a mariadbd.')
+  if (earlier !== null && earlier.product !== program.product) {
+    throw new Error(
+      `The data in ${directory} belongs to ${earlier.product}, which is no longer installed. ` +
+        `Install it again, or remove ${directory} to start with an empty database.`,
+    )
+  }
+  const port = earlier !== null && (await isFree(earlier.port)) ? earlier.port : await freePort()
+  const settings = { product: program.product, password: earlier?.password ?? randomBytes(18).toString('hex'), port }
+  const data = join(directory, 'data')
+  if (earlier === null) await createData(program, directory, data)
+  await writePrivately(join(directory, 'settings.json'), JSON.stringify(settings))
+  return launch(program, directory, data, settings, say)
+}
+
+async function readSettings(directory: string): Promise<Settings | null> {
+  const text = await readFile(join(directory, 'settings.json'), 'utf8').catch(() => null)
+  return text === null ? null : (JSON.parse(text) as Settings)
+}
+
+async function writePrivately(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 })
+  await chmod(`${path}.new`, 0o600)
+  await rename(`${path}.new`, path)
+}
+
+async function launch(
+  program: DatabaseProgram,
+  directory: string,
+  data: string,
+  { password, port }: Settings,
+  say: (line: string) => void,
+): Promise<DatabaseServer> {
+  const accounts = join(directory, 'accounts.sql')
+  const user = `'${USER}'@'127.0.0.1'`
+  // One statement a line, as both servers expect of an init file. root has no password, but with skip-name-resolve it can
+  // only connect through the socket in the private data directory.
+  await writePrivately(
+    accounts,
+    `CREATE USER IF NOT EXISTS ${user} IDENTIFIED BY '${password}';\n` +
+      `ALTER USER ${user} IDENTIFIED BY '${password}';\nGRANT ALL ON *.* TO ${user} WITH GRANT OPTION;\n`,
+  )
+  const logFile = join(directory, 'server.log')
+  const log = await open(logFile, 'a', 0o600)
+  const server = await ServerProcess.start({
+    name: 'database',
+    command: program.path,
+    args: [
+      '--no-defaults',
+      ...asRoot(),
+      `--datadir=${data}`,
+      '--bind-address=127.0.0.1',
+      `--port=${port}`,
+      // Relative to the data directory: an absolute path may exceed the limit for sockets, about 100 bytes.
+      '--socket=server.sock',
+      `--pid-file=${join(directory, 'server.pid')}`,
+      `--init-file=${accounts}`,
+      '--skip-name-resolve',
+      '--max-connections=1000',
+      '--character-set-server=utf8mb4',
+      '--default-time-zone=+00:00',
+      // Durable, as in production.
+      '--innodb-flush-log-at-trx-commit=1',
+      '--server-id=1',
+      '--log-bin=binlog',
+      '--sync-binlog=1',
+      '--binlog-expire-logs-seconds=3600',
+      '--innodb-buffer-pool-size=512M',
+      ...(program.product === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=NULL'] : []),
+    ],
+    records: directory,
+    marker: data,
+    output: log.fd,
+    graceMs: STOP_MS,
+  })
+  await log.close()
+  const url = `mysql://${USER}:${password}@127.0.0.1:${port}`
+  let stopping = false
+  let ended = false
+  void server.ended.then(() => {
+    ended = true
+  })
+  const began = Date.now()
+  for (let notice = began + 5_000; ; ) {
+    const problem = await serverVersion(url).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+    if (problem === null) break
+    if (ended || Date.now() - began > START_MS) {
+      await server.stop()
+      const text = await readFile(logFile, 'utf8')
+      throw new Error(`${program.path} did not start (${problem}). The end of ${logFile}:\n${lastLines(text)}`)
+    }
+    if (Date.now() > notice) {
+      say('Waiting for the database to start (after a crash, it recovers first) …')
+      notice = Date.now() + 10_000
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return {
+    url,
+    description: `${program.product === 'mysql' ? 'MySQL' : 'MariaDB'} ${program.version}`,
+    ended: new Promise((resolve) => {
+      void server.ended.then((code) => {
+        if (!stopping) resolve(code)
+      })
+    }),
+    async stop() {
+      stopping = true
+      await server.stop()
+    },
+  }
+}
+
+/** Asks a server for its product and version. */
+async function serverVersion(url: string): Promise<string> {
+  const connection = await mysql.createConnection({ uri: url, connectTimeout: 5_000 })
+  try {
+    const [rows] = await connection.query('SELECT VERSION() AS version')
+    const { version } = (rows as { version: string }[])[0]!
+    return version.includes('MariaDB') ? `MariaDB ${version.split('-')[0]}` : `MySQL ${version.split('-')[0]}`
+  } finally {
+    await connection.end()
+  }
+}

@@ -1,0 +1,168 @@
+import mysql, { type Pool, type PoolConnection } from 'mysql2/promise'
+import { Consolidator } from './consolidator.ts'
+import { type Behaviour, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
+import { MAX_ROWS, query, rowsRead } from './query.ts'
+import type { SessionState } from './session.ts'
+import { isWrite, verbOf } from './statement-verb.ts'
+import { Transactions } from './transactions.ts'
+import { type ErrorSource, StatementError, toWireError, type WireError } from './vitess-error.ts'
+import type { WireResult } from './wire-result.ts'
+
+const POOL_SIZE = 100
+
+/** Which changes of other transactions a statement sees and, on MySQL, how much of an index it locks. */
+export type IsolationLevel = 'REPEATABLE READ' | 'READ COMMITTED'
+
+/**
+ * A database that the endpoint serves. It runs single statements on pooled connections, and transactions on their own. In front
+ * of a MySQL or MariaDB server it does what vtgate and vttablet do. Where the server is a vtgate, it leaves that to vtgate, and
+ * has it refuse what would touch several shards.
+ */
+export class ServedDatabase implements ErrorSource {
+  readonly name: string
+  behaviour: Behaviour = { ...NO_BEHAVIOUR }
+  readonly recorded: RecordedStatement[] = []
+  readonly #uri: string
+  readonly #pool: Pool
+  readonly #transactions: Transactions
+  readonly #consolidator = new Consolidator<WireResult>()
+  /** Known from the first connection on. */
+  #isVitess: boolean | undefined
+
+  /** @param isolation default: the server's */
+  constructor(mysqlUrl: string, name: string, isolation?: IsolationLevel) {
+    this.name = name
+    this.#transactions = new Transactions(mysqlUrl, this, () => this.behaviour.transactionMs)
+    const url = new URL(mysqlUrl)
+    url.pathname = `/${name}`
+    this.#uri = url.href
+    this.#pool = mysql.createPool({
+      uri: this.#uri,
+      connectionLimit: POOL_SIZE,
+      // Idle connections are closed soon, because all databases of the server share its limit.
+      maxIdle: 1,
+      idleTimeout: 3_000,
+      charset: 'utf8mb4',
+      multipleStatements: false,
+      // Every value as the bytes that the server sent: Vitess passes on the text protocol too.
+      rowsAsArray: true,
+      typeCast: (field) => field.buffer(),
+    })
+    this.#pool.on('connection', (connection) => {
+      // vtgate would apply sql_select_limit to every part of a UNION. vttablet limits results anyway.
+      if (this.isVitess) connection.query(`SET transaction_mode = 'single'`)
+      // One row more than allowed, to notice that there are too many. Vitess runs in UTC.
+      else connection.query(`SET SESSION sql_select_limit = ${MAX_ROWS + 1}, time_zone = '+00:00'`)
+      if (isolation !== undefined) connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${isolation}`)
+    })
+  }
+
+  get isVitess(): boolean {
+    return this.#isVitess ?? false
+  }
+
+  /**
+   * Runs one statement, and changes the state of its session.
+   *
+   * @throws {StatementError} if the statement fails
+   */
+  async run(sql: string, session: SessionState): Promise<WireResult> {
+    const verb = verbOf(sql)
+    const begins = verb === 'BEGIN' || verb === 'START TRANSACTION'
+    if (begins || verb === 'COMMIT' || verb === 'ROLLBACK') {
+      // As in MySQL, BEGIN commits the open transaction.
+      const end = verb === 'ROLLBACK' ? verb : 'COMMIT'
+      if (session.transactionId !== null)
+        await this.#transactions.end(session.transactionId, end, this.behaviour.commitMs)
+      session.inTransaction = begins
+      session.transactionId = null
+      return {}
+    }
+    if (!session.inTransaction) return this.#runAlone(sql)
+    // The server hears of BEGIN only now (Vitess go/vt/vtgate/tx_conn.go, `Begin`). If the response is lost, the client's session
+    // does not name the transaction, which then keeps its locks until its time is up.
+    session.transactionId ??= await this.#transactions.begin(await this.#connect('begin'))
+    return this.#transactions.use(session.transactionId, 'query', (connection) => this.#query(connection, sql))
+  }
+
+  /**
+   * Changes the state of a session after a statement of it failed. Rolls the transaction back if the failure ends it.
+   *
+   * Most errors leave it open. Vitess rolls back after ABORTED and RESOURCE_EXHAUSTED (vtgate, `ScatterConn.endAction`), and a
+   * COMMIT or ROLLBACK ends the transaction even if it fails. A transaction that is in use by another request stays open until
+   * its time is up, because vttablet does not roll it back either.
+   */
+  async afterFailure(sql: string, error: WireError, session: SessionState): Promise<void> {
+    const verb = verbOf(sql)
+    const isOver = verb === 'COMMIT' || verb === 'ROLLBACK' || ['ABORTED', 'RESOURCE_EXHAUSTED'].includes(error.code)
+    if (!isOver) return
+    if (session.transactionId !== null) await this.#transactions.end(session.transactionId, 'ROLLBACK').catch(() => {})
+    session.inTransaction = false
+    session.transactionId = null
+  }
+
+  /** Ends open transactions and closes all connections. */
+  async close(): Promise<void> {
+    await this.#transactions.endAll()
+    await this.#pool.end()
+  }
+
+  async #connect(sql: string): Promise<PoolConnection> {
+    try {
+      this.#isVitess ??= await isVtgate(this.#uri)
+      return await this.#pool.getConnection()
+    } catch (error) {
+      throw new StatementError(toWireError(this, error, sql))
+    }
+  }
+
+  #runAlone(sql: string): Promise<WireResult> {
+    const run = () => this.#runOnPool(sql)
+    return this.isVitess ? run() : this.#consolidator.run(sql, run)
+  }
+
+  async #runOnPool(sql: string): Promise<WireResult> {
+    const connection = await this.#connect(sql)
+    try {
+      const { commitMs } = this.behaviour
+      if (commitMs === 0 || !isWrite(sql)) return await this.#query(connection, sql)
+      await connection.beginTransaction()
+      try {
+        const result = await this.#query(connection, sql)
+        await pause(commitMs)
+        await connection.commit()
+        return result
+      } catch (error) {
+        await connection.rollback().catch(() => {})
+        throw error
+      }
+    } finally {
+      connection.release()
+    }
+  }
+
+  async #query(connection: PoolConnection, sql: string): Promise<WireResult> {
+    if (!this.behaviour.record) return query(connection, this, sql)
+    // vtgate cannot tell what its servers read.
+    const read = () => (this.isVitess ? Promise.resolve(0) : rowsRead(connection))
+    const before = await read()
+    const result = await query(connection, this, sql)
+    this.recorded.push({
+      sql,
+      rowsReturned: result.rows?.length ?? 0,
+      rowsAffected: Number(result.rowsAffected ?? 0),
+      rowsRead: (await read()) - before,
+    })
+    return result
+  }
+}
+
+async function isVtgate(uri: string): Promise<boolean> {
+  const connection = await mysql.createConnection({ uri, rowsAsArray: true })
+  try {
+    const [rows] = await connection.query('SELECT VERSION()')
+    return String(rows).includes('Vitess')
+  } finally {
+    connection.destroy()
+  }
+}

@@ -1,0 +1,40 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+const SQLITE_BUSY = 5
+/** Milliseconds to wait for the lock: another process may be about to release it, or may not have written its record yet. */
+const WAIT_MS = 500
+
+/**
+ * Locks a state directory for this process. The lock is SQLite's lock on an empty database, which the kernel releases when
+ * the process ends, kill -9 included. Unlike a file with a process id, it is never stale, and two processes cannot both take
+ * it.
+ *
+ * @param url where this process answers, for the message of a second start
+ * @returns releases the lock
+ * @throws {Error} if another start uses the directory; the message says which, and how to run a second one
+ */
+export async function lockStateDirectory(directory: string, url: string): Promise<() => void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const owner = join(directory, 'owner.json')
+  const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: WAIT_MS })
+  try {
+    lock.exec('BEGIN IMMEDIATE')
+  } catch (error) {
+    lock.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    throw new Error(await alreadyRunning(owner))
+  }
+  await writeFile(owner, JSON.stringify({ pid: process.pid, url }))
+  return () => lock.close()
+}
+
+async function alreadyRunning(owner: string): Promise<string> {
+  const { pid, url } = JSON.parse(await readFile(owner, 'utf8')) as { pid: number; url: string }
+  return (
+    `It is running already, as process ${pid}, at ${url}.\n` +
+    `Stop it with Ctrl-C in its terminal, or with: kill ${pid}\n` +
+    'To run a second one, give it its own port and state directory: PORT=8797 STATE_DIR=.local-2 npm start'
+  )
+}

@@ -1,0 +1,107 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePort } from '../processes/free-port.ts'
+import { ServerProcess } from '../processes/server-process.ts'
+import { PROJECT } from '../project-root.ts'
+
+const START_MS = 90_000
+
+/** How to start the Worker. */
+export interface WorkerOptions {
+  port: number
+  stateDirectory: string
+  databaseUrl: string
+  apiToken: string
+  /** Called for every line of wrangler's and the Worker's log. */
+  log: (line: string) => void
+}
+
+/**
+ * Starts the Worker under `wrangler dev` and waits until it answers.
+ *
+ * @throws {Error} if it does not start. Nothing is left running then.
+ */
+export async function startWorker(options: WorkerOptions): Promise<ServerProcess> {
+  const { port, stateDirectory, databaseUrl, apiToken, log } = options
+  await mkdir(stateDirectory, { recursive: true })
+  const secrets = join(stateDirectory, 'worker.env')
+  await writeFile(secrets, `DATABASE_URL=${JSON.stringify(databaseUrl)}\nAPI_TOKEN=${JSON.stringify(apiToken)}\n`, {
+    mode: 0o600,
+  })
+  const worker = await ServerProcess.start({
+    name: 'worker',
+    command: process.execPath,
+    // Not through npx: killing npx leaves wrangler, workerd and esbuild behind.
+    args: [
+      join(PROJECT, 'node_modules/wrangler/bin/wrangler.js'),
+      'dev',
+      `--config=${join(PROJECT, 'wrangler.toml')}`,
+      '--ip=127.0.0.1',
+      `--port=${port}`,
+      `--inspector-port=${await freePort()}`,
+      `--env-file=${secrets}`,
+      `--persist-to=${join(stateDirectory, 'wrangler')}`,
+      '--show-interactive-dev-session=false',
+    ],
+    records: stateDirectory,
+    marker: PROJECT,
+    output: 'pipe',
+    graceMs: 10_000,
+    env: {
+      ...process.env,
+      WRANGLER_SEND_METRICS: 'false',
+      // Looking up Request.cf needs a network, and nothing here uses it.
+      CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+      NO_COLOR: '1',
+      FORCE_COLOR: '0',
+    },
+  })
+  let isAboutCrons = false
+  for (const stream of [worker.stdout, worker.stderr]) {
+    let rest = ''
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        // Leaves out wrangler's warning that crons do not run: cron.ts runs them.
+        isAboutCrons ||= line.includes('Scheduled Workers are not automatically triggered')
+        if (!isAboutCrons) log(line)
+        if (line.includes('For more details')) isAboutCrons = false
+      }
+    })
+  }
+  let ended = false
+  void worker.ended.then(() => {
+    ended = true
+  })
+  const url = `http://127.0.0.1:${port}/healthz`
+  const began = Date.now()
+  for (;;) {
+    const health = await readHealth(url)
+    if (health?.status === 200) return worker
+    const misconfigured = health?.body.includes('configuration_invalid')
+    if (misconfigured || ended || Date.now() - began > START_MS) {
+      await worker.stop()
+      throw new Error(
+        misconfigured
+          ? `The configuration has errors:\n${settingErrors(health!.body)}`
+          : `The Worker did not start at ${url} (${health?.body ?? 'no answer'}). See the log above.`,
+      )
+    }
+    await new Promise((done) => setTimeout(done, 500))
+  }
+}
+
+async function readHealth(url: string): Promise<{ status: number; body: string } | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
+    return { status: response.status, body: await response.text() }
+  } catch {
+    return null
+  }
+}
+
+function settingErrors(body: string): string {
+  const { errors } = JSON.parse(body) as { errors: { field: string; message: string }[] }
+  return errors.map(({ field, message }) => `  ${field} ${message}`).join('\n')
+}

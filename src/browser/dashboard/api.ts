@@ -1,0 +1,103 @@
+import { type Count, parseExactly } from './exact-json.ts'
+
+/** An error response. The message is the API's. */
+export class ApiError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+export interface Counter {
+  type: string
+  key: string
+  count: Count
+  total: Count
+  pending: Count
+  rolledUpAt: string | null
+}
+
+export interface Point {
+  start: string
+  count: Count
+}
+
+export interface Adjustment {
+  at: string
+  kind: string
+  count: Count
+}
+
+export interface History {
+  points: Point[]
+  /** Only in the history of a counter. */
+  adjustments?: Adjustment[]
+}
+
+export interface KeyCount {
+  key: string
+  count: Count
+}
+
+/** The Worker's status. `null`: the database did not report it. */
+export interface Status {
+  /** Problems that need attention. */
+  problems?: { detail: string }[]
+  pendingSlots: number | null
+  pendingSlotsAtLeast: boolean
+  rollUp: { running: boolean | null; behindSeconds: number | null }
+}
+
+/** Builds a path of the API, with its segments and parameters encoded. */
+export function path(segments: readonly string[], parameters: Record<string, string> = {}): string {
+  const query = new URLSearchParams(parameters).toString()
+  return `/v1/${segments.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
+}
+
+/**
+ * Sends a request to the API, which recognizes the browser by its session cookie.
+ *
+ * @param body JSON
+ * @throws {ApiError} if the response is an error, or with status 0 if there was no response
+ */
+export async function ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+  const response = await fetch(path, {
+    method,
+    credentials: 'same-origin',
+    // Caches may keep rankings for a while. The dashboard wants the current ones.
+    cache: 'no-cache',
+    ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
+  }).catch(() => {
+    throw new ApiError(0, 'The Worker does not answer.')
+  })
+  const text = await response.text()
+  let answer: unknown
+  try {
+    answer = parseExactly(text)
+  } catch {
+    throw new ApiError(response.status, `The Worker answered ${response.status}.`)
+  }
+  if (response.ok) return answer as Answer
+  if (response.status === 401) showSignedOut()
+  const { detail } = answer as { detail?: string }
+  throw new ApiError(response.status, detail ?? `The Worker answered ${response.status}.`)
+}
+
+/** The message to show for an error. */
+export function messageOf(error: unknown): string {
+  return error instanceof ApiError ? error.message : String(error)
+}
+
+function showSignedOut(): void {
+  if (document.getElementById('signed-out') !== null) return
+  const notice = document.createElement('p')
+  notice.id = 'signed-out'
+  notice.className = 'notice'
+  notice.setAttribute('role', 'alert')
+  const link = document.createElement('a')
+  link.href = location.href
+  link.textContent = 'Sign in again.'
+  notice.append('Your session has ended. ', link)
+  document.querySelector('main')?.before(notice)
+}

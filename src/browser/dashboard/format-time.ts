@@ -1,0 +1,43 @@
+import type { By } from './ranges.ts'
+
+const axis = {
+  hour: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }),
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit' }),
+}
+const full = {
+  hour: new Intl.DateTimeFormat(undefined, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+  }),
+  day: new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' }),
+}
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+// English, because it is part of an English sentence.
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** The start of a period, short enough for an axis. */
+export const showOnAxis = (at: Date, by: By) => axis[by].format(at)
+
+/** The start of a period, in full. */
+export const showPeriod = (at: Date, by: By) => full[by].format(at)
+
+/** A date and time. */
+export const showMoment = (at: Date) => moment.format(at)
+
+/** A time of day. */
+export const showClock = (at: Date) => clock.format(at)
+
+/** How long ago something was, such as "5 minutes ago". */
+export function showAgo(seconds: number): string {
+  if (seconds < 90) return relative.format(-Math.round(seconds), 'second')
+  if (seconds < 5_400) return relative.format(-Math.round(seconds / 60), 'minute')
+  if (seconds < 129_600) return relative.format(-Math.round(seconds / 3_600), 'hour')
+  return relative.format(-Math.round(seconds / 86_400), 'day')
+}

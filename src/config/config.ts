@@ -1,0 +1,159 @@
+import * as z from 'zod'
+import type { ExpirySettings } from '../counters/history/expire-hours.ts'
+import { MAX_RANGES } from '../counters/ranges.ts'
+import type { PruningSettings } from '../counters/rollup/prune.ts'
+import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
+import type { QueueProducer } from '../counters/write/queue-message.ts'
+import { type FieldError, fieldErrors } from '../field-errors.ts'
+import type { RateLimit } from '../visits/rate-limit.ts'
+import type { Bindings } from './bindings.ts'
+import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
+import { integer, table } from './fields.ts'
+
+/** The Worker's settings, checked and typed. */
+export interface Config {
+  databaseUrl: string
+  apiToken: string
+  /** Queue for batches that the database did not accept. */
+  batches: QueueProducer | null
+  /** Queue for batches that can never be applied. */
+  deadBatches: QueueProducer | null
+  rateLimit: RateLimit | null
+  types: ReadonlyMap<string, CounterType>
+  rollUp: RollUpSettings
+  pruning: PruningSettings
+  history: ExpirySettings
+  /** The number of ranges that record ids are cut into. */
+  ranges: number
+}
+
+/** Thrown by `readConfig` with everything that is wrong with the settings. It contains names and rules, never a value. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly FieldError[]
+  constructor(problems: readonly FieldError[]) {
+    super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
+    this.name = 'ConfigurationError'
+    this.problems = problems
+  }
+}
+
+const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
+
+// A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
+const rollUp = table({
+  page_slots: integer(1, 20_000).default(2_000),
+  max_statements: integer(14, 10_000).default(45),
+  max_seconds: integer(1, 840).default(50),
+})
+
+const pruning = table({
+  // Rows carry the hour in which they were last written, so the unit is an hour.
+  idempotency_hours: integer(1, 24 * 365).default(24),
+  page_slots: integer(1, 10_000).default(1_000),
+  max_statements: integer(2, 10_000).default(45),
+})
+
+const history = table({
+  // Badges read the hours of up to 30 days ago.
+  hour_days: integer(31, 3_660).default(90),
+  page_hours: integer(1, 10_000).default(1_000),
+  max_statements: integer(4, 10_000).default(49),
+})
+
+const sharding = table({
+  ranges: z
+    .number({ error: RANGES_RULE })
+    .refine((value) => Number.isInteger(Math.log2(value)) && value >= 1 && value <= MAX_RANGES, RANGES_RULE)
+    .default(1),
+})
+
+/** Budgets that are too small for the ranges. */
+function tooFewStatements(
+  ranges: number,
+  rollUpSettings: RollUpSettings,
+  pruningSettings: PruningSettings,
+): FieldError[] {
+  const least = { ROLLUP: leastRollUpStatements(ranges), PRUNING: 1 + ranges }
+  const given = { ROLLUP: rollUpSettings.maxStatements, PRUNING: pruningSettings.maxStatements }
+  return (['ROLLUP', 'PRUNING'] as const)
+    .filter((name) => given[name] < least[name])
+    .map((name) => ({
+      field: `${name}.max_statements`,
+      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}`,
+    }))
+}
+
+/** A binding that has a method. */
+const binding = <T>(method: keyof T & string, what: string) =>
+  z
+    .custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
+      error: `must be a ${what} in wrangler.toml`,
+    })
+    .optional()
+    .transform((value) => value ?? null)
+
+const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
+
+const settings = z.object({
+  DATABASE_URL: z
+    .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
+    .superRefine((value, context) => {
+      const problem = databaseUrlProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    }),
+  API_TOKEN: z
+    .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
+    .regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces'),
+  COUNTERS: counterTypes,
+  BATCHES: queue,
+  DEAD_BATCHES: queue,
+  VISITOR_LIMIT: binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]'),
+  ROLLUP: rollUp.prefault({}),
+  PRUNING: pruning.prefault({}),
+  HISTORY: history.prefault({}),
+  SHARDING: sharding.prefault({}),
+})
+
+function databaseUrlProblem(value: string): string | null {
+  const url = URL.canParse(value) ? new URL(value) : null
+  if (url?.protocol === 'mysql:') {
+    return 'must start with https://, not mysql://: the Worker speaks PlanetScale’s HTTP API (https://USER:PASSWORD@HOST)'
+  }
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    return 'must be a URL of the form https://USER:PASSWORD@HOST'
+  }
+  if (url.username === '' || url.password === '') return 'must name a user and a password: https://USER:PASSWORD@HOST'
+  return null
+}
+
+/**
+ * Checks the Worker's settings, gives them types and fills in defaults.
+ *
+ * @throws {ConfigurationError} naming every setting that is missing or wrong
+ */
+export function readConfig(bindings: Bindings): Config {
+  const parsed = settings.safeParse(bindings)
+  const problems = [
+    ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
+    ...sharedRecordTypes(bindings.COUNTERS),
+  ]
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
+  const { data } = parsed
+  const conflicts = [
+    ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
+    ...tooFewStatements(data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
+  ]
+  if (conflicts.length > 0) throw new ConfigurationError(conflicts)
+  return {
+    databaseUrl: data.DATABASE_URL,
+    apiToken: data.API_TOKEN,
+    batches: data.BATCHES,
+    deadBatches: data.DEAD_BATCHES,
+    rateLimit: data.VISITOR_LIMIT,
+    types: data.COUNTERS,
+    rollUp: data.ROLLUP,
+    pruning: data.PRUNING,
+    history: data.HISTORY,
+    ranges: data.SHARDING.ranges,
+  }
+}

@@ -1,0 +1,111 @@
+import * as z from 'zod'
+import type { KeyedType } from '../counters/counter-address.ts'
+import { MIXED_TYPES } from '../counters/integer-key.ts'
+import type { FieldError } from '../field-errors.ts'
+import type { VisitRules } from '../visits/exclusion.ts'
+import { flag, integer, table } from './fields.ts'
+
+/** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
+export interface CounterType extends KeyedType, VisitRules {
+  name: string
+  /** Whether counts may be read without the token. */
+  public: boolean
+  /** Origins whose pages may count with `POST /hit`; `*` means every client. If empty, only the API counts. */
+  allowedOrigins: readonly string[]
+  /** Slots that each counter is spread over; `null` gives every writer its own slot. */
+  slots: number | null
+  /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
+  dedupeSeconds: number | null
+  /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
+  redirectTo: string | null
+}
+
+const ORIGIN_RULE =
+  'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
+
+const origin = z
+  .string({ error: 'must be an origin such as "https://example.com", or "*"' })
+  .refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value), ORIGIN_RULE)
+
+const REDIRECT_RULE =
+  'must be where the files are: "https://files.example.com/dist/", or a path on this host such as "/files/", with a slash at its end and no ? or #'
+
+/** A URL whose path is a folder, written as browsers normalize it. So a key appended to it cannot change its meaning. */
+const folder = z.string({ error: REDIRECT_RULE }).refine((value) => {
+  const host = 'http://host.invalid'
+  const isPath = value.startsWith('/')
+  if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
+  const { protocol, href } = new URL(value, host)
+  return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
+}, REDIRECT_RULE)
+
+const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null)
+
+const counterType = table({
+  record_type: integer(1, 65_535),
+  key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
+  public: flag,
+  allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
+  slots: orNull(integer(1, 100_000)),
+  // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
+  dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  redirect_to: orNull(folder),
+  count_bots: flag,
+  respect_do_not_track: flag,
+}).refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
+  path: ['record_type'],
+  error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
+})
+
+/** The record type in the database. */
+const storedType = ({ key, recordType }: KeyedType) => (key === 'integer' ? recordType + MIXED_TYPES : recordType)
+
+const typeName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
+
+/** `COUNTERS`: the types, by name. */
+export const counterTypes = z
+  .record(typeName, counterType, {
+    error: ({ code, input }) => {
+      if (code !== 'invalid_type') return undefined
+      if (input === undefined) return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml'
+      return 'must hold a table for each type: [vars.COUNTERS.<name>]'
+    },
+  })
+  .refine((types) => Object.keys(types).length > 0, 'must name at least one type')
+  .transform((types): ReadonlyMap<string, CounterType> => {
+    return new Map(Object.entries(types).map(([name, type]) => [name, { name, ...type, recordType: storedType(type) }]))
+  })
+
+/** Types that share a record type. Looks at the raw settings, so that other mistakes do not hide this one. */
+export function sharedRecordTypes(counters: unknown): FieldError[] {
+  const owners = new Map<unknown, string>()
+  return Object.entries(counters ?? {}).flatMap(([name, settings]) => {
+    const { record_type, key } = (settings ?? {}) as { record_type?: unknown; key?: unknown }
+    // Types with integer keys have two: rows from before their numbers were mixed may still be under the first one.
+    const mixed = key === 'integer' && typeof record_type === 'number' ? [record_type + MIXED_TYPES] : []
+    const numbers = record_type === undefined ? [] : [record_type, ...mixed]
+    const owner = numbers.map((number) => owners.get(number)).find((known) => known !== undefined)
+    if (owner === undefined) {
+      for (const number of numbers) owners.set(number, name)
+      return []
+    }
+    return [
+      {
+        field: `COUNTERS.${name}.record_type`,
+        message: `is the same as that of ${owner}: every type needs one of its own`,
+      },
+    ]
+  })
+}
+
+/** Types whose de-duplication window outlives the rows that recognize a visit. */
+export function outlivesPruning(types: Iterable<CounterType>, idempotencyHours: number): FieldError[] {
+  return [...types]
+    .filter(({ dedupeSeconds }) => (dedupeSeconds ?? 0) > idempotencyHours * 3_600)
+    .map(({ name }) => ({
+      field: `COUNTERS.${name}.dedupe_seconds`,
+      message: `must be at most ${idempotencyHours * 3_600}: visits are recognised for PRUNING.idempotency_hours, which is ${idempotencyHours}`,
+    }))
+}

@@ -1,0 +1,33 @@
+import { BoundedMap } from '../bounded-map.ts'
+import { addressOfKey, type CounterAddress, type KeyedType } from './counter-address.ts'
+
+/** Addresses in one generation of the cache; it holds two generations. */
+const MAX_GENERATION = 10_000
+/** Longer keys are hashed each time, so that the cache takes up a few megabytes at most. */
+const MAX_KEY_LENGTH = 200
+
+/**
+ * Caches the addresses of keys, because hashing a key takes longer than everything else that is done for a hit. Plain data,
+ * bounded, shared by an isolate's requests.
+ */
+export class AddressCache {
+  readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
+
+  /** The address of a key, if it is cached. */
+  cached(type: KeyedType, key: string): CounterAddress | undefined {
+    return this.#addresses.get(`${type.recordType} ${key}`)
+  }
+
+  /**
+   * The address of a key.
+   *
+   * @throws {InvalidInput} for a key that its type does not accept
+   */
+  async find(type: KeyedType, key: string): Promise<CounterAddress> {
+    const known = this.cached(type, key)
+    if (known !== undefined) return known
+    const address = await addressOfKey(type, key)
+    if (key.length <= MAX_KEY_LENGTH) this.#addresses.set(`${type.recordType} ${key}`, address)
+    return address
+  }
+}

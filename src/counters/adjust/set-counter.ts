@@ -1,0 +1,105 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import type { CounterAddress } from '../counter-address.ts'
+import { recordAdjustments } from '../ledger/record-adjustments.ts'
+import {
+  changingTotals,
+  createTotals,
+  fitsTotal,
+  type Ledger,
+  lockTotals,
+  Overtaken,
+  outOfRange,
+} from '../ledger/totals.ts'
+import { storeNames } from '../names.ts'
+import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
+
+/**
+ * The most statements of one attempt: read, missing total, BEGIN, lock, total, adjustment, COMMIT, and ROLLBACK if that fails.
+ */
+const ATTEMPT_STATEMENTS = 8
+
+/** What to set a counter to. */
+export interface Setting {
+  count: bigint
+  /** A random number, or the hash of an idempotency key: by it, the same setting is recognized whenever it is sent again. */
+  id: bigint
+  /** The current time. */
+  at: Date
+}
+
+/**
+ * Sets a counter. Afterwards, `total + pending` is the requested count plus everything counted since the slots were read. Slots
+ * are neither locked nor changed, so counting continues undisturbed. The difference is recorded as an adjustment; the history
+ * keeps what was counted.
+ *
+ * @returns `repeated` if the same setting was applied before; nothing was changed, even if the counter has another count by now
+ * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
+ */
+export function setCounter(ledger: Ledger, counter: CounterAddress, setting: Setting): Promise<'set' | 'repeated'> {
+  return changingTotals(ledger, (database) => attemptToSet(database, counter, setting))
+}
+
+async function attemptToSet(
+  database: Database,
+  counter: CounterAddress,
+  setting: Setting,
+): Promise<'set' | 'repeated'> {
+  if (counter.name !== null) await beforeTransaction(storeNames(database, [counter], 1))
+  const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
+    db.transaction(async (transaction) => {
+      // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
+      const snapshot = await beforeTransaction(readForSetting(transaction, counter, setting.id))
+      if (snapshot.applied) throw new AlreadyApplied()
+      const total = setting.count - snapshot.pending
+      if (!fitsTotal(total)) throw outOfRange()
+      // Outside the transaction, so that the row stays if this attempt is overtaken.
+      await beforeTransaction(createTotals(db, [{ ...counter, version: snapshot.version }]))
+      await lockTotals(transaction, [counter])
+      // Every change of a total changes its version, so this matches no row if anything was rolled up since the snapshot.
+      // Anything counted since then is in the slots, in addition to what the snapshot found there.
+      const { rowsAffected } = await transaction.execute(
+        `UPDATE counter_totals SET count = ?, version = version + 1
+         WHERE record_type = ? AND record_id = ? AND version = ?`,
+        [total, counter.recordType, counter.recordId, snapshot.version ?? 0n],
+      )
+      if (rowsAffected !== 1) throw new Overtaken()
+      await recordAdjustments(transaction, 'set', [{ ...counter, count: total - snapshot.total }], setting)
+    }),
+  )
+  return outcome === 'done' ? 'set' : outcome
+}
+
+/** A counter at one instant. */
+interface CounterSnapshot {
+  total: bigint
+  /** The version of its total; `null` if it has none yet. */
+  version: bigint | null
+  pending: bigint
+  /** Whether this setting was applied before. */
+  applied: boolean
+}
+
+/** Reads what a setting depends on, in one statement, so from one snapshot, and without locks. */
+async function readForSetting(db: Executor, counter: CounterAddress, id: bigint): Promise<CounterSnapshot> {
+  const address = [counter.recordType, counter.recordId]
+  const { rows } = await db.execute(
+    `SELECT SUM(total) AS total, MAX(version) AS version, SUM(pending) AS pending, SUM(applied) AS applied FROM (
+       SELECT count AS total, version, 0 AS pending, 0 AS applied
+         FROM counter_totals WHERE record_type = ? AND record_id = ?
+       UNION ALL SELECT 0, NULL, SUM(count), 0 FROM ${pendingSlotsSql(counter)}
+       UNION ALL SELECT 0, NULL, 0, 1
+         FROM counter_adjustments WHERE record_type = ? AND record_id = ? AND adjustment_id = ?) AS parts`,
+    [...address, ...address, id],
+  )
+  const row = rows[0]!
+  const number = (value: unknown) => (value === null ? 0n : toBigInt(value))
+  return {
+    total: number(row.total),
+    version: row.version === null ? null : toBigInt(row.version),
+    pending: number(row.pending),
+    applied: number(row.applied) > 0n,
+  }
+}

@@ -1,0 +1,75 @@
+import { recordIdOf } from './integer-key.ts'
+import { InvalidInput } from './invalid-input.ts'
+import { hash64 } from './key-hash.ts'
+
+/** The longest key, in bytes of UTF-8: the size of the column that stores names. */
+export const MAX_KEY_BYTES = 512
+
+const MAX_NUMBER = 2n ** 64n - 1n
+const encoder = new TextEncoder()
+
+/** The address of a counter in the database, and the name to store for it. */
+export interface CounterAddress {
+  recordType: number
+  recordId: bigint
+  /** The key as clients write it; `null` for integer keys, which the record id tells (`numberOf`). */
+  name: string | null
+}
+
+/** The part of a counter type that determines the addresses of its counters. */
+export interface KeyedType {
+  /** The small integer stored with every row of this type. */
+  recordType: number
+  /** `string`: keys are names, stored under their hash. `integer`: keys are unsigned 64-bit decimal numbers, mixed. */
+  key: 'string' | 'integer'
+}
+
+/**
+ * The address of the counter that has a key.
+ *
+ * @throws {InvalidInput} of field `key`, for a key that the type does not accept
+ */
+export async function addressOfKey(type: KeyedType, key: string): Promise<CounterAddress> {
+  if (key === '') throw invalidKey('must not be empty')
+  if (type.key === 'integer') {
+    // One spelling per number. Otherwise "007" and "7" would be two names for one counter.
+    const number = /^(0|[1-9]\d{0,19})$/.test(key) ? BigInt(key) : null
+    if (number === null || number > MAX_NUMBER) {
+      throw invalidKey(`must be a decimal number from 0 to ${MAX_NUMBER} without leading zeros`)
+    }
+    return { recordType: type.recordType, recordId: recordIdOf(number), name: null }
+  }
+  // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded to measure them.
+  if (key.length > MAX_KEY_BYTES / 3) {
+    const bytes = encoder.encode(key).length
+    if (bytes > MAX_KEY_BYTES) throw invalidKey(`must have at most ${MAX_KEY_BYTES} bytes of UTF-8, not ${bytes}`)
+  }
+  if (key.includes('\0')) throw invalidKey('must not contain NUL')
+  if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
+  return { recordType: type.recordType, recordId: await hash64(key), name: key }
+}
+
+const invalidKey = (message: string) => new InvalidInput('key', message)
+
+/** A string that identifies a counter, as a key for maps and sets. */
+export function counterId(counter: { recordType: number; recordId: bigint }): string {
+  return `${counter.recordType}/${counter.recordId}`
+}
+
+/**
+ * Compares addresses in primary key order. Every statement lists its rows in this order, so that no two statements lock them
+ * in opposite orders. Addresses without a slot are compared by counter.
+ */
+export function byPrimaryKey(a: Address, b: Address): number {
+  if (a.recordType !== b.recordType) return a.recordType - b.recordType
+  if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
+  const [slotA, slotB] = [a.slot ?? 0n, b.slot ?? 0n]
+  return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
+}
+
+/** The address of a counter, or of one of its slots. */
+interface Address {
+  recordType: number
+  recordId: bigint
+  slot?: bigint
+}

@@ -1,0 +1,121 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt, toDate } from '../../database/numbers.ts'
+import { PERIODS } from '../calendar.ts'
+import type { CounterAddress } from '../counter-address.ts'
+import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
+import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { type HistoryRange, periodAt } from './range.ts'
+import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+
+/** The most adjustments in one response: the newest ones. */
+export const MAX_ADJUSTMENTS = 1_000
+
+/** Kinds of adjustments, by their number in the database. */
+const KINDS = new Map<number, AdjustmentKind>(ADJUSTMENT_KINDS.map((kind) => [ADJUSTMENTS[kind], kind]))
+
+/** A change of a total other than by counting. */
+export interface Adjustment {
+  at: Date
+  kind: AdjustmentKind
+  count: bigint
+}
+
+/** The count of each period of a range, in its order, and the adjustments within the range, oldest first. */
+export interface CounterHistory {
+  counts: bigint[]
+  adjustments: Adjustment[]
+}
+
+/** One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. */
+interface Part {
+  sql: string
+  args: unknown[]
+}
+
+/**
+ * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
+ * roll-up is seen whole or not at all.
+ */
+export async function readCounterHistory(
+  db: Executor,
+  counter: CounterAddress,
+  range: HistoryRange,
+  now: Date,
+): Promise<CounterHistory> {
+  const { recordType, recordId } = counter
+  const rows = await readParts(db, [
+    ...sourcesOf(range).map((source) => counterPart(recordType, recordId, source)),
+    {
+      sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count FROM ${pendingSlotsSql(counter)}`,
+      args: [],
+    },
+    {
+      sql: `(SELECT 'adjustment' AS part, adjusted_at AS at, kind, count FROM counter_adjustments FORCE INDEX (PRIMARY)
+        WHERE record_type = ? AND record_id = ? AND adjusted_at >= ? AND adjusted_at < ? AND count <> 0
+        ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
+      args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
+    },
+  ])
+  const counts = sumPeriods(range, historyRows(rows))
+  const current = periodAt(range, now.getTime())
+  const pending = rows.find(({ part }) => part === 'pending')
+  if (current !== undefined) counts[current]! += toBigInt(pending?.count)
+  const adjustments = rows
+    .filter(({ part }) => part === 'adjustment')
+    .map(({ at, kind, count }) => ({
+      at: toDate(at)!,
+      kind: KINDS.get(Number(kind))!,
+      count: toBigInt(count),
+    }))
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+  return { counts, adjustments }
+}
+
+/**
+ * Reads the history of all counters of a type together, without pending counts: the cost of adding those up would grow with
+ * the number of counters. A period has a row for each roll-up lane. vtgate reads the rows of a shard from one snapshot.
+ *
+ * @returns the count of each period of the range, in its order
+ */
+export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
+  const rows = await readParts(
+    db,
+    sourcesOf(range).map(({ unit, from, to }) => ({
+      sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM type_history
+        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+      args: [recordType, dayText(from), dayText(to)],
+    })),
+  )
+  return sumPeriods(range, historyRows(rows))
+}
+
+function counterPart(recordType: number, recordId: bigint, { unit, from, to }: HistorySource): Part {
+  const [table, period] =
+    unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND period = ${PERIODS[unit]}`]
+  return {
+    sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE record_type = ? AND record_id = ? ${period} AND period_start >= ? AND period_start < ?`,
+    args: [recordType, recordId, dayText(from), dayText(to)],
+  }
+}
+
+async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
+  const { rows } = await db.execute(
+    parts.map(({ sql }) => sql).join('\nUNION ALL '),
+    parts.flatMap(({ args }) => args),
+  )
+  return rows
+}
+
+function historyRows(rows: readonly Record<string, unknown>[]): HistoryRow[] {
+  return rows.flatMap(({ part, at, count }) =>
+    part === 'hour' || part === 'day' || part === 'month'
+      ? [{ unit: part, start: toDate(at)!.getTime(), count: toBigInt(count) }]
+      : [],
+  )
+}
+
+/** The date of a UTC midnight, where every source begins and ends. It compares with DATE and DATETIME columns alike. */
+function dayText(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}

@@ -1,0 +1,58 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { PERIODS, startOf } from '../calendar.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
+import { counterListsSql } from '../counter-lists-sql.ts'
+
+/** Periods that end now, in hours. */
+export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
+
+export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
+
+/** The most counters that one statement reads. */
+export const MAX_RECENT = 50
+
+const HOUR_MS = 3_600_000
+
+/**
+ * Reads what was counted in a period that ends now: the hours of the history that began within it, the present one included, and
+ * the pending slots. A counter's rows are from one snapshot, so a roll-up is seen whole or not at all.
+ *
+ * It adds up the hours of the day in which the period begins, and whole days after that: for each counter at most 23 rows, 30
+ * rows, and the slots that are not empty. Days include imported counts.
+ *
+ * @param counters at most `MAX_RECENT`
+ * @param now whole hours in UTC are counted back from here
+ * @returns the counts, in the order of the counters
+ */
+export async function readRecentPeriod(
+  db: Executor,
+  counters: readonly CounterAddress[],
+  period: RecentPeriod,
+  now: Date,
+): Promise<bigint[]> {
+  const before = new Date(now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS)
+  const nextDay = new Date(startOf('day', before).getTime() + 24 * HOUR_MS)
+  const lists = counterListsSql([...new Map(counters.map((counter) => [counterId(counter), counter])).values()])
+  const { rows } = await db.execute(
+    lists.map(periodSql).join('\nUNION ALL '),
+    lists.flatMap(() => [before, nextDay, nextDay]),
+  )
+  const counts = new Map<string, bigint>()
+  for (const { record_type, record_id, count } of rows) {
+    const id = counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) })
+    counts.set(id, (counts.get(id) ?? 0n) + toBigInt(count))
+  }
+  return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
+}
+
+/** SQL of the period of the counters in a list: up to three rows for each. */
+function periodSql(list: string): string {
+  const sum = 'SELECT record_type, record_id, SUM(count) AS count FROM'
+  const grouped = 'GROUP BY record_type, record_id'
+  return `${sum} counter_history FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period_start > ? AND period_start < ? ${grouped}
+    UNION ALL ${sum} counter_periods FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period = ${PERIODS.day} AND period_start >= ? ${grouped}
+    UNION ALL ${sum} slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${list} ${grouped}`
+}

@@ -1,0 +1,16 @@
+const encoder = new TextEncoder()
+
+/**
+ * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256, big-endian. The hash is
+ * cryptographic because keys come from strangers: nobody can craft a key that lands on another key's counter. Among a hundred
+ * million keys, the chance of any collision is 1 in 3,700 (birthday bound, n² / 2⁶⁵).
+ */
+export async function hash64(text: string): Promise<bigint> {
+  const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))
+  return new DataView(digest).getBigUint64(0)
+}
+
+/** The same in 63 bits, for slots and batch ids: see `random63`. */
+export async function hash63(text: string): Promise<bigint> {
+  return BigInt.asUintN(63, await hash64(text))
+}

@@ -1,0 +1,34 @@
+import type { Executor } from '../../database/database.ts'
+
+/** The kinds of adjustments, with their numbers in the database. */
+export const ADJUSTMENTS = { set: 1, import: 2 } as const
+export type AdjustmentKind = keyof typeof ADJUSTMENTS
+export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
+
+/** A change of one counter's total other than by counting. */
+export interface CounterAdjustment {
+  recordType: number
+  recordId: bigint
+  count: bigint
+}
+
+/**
+ * Records adjustments. Call it in the transaction that changes the totals. A row then proves that the whole transaction took
+ * effect.
+ *
+ * @param adjustments in primary key order, each counter once
+ * @param id a random number, or the hash of an idempotency key
+ * @param at the time of the adjustment, by the caller's clock
+ */
+export async function recordAdjustments(
+  transaction: Executor,
+  kind: AdjustmentKind,
+  adjustments: readonly CounterAdjustment[],
+  { id, at }: { id: bigint; at: Date },
+): Promise<void> {
+  await transaction.execute(
+    `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
+     VALUES ${adjustments.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
+    adjustments.flatMap(({ recordType, recordId, count }) => [recordType, recordId, id, ADJUSTMENTS[kind], at, count]),
+  )
+}

@@ -1,0 +1,123 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { classify, DatabaseFailure } from '../../database/errors.ts'
+
+/** A database, and the cache of its totals, which must be told when they change; `null` if there is no cache. */
+export interface Ledger {
+  db: Database
+  totals: { forget(): void } | null
+}
+
+/** Runs work that changes totals. Drops all cached totals afterwards, even if the work fails. */
+export async function changingTotals<T>({ db, totals }: Ledger, work: (db: Database) => Promise<T>): Promise<T> {
+  try {
+    return await work(db)
+  } finally {
+    totals?.forget()
+  }
+}
+
+/** The address of a total. */
+interface Address {
+  recordType: number
+  recordId: bigint
+}
+
+/** An amount to add to a total, provided that it still has the version that was read. */
+export interface TotalChange extends Address {
+  /** The version that was read; `null` if there was no row. */
+  version: bigint | null
+  amount: bigint
+}
+
+/** Thrown inside a transaction to roll it back: another transaction changed a total first, or is about to. */
+export class Overtaken extends Error {
+  constructor() {
+    super('other changes of the same counters came first')
+  }
+}
+
+const LARGEST = 2n ** 63n - 1n
+
+/** Whether a value fits into a total. */
+export function fitsTotal(total: bigint): boolean {
+  return total <= LARGEST && total >= -LARGEST
+}
+
+/** The failure of a change that would take a total out of its range, as the database would report it. */
+export function outOfRange(): DatabaseFailure {
+  return new DatabaseFailure(
+    { kind: 'range', retry: false, applied: 'no' },
+    new Error('a total would leave the range of 64-bit integers'),
+  )
+}
+
+/**
+ * Creates missing totals with a count of 0, which changes no sum. Call it before the transaction that changes them: once every
+ * row exists, the number of affected rows tells whether every version was the one that was read.
+ *
+ * @param totals in primary key order; those with a version exist already
+ */
+export async function createTotals(
+  db: Executor,
+  totals: readonly (Address & { version: bigint | null })[],
+): Promise<void> {
+  const missing = totals.filter(({ version }) => version === null)
+  if (missing.length === 0) return
+  await db.execute(
+    `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+     VALUES ${missing.map(() => '(?, ?, 0, 0, NULL)').join(', ')}`,
+    missing.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+  )
+}
+
+/**
+ * Locks the rows of totals, which must exist, or fails at once. Call it first in a transaction.
+ *
+ * It does not wait for locks, because a statement that waits beyond its deadline leaves its transaction behind. That transaction
+ * keeps waiting, and then holds the locks for as long as the server allows (20 s on PlanetScale). A request that retries every few
+ * seconds would wait for its own abandoned transactions.
+ *
+ * @throws {Overtaken} if another transaction holds any of the locks
+ */
+export async function lockTotals(transaction: Executor, totals: readonly Address[]): Promise<void> {
+  try {
+    await transaction.execute(
+      `SELECT 1 FROM counter_totals FORCE INDEX (PRIMARY)
+       WHERE (record_type, record_id) IN (${totals.map(() => '(?, ?)').join(', ')}) FOR UPDATE NOWAIT`,
+      totals.flatMap(({ recordType, recordId }) => [recordType, recordId]),
+    )
+  } catch (error) {
+    if (classify(error).kind === 'contention') throw new Overtaken()
+    throw error
+  }
+}
+
+/**
+ * Adds to totals, which must exist, and increments their versions.
+ *
+ * @param changes in primary key order, each counter once
+ * @param rolledUpAt the time of the roll-up; `null` if the change is not a roll-up
+ * @throws {Overtaken} if any total no longer has the version that was read; the transaction must be rolled back
+ */
+export async function addToTotals(
+  transaction: Executor,
+  changes: readonly TotalChange[],
+  rolledUpAt: Date | null,
+): Promise<void> {
+  // Integers and times, written into the statement: see applyBatch.
+  const at = rolledUpAt === null ? 'NULL' : `'${rolledUpAt.toISOString().slice(0, 23).replace('T', ' ')}'`
+  const values = changes.map(({ recordType, recordId, amount, version }) => {
+    return `(${recordType},${recordId},${amount},${(version ?? 0n) + 1n},${at})`
+  })
+  const { rowsAffected } = await transaction.execute(
+    `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${values.join(',')}
+     ON DUPLICATE KEY UPDATE
+       count = count + IF(version + 1 = VALUES(version), VALUES(count), 0),
+       rolled_up_at = IF(version + 1 = VALUES(version) AND VALUES(rolled_up_at) IS NOT NULL,
+         GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
+       version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
+  )
+  // An upsert counts 2 for each row that it changed. It would count 1 for an insert or, with client-found-rows, for a row that
+  // stayed as it was.
+  if (rowsAffected !== 2 * changes.length) throw new Overtaken()
+}

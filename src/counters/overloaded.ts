@@ -1,2 +1,0 @@
-/** Thrown when too much waits for the database already: nothing was sent to it. */
-export class Overloaded extends Error {}

@@ -1,0 +1,51 @@
+/*
+ * A range is one of R equal parts of the record ids, which are unsigned 64-bit numbers. R is a power of two and at least the
+ * number of shards, so the rows of a range are on one shard. No statement that writes, and no transaction, spans two ranges:
+ * see docs/decisions/0028-nothing-spans-two-ranges.md.
+ */
+
+/** The most ranges that can be configured. */
+export const MAX_RANGES = 256
+
+const ID_BITS = 64
+
+/** The number of the range that a record id is in. */
+export function rangeOf(recordId: bigint, ranges: number): number {
+  return ranges === 1 ? 0 : Number(recordId >> bitsPerRange(ranges))
+}
+
+/** The first and the last record id of a range. */
+export function boundsOf(range: number, ranges: number): { first: bigint; last: bigint } {
+  const width = bitsPerRange(ranges)
+  return { first: BigInt(range) << width, last: (BigInt(range + 1) << width) - 1n }
+}
+
+/** Splits rows by range. The rows of a range keep their order. Ranges without rows are left out. */
+export function byRange<Row>(
+  rows: readonly Row[],
+  ranges: number,
+  recordIdOf: (row: Row) => bigint,
+): Map<number, readonly Row[]> {
+  if (rows.length === 0) return new Map()
+  if (ranges === 1) return new Map([[0, rows]])
+  const parts = new Map<number, Row[]>()
+  for (const row of rows) {
+    const range = rangeOf(recordIdOf(row), ranges)
+    const part = parts.get(range)
+    if (part === undefined) parts.set(range, [row])
+    else part.push(row)
+  }
+  return parts
+}
+
+/** The same for rows that have a record id. */
+export function rowsByRange<Row extends { recordId: bigint }>(
+  rows: readonly Row[],
+  ranges: number,
+): Map<number, readonly Row[]> {
+  return byRange(rows, ranges, ({ recordId }) => recordId)
+}
+
+function bitsPerRange(ranges: number): bigint {
+  return BigInt(ID_BITS - Math.log2(ranges))
+}

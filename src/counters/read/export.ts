@@ -1,0 +1,148 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { toText } from '../../database/text.ts'
+
+const LARGEST_ID = 2n ** 64n - 1n
+
+/** A counter, or one day of it, in an export. */
+export interface ExportRow {
+  recordId: bigint
+  /** The key as it was sent; `null` for integer keys, and if the name is not stored yet. */
+  name: string | null
+  count: bigint
+  /** `2026-11-20`, UTC; `null` for the whole count, or for the part that belongs to no day. */
+  day: string | null
+}
+
+/** A page of a type's rows. */
+export interface ExportPage {
+  rows: readonly ExportRow[]
+  /** The record id after which the next page begins; `null` after the last page. */
+  next: bigint | null
+}
+
+/** Which page to read. */
+export interface ExportOptions {
+  recordType: number
+  /** The record id after which the page begins; `null` for the first page. */
+  after: bigint | null
+  limit: number
+}
+
+/** A table that has rows of the counters to export, and the condition on them beyond type and record id. */
+const TOTALS = 'counter_totals FORCE INDEX (PRIMARY) WHERE'
+const DAYS = 'counter_periods FORCE INDEX (PRIMARY) WHERE period = 1 AND'
+const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
+
+const OF_TYPE = 'record_type = ? AND record_id >= ?'
+const IN_RANGE = `${OF_TYPE} AND record_id <= ?`
+const nameOf = (table: string) =>
+  `(SELECT name FROM counter_names AS n WHERE n.record_type = ${table}.record_type AND n.record_id = ${table}.record_id) AS name`
+
+/**
+ * Reads counts in the order of their record ids. A counter's total and pending slots are from one snapshot.
+ *
+ * The first statement finds where the page ends. The second one reads up to there: vtgate sends it to each shard whole, which it
+ * would not do with a LIMIT in each part.
+ */
+export async function exportTotals(db: Executor, options: ExportOptions): Promise<ExportPage> {
+  const { recordType, limit } = options
+  const found = await findIds(db, options, [TOTALS, PENDING])
+  const ids = [...new Set(found)]
+  const upTo = ids[limit - 1] ?? ids.at(-1)
+  if (upTo === undefined) return { rows: [], next: null }
+  const range = [recordType, firstOf(options), upTo]
+  const { rows } = await db.execute(
+    `SELECT record_id, count, ${nameOf('counter_totals')} FROM ${TOTALS} ${IN_RANGE}
+     UNION ALL SELECT record_id, SUM(count), ${nameOf('slotted_counters')} FROM ${PENDING} ${IN_RANGE}
+       GROUP BY record_type, record_id`,
+    [...range, ...range],
+  )
+  const counters = new Map<bigint, ExportRow>()
+  for (const row of rows) {
+    const recordId = toBigInt(row.record_id)
+    const count = toBigInt(row.count) + (counters.get(recordId)?.count ?? 0n)
+    counters.set(recordId, { recordId, name: toName(row.name), count, day: null })
+  }
+  const page = [...counters.values()].sort((a, b) => (a.recordId < b.recordId ? -1 : 1)).slice(0, limit)
+  return { rows: page, next: page.length < limit ? null : page.at(-1)!.recordId }
+}
+
+/**
+ * Reads the days of counters in the order of their record ids. Pending counts belong to the current day. The part of a total that
+ * is in no day becomes a row without a day.
+ *
+ * The rows of a counter are from one snapshot, so they add up to its count. For that reason, a counter is never split between
+ * pages: a page ends with the counter that reaches its limit.
+ *
+ * @param now an instant of the current day
+ */
+export async function exportDays(db: Executor, options: ExportOptions & { now: Date }): Promise<ExportPage> {
+  const { recordType, limit, now } = options
+  const found = await findIds(db, options, [TOTALS, DAYS, PENDING])
+  const upTo = found[limit - 1] ?? found.at(-1)
+  if (upTo === undefined) return { rows: [], next: null }
+  const range = [recordType, firstOf(options), upTo]
+  const { rows } = await db.execute(
+    `SELECT record_id, 'total' AS part, NULL AS day, count, ${nameOf('counter_totals')} FROM ${TOTALS} ${IN_RANGE}
+     UNION ALL SELECT record_id, 'day', period_start, count, NULL FROM ${DAYS} ${IN_RANGE}
+     UNION ALL SELECT record_id, 'pending', NULL, SUM(count), ${nameOf('slotted_counters')} FROM ${PENDING} ${IN_RANGE}
+       GROUP BY record_type, record_id`,
+    [...range, ...range, ...range],
+  )
+  const next = found.length < limit ? null : upTo
+  return { rows: byDay(rows, now.toISOString().slice(0, 10)), next }
+}
+
+/** The first record id of a page. */
+function firstOf({ after }: ExportOptions): bigint {
+  return after === null ? 0n : after + 1n
+}
+
+/** Reads record ids of the next rows of each table, in order: enough to tell where the page ends. */
+async function findIds(db: Executor, options: ExportOptions, tables: readonly string[]): Promise<bigint[]> {
+  const { recordType, limit } = options
+  const first = firstOf(options)
+  if (first > LARGEST_ID) return []
+  const part = (table: string) => {
+    const grouped = table === PENDING ? 'GROUP BY record_id' : ''
+    return `(SELECT record_id FROM ${table} ${OF_TYPE} ${grouped} ORDER BY record_id LIMIT ?)`
+  }
+  const { rows } = await db.execute(
+    tables.map(part).join(' UNION ALL '),
+    tables.flatMap(() => [recordType, first, limit]),
+  )
+  return rows.map(({ record_id }) => toBigInt(record_id)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+}
+
+/** Turns totals, days and pending slots into a row for each day of a counter, and one for the part that is in no day. */
+function byDay(parts: readonly Record<string, unknown>[], today: string): ExportRow[] {
+  const counters = new Map<bigint, { name: string | null; undated: bigint; days: Map<string, bigint> }>()
+  for (const part of parts) {
+    const recordId = toBigInt(part.record_id)
+    const count = toBigInt(part.count)
+    let counter = counters.get(recordId)
+    if (counter === undefined) {
+      counter = { name: null, undated: 0n, days: new Map() }
+      counters.set(recordId, counter)
+    }
+    counter.name ??= toName(part.name)
+    if (part.part === 'total') counter.undated += count
+    else {
+      const day = part.part === 'day' ? String(part.day) : today
+      counter.days.set(day, (counter.days.get(day) ?? 0n) + count)
+      if (part.part === 'day') counter.undated -= count
+    }
+  }
+  return [...counters]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([recordId, { name, undated, days }]) => [
+      ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
+      ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
+    ])
+}
+
+/** A name; `null` if none is stored. */
+function toName(value: unknown): string | null {
+  return value === null || value === undefined ? null : toText(value)
+}

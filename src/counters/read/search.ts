@@ -1,0 +1,109 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { toText } from '../../database/text.ts'
+import { addressOfKey, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../counter-address.ts'
+import { numberOf } from '../integer-key.ts'
+import { InvalidInput } from '../invalid-input.ts'
+import { readCounters } from './read-counters.ts'
+import type { NamedCount } from './top.ts'
+
+/** The most counters on one page. */
+export const MAX_PAGE = 100
+
+const encoder = new TextEncoder()
+
+/** The keys to search for. */
+export interface Search {
+  /** The beginning of the keys; for integer keys, the whole key. Empty for all keys. */
+  prefix: string
+  /** The last key of the previous page; `null` for the first page. */
+  after: string | null
+  /** At most `MAX_PAGE`. */
+  limit: number
+}
+
+/** Counters in key order, and the key after which the next page begins; `null` if there is none. */
+export interface SearchPage {
+  counters: NamedCount[]
+  next: string | null
+}
+
+/**
+ * Finds counters by the beginning of their keys, with their exact counts. String keys are in the order of their bytes. The search
+ * reads about as many rows as it finds, no matter how many counters there are.
+ *
+ * For a type with integer keys, it finds the counters that were ever rolled up, in numerical order. A prefix is then a whole key.
+ *
+ * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
+ */
+export async function searchCounters(db: Executor, type: KeyedType, search: Search): Promise<SearchPage> {
+  const { prefix, after, limit } = search
+  if (type.key === 'integer') {
+    const one = prefix === '' ? null : await integerOf(type, 'prefix', prefix)
+    const last = after === null ? null : await integerOf(type, 'after', after)
+    if (one !== null) return pageOf(db, last === null || one > last ? [await addressOfKey(type, prefix)] : [], limit)
+    return pageOf(db, await findNumbers(db, type.recordType, last, limit + 1), limit)
+  }
+  checkText('prefix', prefix)
+  if (after !== null) checkText('after', after)
+  return pageOf(db, await findNames(db, type.recordType, search), limit)
+}
+
+/** Makes a page. If there is a next page, `found` has one counter more than the limit. */
+async function pageOf(db: Executor, found: readonly CounterAddress[], limit: number): Promise<SearchPage> {
+  const page = found.slice(0, limit)
+  const readings = await readCounters(db, page)
+  const counters = page.map((counter, index) => {
+    const { total, pending } = readings[index]!
+    return { key: counter.name ?? `${numberOf(counter.recordId)}`, count: total + pending }
+  })
+  return { counters, next: found.length > limit ? counters.at(-1)!.key : null }
+}
+
+async function findNames(
+  db: Executor,
+  recordType: number,
+  { prefix, after, limit }: Search,
+): Promise<CounterAddress[]> {
+  // Compared as bytes, so that collations do not matter. UTF-8 has no byte 0xFF, so it sorts after every name with the prefix.
+  const begin = hex(prefix)
+  const { rows } = await db.execute(
+    `SELECT record_id, name FROM counter_names FORCE INDEX (name)
+     WHERE record_type = ? AND name >= x'${begin}' AND name < x'${begin}FF' ${after === null ? '' : `AND name > x'${hex(after)}'`}
+     ORDER BY name LIMIT ?`,
+    [recordType, limit + 1],
+  )
+  return rows.map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }))
+}
+
+async function findNumbers(
+  db: Executor,
+  recordType: number,
+  after: bigint | null,
+  limit: number,
+): Promise<CounterAddress[]> {
+  const { rows } = await db.execute(
+    `SELECT record_id, number FROM counter_totals FORCE INDEX (number)
+     WHERE record_type = ? ${after === null ? '' : `AND number > ${after}`} ORDER BY number LIMIT ?`,
+    [recordType, limit],
+  )
+  return rows.map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: null }))
+}
+
+async function integerOf(type: KeyedType, field: 'prefix' | 'after', text: string): Promise<bigint> {
+  try {
+    return numberOf((await addressOfKey(type, text)).recordId)
+  } catch (error) {
+    throw error instanceof InvalidInput ? new InvalidInput(field, error.message) : error
+  }
+}
+
+function checkText(field: 'prefix' | 'after', text: string): void {
+  if (encoder.encode(text).length > MAX_KEY_BYTES) {
+    throw new InvalidInput(field, `must have at most ${MAX_KEY_BYTES} bytes of UTF-8, as keys do`)
+  }
+}
+
+function hex(text: string): string {
+  return [...encoder.encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

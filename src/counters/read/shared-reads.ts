@@ -1,0 +1,205 @@
+import type { Executor } from '../../database/database.ts'
+import { DatabaseFailure } from '../../database/errors.ts'
+import { retrying } from '../../database/retry.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
+import { pause, SharedWork } from '../shared-work-state.ts'
+
+/** Queries in flight at once. */
+const MAX_FLIGHTS = 6
+/** Milliseconds between two queries while one is in flight, so that a few more requests share the next one. */
+const PACE_MS = 5
+/** Milliseconds that a request waits for other requests' queries. Its own query may take as long as its retries do. */
+const MAX_WAIT_MS = 8_000
+/** Milliseconds after which no request can be waiting for a group any more. */
+const MAX_LIFE_MS = 20_000
+/** The longest that a request waits before it looks again, in milliseconds. */
+const MAX_PATIENCE_MS = 100
+
+/** What a query returned, or why it failed. */
+type ReadOutcome<Value> = { values: ReadonlyMap<string, Value>; tookMs: number } | { failure: DatabaseFailure }
+
+/** Requests that share one query. Plain data that belongs to none of them. */
+interface ReadGroup<Value> {
+  since: number
+  requests: number
+  counters: Map<string, CounterAddress>
+  /** Whether its query was sent. Then no request joins it, because the query may miss what was counted since. */
+  sent: boolean
+  /** Until when its sender counts as alive. */
+  aliveUntil: number
+  expectedAt: number
+  outcome: ReadOutcome<Value> | null
+}
+
+/** What one request gets. */
+export interface SharedReading<Value> {
+  /** In the order of the counters asked for. */
+  values: Value[]
+  /** Whether other requests were answered by the same query. */
+  shared: boolean
+  /** Milliseconds that the query took. */
+  tookMs: number
+}
+
+/** How to read. */
+export interface SharedReadsOptions<Value> {
+  /** Milliseconds that one attempt at a statement may take. */
+  deadlineMs: number
+  /** The most counters that one query reads. */
+  maxCounters: number
+  /** Reads different counters in one statement; values in the order of the counters. */
+  read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>
+}
+
+/**
+ * Answers the reads of an isolate's requests with few queries. A read must see everything that was acknowledged before it began,
+ * so it never uses a query that was sent before it arrived. Reads that arrive while queries are in flight are merged, whatever
+ * counters they ask for, into the next query. An idle isolate sends its query at once.
+ *
+ * Like `GroupCommit`, it follows the rules of `SharedWork`. Unlike there, no request works for others only: a request whose group
+ * is not sent yet sends it, once, because it needs the answer itself. If the sender falls silent, another request of the group
+ * sends the query again, which is always safe.
+ */
+export class SharedReads<Value> {
+  readonly #db: Executor
+  readonly #options: SharedReadsOptions<Value>
+  readonly #work: SharedWork
+  /** Groups without an outcome, oldest first. */
+  readonly #groups = new Set<ReadGroup<Value>>()
+  #open: ReadGroup<Value> | null = null
+  #lastSentAt = 0
+
+  /** @param db makes one attempt at each statement */
+  constructor(db: Executor, options: SharedReadsOptions<Value>) {
+    const { deadlineMs } = options
+    this.#db = db
+    this.#options = options
+    this.#work = new SharedWork({ maxSilenceMs: deadlineMs, maxDurationMs: deadlineMs })
+  }
+
+  /** Requests that wait, senders included, and queries in flight. */
+  get load(): { waiting: number; queries: number } {
+    return { waiting: this.#work.waiting, queries: this.#flights(Date.now()).length }
+  }
+
+  /**
+   * Reads counters, in the order given, as they are at an instant after the call.
+   *
+   * @param counters at most `maxCounters`, of any types
+   * @param waitUntil keeps a query going for the other requests when the client of its sender hangs up
+   * @throws {Overloaded} if too many requests wait
+   */
+  async read(
+    counters: readonly CounterAddress[],
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<SharedReading<Value>> {
+    let since = Date.now()
+    const group = this.#join(counters, since)
+    const first = group.requests === 1
+    while (group.outcome === null) {
+      const now = Date.now()
+      // If the clock was set back, the wait starts over.
+      since = Math.min(since, now)
+      if (this.#maySend(group, now)) {
+        const query = this.#send(group, now)
+        waitUntil(query)
+        await query
+      } else if (now - since > MAX_WAIT_MS) {
+        throw new DatabaseFailure(
+          { kind: 'unavailable', retry: false, applied: 'no' },
+          new Error('no query that this read could share was answered in time'),
+        )
+      } else {
+        await pause(this.#patience(group, first, now))
+      }
+    }
+    const { outcome, requests } = group
+    if ('failure' in outcome) throw outcome.failure
+    const values = counters.map((counter) => outcome.values.get(counterId(counter))!)
+    return { values, shared: requests > 1, tookMs: outcome.tookMs }
+  }
+
+  #join(counters: readonly CounterAddress[], now: number): ReadGroup<Value> {
+    for (const group of this.#groups) {
+      // All of its requests have ended with their clients.
+      if (now - group.since > MAX_LIFE_MS || now < group.since - MAX_LIFE_MS) this.#forget(group)
+    }
+    this.#work.admit()
+    let group = this.#open
+    if (group === null || group.counters.size + counters.length > this.#options.maxCounters) {
+      const expectedAt = now + PACE_MS + this.#work.durationMs
+      group = { since: now, requests: 0, counters: new Map(), sent: false, aliveUntil: 0, expectedAt, outcome: null }
+      this.#groups.add(group)
+      // The requests of a full group send it.
+      this.#open = group
+    }
+    const before = group.counters.size
+    group.requests++
+    for (const counter of counters) group.counters.set(counterId(counter), counter)
+    this.#work.enter(1, group.counters.size - before)
+    return group
+  }
+
+  #forget(group: ReadGroup<Value>): void {
+    if (this.#groups.delete(group)) this.#work.enter(-group.requests, -group.counters.size)
+    if (this.#open === group) this.#open = null
+  }
+
+  /** Groups that were sent, by a sender that is still alive. */
+  #flights(now: number): ReadGroup<Value>[] {
+    return [...this.#groups].filter((group) => group.sent && !this.#work.isSilent(group.aliveUntil, now))
+  }
+
+  #maySend(group: ReadGroup<Value>, now: number): boolean {
+    if (group.sent) return this.#work.isSilent(group.aliveUntil, now)
+    return this.#mayBeginAt(now) <= now
+  }
+
+  /** When another query may begin, as far as is known. */
+  #mayBeginAt(now: number): number {
+    const flights = this.#flights(now)
+    if (flights.length === 0) return now
+    const freed = Math.min(...flights.map(({ expectedAt }) => expectedAt))
+    // An overdue query may be over any moment.
+    const over = freed > now ? freed : now + this.#work.patience(freed, now, MAX_PATIENCE_MS)
+    if (flights.length >= MAX_FLIGHTS) return over
+    const early = this.#lastSentAt + PACE_MS
+    return early - now > PACE_MS ? now : Math.min(early, over)
+  }
+
+  /** Milliseconds to wait before looking again. The first request of a group waits until it may send, the others for the answer. */
+  #patience(group: ReadGroup<Value>, first: boolean, now: number): number {
+    if (!group.sent && first) return Math.max(1, Math.ceil(this.#mayBeginAt(now) - now))
+    return this.#work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
+  }
+
+  /** Sends a group's query. Never rejects. */
+  async #send(group: ReadGroup<Value>, now: number): Promise<void> {
+    // Closed before anything is sent: later requests might miss what they must see.
+    if (this.#open === group) this.#open = null
+    group.sent = true
+    group.expectedAt = now + this.#work.durationMs
+    this.#lastSentAt = now
+    const counters = [...group.counters.values()]
+    const { deadlineMs, read } = this.#options
+    const db = retrying(this.#db, {
+      beforeAttempt: () => {
+        group.aliveUntil = this.#work.aliveUntil(Date.now() + deadlineMs)
+      },
+    })
+    let outcome: ReadOutcome<Value>
+    try {
+      const found = await read(db, counters)
+      const tookMs = Math.max(0, Date.now() - now)
+      this.#work.took(tookMs)
+      const values = new Map(counters.map((counter, index) => [counterId(counter), found[index]!]))
+      outcome = { values, tookMs }
+    } catch (error) {
+      const failure = error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error)
+      outcome = { failure }
+    }
+    // A request that sent it again may have been faster.
+    group.outcome ??= outcome
+    this.#forget(group)
+  }
+}

@@ -1,0 +1,85 @@
+import { BoundedMap } from '../../bounded-map.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
+import type { Reading } from './read-counters.ts'
+import type { ReadsByRange } from './reads-by-range.ts'
+import type { SharedReading } from './shared-reads.ts'
+
+/** Counters in one generation of the cache; it holds two generations. */
+const MAX_GENERATION = 5_000
+
+/** Milliseconds for which a total is cached, here and by clients. */
+export const MAX_AGE_MS = 30_000
+/** Milliseconds that must remain of them, so that clients can cache it at all. */
+const LEAST_REMAINING_MS = 1_000
+
+interface CachedTotal {
+  reading: Reading
+  readAt: number
+}
+
+/** Totals of several counters, with the age of the oldest one. */
+export interface CachedReading extends SharedReading<Reading> {
+  ageMs: number
+}
+
+/**
+ * Reads totals and caches them: between two roll-ups they do not change. Plain data, bounded, shared by an isolate's requests.
+ * Changes made by another isolate show when the cached total expires.
+ */
+export class TotalsCache {
+  readonly #reads: ReadsByRange<Reading>
+  #cached = new BoundedMap<CachedTotal>(MAX_GENERATION)
+
+  /** @param reads reads totals, with consistency `rolled` */
+  constructor(reads: ReadsByRange<Reading>) {
+    this.#reads = reads
+  }
+
+  /**
+   * Reads totals, in the order given, from the cache where they are fresh enough.
+   *
+   * @param waitUntil as for `SharedReads.read`
+   * @param fresh whether to bypass the cache
+   */
+  async read(
+    counters: readonly CounterAddress[],
+    waitUntil: (work: Promise<unknown>) => void,
+    { fresh }: { fresh: boolean },
+  ): Promise<CachedReading> {
+    const now = Date.now()
+    const cached = counters.map((counter) => (fresh ? undefined : this.#recall(counter, now)))
+    const missing = counters.filter((_, index) => cached[index] === undefined)
+    let found: SharedReading<Reading> = { values: [], shared: false, tookMs: 0 }
+    if (missing.length > 0) {
+      // `forget` replaces the map. Totals that were being read at that moment then go into the old map and are lost with it.
+      const target = this.#cached
+      found = await this.#reads.read(missing, waitUntil)
+      for (const [index, counter] of missing.entries()) {
+        target.set(counterId(counter), { reading: found.values[index]!, readAt: now })
+      }
+    }
+    // A total that was read just now is as old as the query took.
+    const then = Date.now()
+    let ageMs = missing.length > 0 ? Math.max(0, then - now) : 0
+    let next = 0
+    const values = cached.map((total) => {
+      if (total === undefined) return found.values[next++]!
+      ageMs = Math.max(ageMs, then - total.readAt)
+      return total.reading
+    })
+    return { ...found, values, ageMs }
+  }
+
+  #recall(counter: CounterAddress, now: number): CachedTotal | undefined {
+    const total = this.#cached.get(counterId(counter))
+    if (total === undefined) return undefined
+    const age = now - total.readAt
+    // A negative age means that the clock was set back. Then the real age is unknown.
+    return age >= 0 && age <= MAX_AGE_MS - LEAST_REMAINING_MS ? total : undefined
+  }
+
+  /** Drops all totals, including those that are being read: totals have changed. */
+  forget(): void {
+    this.#cached = new BoundedMap(MAX_GENERATION)
+  }
+}

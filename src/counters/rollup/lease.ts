@@ -1,0 +1,119 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt, toDate } from '../../database/numbers.ts'
+import { boundsOf } from '../ranges.ts'
+
+/** A position in the order of slots: the last slot that a roll-up has processed. */
+export interface Cursor {
+  recordType: number
+  recordId: bigint
+  slot: bigint
+}
+
+/** The state that roll-ups keep in the database for a range. */
+export interface RollUpState {
+  /** The run that holds the lease, or held it last. */
+  holder: bigint
+  /** Whether the lease is in force. */
+  leased: boolean
+  /** Where the latest run stopped; `null` if it reached the end. */
+  cursor: Cursor | null
+  /** The scheduled time of the latest run; `null` if none has finished. */
+  lastRunAt: Date | null
+  /** The scheduled time of the latest run that left nothing behind; `null` if there was none. */
+  caughtUpAt: Date | null
+}
+
+/**
+ * Takes the lease of a range if it is free. The lease expires, so a run that dies blocks others for no longer than it was allowed
+ * to take. Correctness does not depend on the lease.
+ *
+ * @param rangeStart the first record id of the range
+ * @param holder a random number that identifies this run
+ * @param seconds until the lease expires
+ * @returns the state afterwards. Its `holder` tells whether this run has the lease.
+ */
+export async function acquireLease(
+  db: Executor,
+  rangeStart: bigint,
+  holder: bigint,
+  seconds: number,
+): Promise<RollUpState> {
+  await db.execute(
+    `INSERT INTO rollup_state (range_start, holder, leased_until) VALUES (${rangeStart}, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)
+     ON DUPLICATE KEY UPDATE
+       holder = IF(leased_until < UTC_TIMESTAMP(3), VALUES(holder), holder),
+       leased_until = IF(holder = VALUES(holder), VALUES(leased_until), leased_until)`,
+    [holder, seconds],
+  )
+  const [state] = await readStates(db, [rangeStart])
+  if (state === undefined) throw new Error('the row of the roll-up’s state was removed while it was being written')
+  return state
+}
+
+/**
+ * Reads the state of the roll-up as a whole: `leased` if the lease of any range is in force, the times of the range that is
+ * furthest behind, and a cursor if any range has one.
+ *
+ * @returns `null` if no range has been rolled up yet
+ */
+export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
+  const { ranges } = db
+  const starts = Array.from({ length: ranges }, (_, range) => boundsOf(range, ranges).first)
+  const states = await readStates(db, starts)
+  if (states.length === 0) return null
+  const earliest = (times: (Date | null)[]) =>
+    states.length < ranges ? null : times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b))
+  return {
+    leased: states.some(({ leased }) => leased),
+    cursor: states.find(({ cursor }) => cursor !== null)?.cursor ?? null,
+    lastRunAt: earliest(states.map(({ lastRunAt }) => lastRunAt)),
+    caughtUpAt: earliest(states.map(({ caughtUpAt }) => caughtUpAt)),
+  }
+}
+
+async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
+  const { rows } = await db.execute(
+    `SELECT holder, leased_until >= UTC_TIMESTAMP(3) AS leased, cursor_record_type, cursor_record_id, cursor_slot,
+       last_run_at, caught_up_at
+     FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
+  )
+  return rows.map((row) => ({
+    holder: toBigInt(row.holder),
+    leased: toBigInt(row.leased) === 1n,
+    cursor:
+      row.cursor_slot === null
+        ? null
+        : {
+            recordType: Number(row.cursor_record_type),
+            recordId: toBigInt(row.cursor_record_id),
+            slot: toBigInt(row.cursor_slot),
+          },
+    lastRunAt: toDate(row.last_run_at),
+    caughtUpAt: toDate(row.caught_up_at),
+  }))
+}
+
+/**
+ * Releases the lease and stores the state for the next run. Does nothing if another run has taken the lease in the meantime. The
+ * stored times never go back, because a run may end after one that was scheduled later.
+ *
+ * @param cursor where this run stopped; `null` if the next run starts at the first slot
+ * @param caughtUp whether everything that was pending when this run began has been rolled up
+ */
+export async function releaseLease(
+  db: Executor,
+  rangeStart: bigint,
+  holder: bigint,
+  { at, cursor, caughtUp }: { at: Date; cursor: Cursor | null; caughtUp: boolean },
+): Promise<void> {
+  // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
+  const time = 'CAST(? AS DATETIME(3))'
+  await db.execute(
+    `UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
+       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?,
+       last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
+       caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
+     WHERE range_start = ${rangeStart} AND holder = ?`,
+    [cursor?.recordType, cursor?.recordId, cursor?.slot, at, at, caughtUp, at, at, holder],
+  )
+}

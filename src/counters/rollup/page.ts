@@ -1,0 +1,177 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { byPrimaryKey } from '../counter-address.ts'
+import { addToPeriods } from '../ledger/periods.ts'
+import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
+import type { Cursor } from './lease.ts'
+
+/** A slot as the roll-up read it. */
+interface SlotSnapshot extends Cursor {
+  count: bigint
+}
+
+/** A counter as the roll-up read it: some or all of its non-empty slots, and the version of its total at that instant. */
+export interface CounterSnapshot {
+  recordType: number
+  recordId: bigint
+  /** The version of its total; `null` if it has none yet. */
+  version: bigint | null
+  total: bigint
+  slots: SlotSnapshot[]
+}
+
+/**
+ * Whether a counter can be moved: its total, the amount and each slot must fit into signed 64-bit integers. A counter that cannot
+ * be moved must not stop the rest of its page.
+ */
+export function isMovable(counter: CounterSnapshot): boolean {
+  const amount = amountOf(counter)
+  return fitsTotal(counter.total + amount) && fitsTotal(amount) && counter.slots.every(({ count }) => fitsTotal(count))
+}
+
+/** The sum of a counter's slots that were read. */
+export function amountOf({ slots }: CounterSnapshot): bigint {
+  return slots.reduce((sum, { count }) => sum + count, 0n)
+}
+
+/** Consecutive non-empty slots in primary key order, grouped by counter. */
+export interface RollUpPage {
+  counters: readonly CounterSnapshot[]
+  /** The last slot of the page; `null` if it is empty. */
+  last: Cursor | null
+  /** Whether no further slots followed. */
+  exhausted: boolean
+  /** Whether the last counter has more slots, which did not fit. Then it is the only one. */
+  cut: boolean
+}
+
+/** The record ids to read, and where to begin. */
+export interface PagePosition {
+  /** The bounds of the range; `null` for all record ids. */
+  bounds: { first: bigint; last: bigint } | null
+  /** The last slot of the previous page; `null` for the first page. */
+  after: Cursor | null
+}
+
+/**
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If not all slots of
+ * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
+ * costs only one change of its total.
+ *
+ * @param limit the most slots in the page
+ */
+export async function readRollUpPage(
+  db: Executor,
+  { bounds, after }: PagePosition,
+  limit: number,
+): Promise<RollUpPage> {
+  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into that query, but not a join.
+  const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
+  // Spelled out, because MySQL does not use an index for (a, b, c) > (x, y, z).
+  const resume = after
+    ? `AND (s.record_type > ? OR (s.record_type = ? AND s.record_id > ?)
+         OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
+    : ''
+  const { rows } = await db.execute(
+    `SELECT s.record_type, s.record_id, s.slot, s.count,
+       (SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
+        WHERE t.record_type = s.record_type AND t.record_id = s.record_id) AS version_and_total
+     FROM slotted_counters AS s FORCE INDEX (pending)
+     WHERE s.pending = 1 ${within} ${resume}
+     ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
+    after
+      ? [after.recordType, after.recordType, after.recordId, after.recordType, after.recordId, after.slot, limit + 1]
+      : [limit + 1],
+  )
+  const counters: CounterSnapshot[] = []
+  for (const row of rows.slice(0, limit)) {
+    const { recordType, recordId } = addressOf(row)
+    const slot = { recordType, recordId, slot: toBigInt(row.slot), count: toBigInt(row.count) }
+    const counter = counters.at(-1)
+    if (counter?.recordId === recordId && counter.recordType === recordType) counter.slots.push(slot)
+    else {
+      const [version, total] = row.version_and_total === null ? [null, 0n] : pairOf(row.version_and_total)
+      counters.push({ recordType, recordId, version, total, slots: [slot] })
+    }
+  }
+  // The row beyond the limit tells whether the last counter has more slots.
+  const following = rows[limit]
+  const cut = following !== undefined && byPrimaryKey(addressOf(following), counters.at(-1)!) === 0
+  const leave = cut && counters.length > 1
+  if (leave) counters.pop()
+  return {
+    counters,
+    last: counters.at(-1)?.slots.at(-1) ?? null,
+    exhausted: following === undefined,
+    cut: cut && !leave,
+  }
+}
+
+/** The two numbers of a text. */
+function pairOf(text: unknown): [bigint, bigint] {
+  const [first, second] = String(text).split(' ')
+  return [toBigInt(first), toBigInt(second)]
+}
+
+/** The counter that a row belongs to. */
+const addressOf = (row: Record<string, unknown>) => ({
+  recordType: Number(row.record_type),
+  recordId: toBigInt(row.record_id),
+})
+
+/**
+ * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction. Exactly the counts
+ * that were read are added to the totals and subtracted from the slots, no matter what the slots hold by now. If several runs
+ * read the same counts, the versions let only one of them succeed.
+ *
+ * @param counters all in one range
+ * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: as for
+ *   `addToDays`.
+ * @returns `false` if another run moved any of these counters first; nothing was changed
+ * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
+ */
+export async function moveRollUpPage(
+  db: Database,
+  counters: readonly CounterSnapshot[],
+  { at, rangeLane }: { at: Date; rangeLane: bigint },
+): Promise<boolean> {
+  await createTotals(db, counters)
+  const moves = counters.map((counter) => ({
+    recordType: counter.recordType,
+    recordId: counter.recordId,
+    version: counter.version,
+    amount: amountOf(counter),
+  }))
+  try {
+    await db.transaction(async (transaction) => {
+      const added = addToTotals(transaction, moves, at)
+      // Builds the text while the database works on that statement.
+      const subtractions = subtractionsOf(counters)
+      await added
+      await addToPeriods(transaction, moves, at, rangeLane)
+      // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
+      // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
+      // batch id of a slot stays as it is.
+      await transaction.execute(
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+         VALUES ${subtractions}
+         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+      )
+    })
+    return true
+  } catch (error) {
+    if (error instanceof Overtaken) return false
+    throw error
+  }
+}
+
+/** The rows of an INSERT that subtracts the counts that were read. */
+function subtractionsOf(counters: readonly CounterSnapshot[]): string {
+  // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned in the meantime: they may be
+  // pruned again as soon as they are empty.
+  const rows = counters.flatMap(({ recordType, recordId, slots }) => {
+    const counter = `${recordType},${recordId}`
+    return slots.map(({ slot, count }) => `(${counter},${slot},${-count},0,0)`)
+  })
+  return rows.join(',')
+}

@@ -1,0 +1,100 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { withRetries } from '../../database/retry.ts'
+import { countStatements } from '../../database/statement-budget.ts'
+import { rowsByRange } from '../ranges.ts'
+
+/** The bounds of one pruning run. */
+export interface PruningSettings {
+  /** Hours for which an empty slot is kept, so that it recognizes a batch that is sent again. */
+  idempotencyHours: number
+  /** Slots that one page reads and deletes. */
+  pageSlots: number
+  /** Statements that one run may send. Each is one subrequest of the Worker. */
+  maxStatements: number
+}
+
+/** The result of one pruning run. */
+export interface PruneSummary {
+  outcome: 'complete' | 'partial'
+  deleted: number
+  statements: number
+  milliseconds: number
+}
+
+interface Address {
+  hour: bigint
+  recordType: number
+  recordId: bigint
+  slot: bigint
+}
+
+/**
+ * Deletes empty slots to which no batch was applied within the idempotency window, oldest first, page by page. A slot that is
+ * not empty is never deleted, so pruning cannot change a count. The next run deletes what this one leaves.
+ *
+ * Slots are read without locks and then deleted by primary key, because a range delete would lock the gaps that writers insert
+ * into. One DELETE never spans two ranges.
+ */
+export async function prune(database: Database, settings: PruningSettings): Promise<PruneSummary> {
+  const { idempotencyHours, pageSlots, maxStatements } = settings
+  const counted = countStatements(database)
+  const db = withRetries(counted)
+  const began = Date.now()
+  let deleted = 0
+  let after: Address | null = null
+  const summary = (outcome: PruneSummary['outcome']): PruneSummary => {
+    return { outcome, deleted, statements: counted.sent, milliseconds: Date.now() - began }
+  }
+  while (counted.sent + 1 + database.ranges <= maxStatements) {
+    const page: Address[] = await readOldSlots(db, idempotencyHours, after, pageSlots)
+    if (page.length === 0) return summary('complete')
+    const parts = [...rowsByRange(page, database.ranges).values()]
+    const counts = await Promise.all(parts.map((part) => deleteEmptySlots(db, idempotencyHours, part)))
+    deleted += counts.reduce((sum, count) => sum + count, 0)
+    if (page.length < pageSlots) return summary('complete')
+    after = page.at(-1)!
+  }
+  return summary('partial')
+}
+
+/** @returns the number of slots deleted */
+async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly Address[]): Promise<number> {
+  // `written_hour + 0` keeps the optimizer from using the index on written_hour, whose gaps must not be locked.
+  const { rowsAffected } = await db.execute(
+    `DELETE FROM slotted_counters
+     WHERE (record_type, record_id, slot) IN (${slots.map(() => '(?, ?, ?)').join(', ')})
+       AND count = 0 AND written_hour + 0 < FLOOR(UNIX_TIMESTAMP() / 3600) - ?`,
+    [...slots.flatMap(({ recordType, recordId, slot }) => [recordType, recordId, slot]), idempotencyHours],
+  )
+  return rowsAffected
+}
+
+async function readOldSlots(
+  db: Executor,
+  idempotencyHours: number,
+  after: Address | null,
+  limit: number,
+): Promise<Address[]> {
+  const resume = after
+    ? `AND (written_hour > ? OR (written_hour = ? AND record_type > ?)
+         OR (written_hour = ? AND record_type = ? AND record_id > ?)
+         OR (written_hour = ? AND record_type = ? AND record_id = ? AND slot > ?))`
+    : ''
+  const { rows } = await db.execute(
+    `SELECT written_hour, record_type, record_id, slot FROM slotted_counters FORCE INDEX (written)
+     WHERE written_hour < FLOOR(UNIX_TIMESTAMP() / 3600) - ? ${resume}
+     ORDER BY written_hour, record_type, record_id, slot LIMIT ?`,
+    after === null ? [idempotencyHours, limit] : [idempotencyHours, ...resumeArguments(after), limit],
+  )
+  return rows.map((row) => ({
+    hour: toBigInt(row.written_hour),
+    recordType: Number(row.record_type),
+    recordId: toBigInt(row.record_id),
+    slot: toBigInt(row.slot),
+  }))
+}
+
+function resumeArguments({ hour, recordType, recordId, slot }: Address): unknown[] {
+  return [hour, hour, recordType, hour, recordType, recordId, hour, recordType, recordId, slot]
+}

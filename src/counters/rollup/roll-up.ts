@@ -1,0 +1,211 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { withRetries } from '../../database/retry.ts'
+import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
+import { changingTotals, type Ledger } from '../ledger/totals.ts'
+import { random63 } from '../random-id.ts'
+import { boundsOf } from '../ranges.ts'
+import { MAX_COUNTED } from './backlog.ts'
+import { acquireLease, type RollUpState, releaseLease } from './lease.ts'
+import { RangeProgress, type RollUpTally } from './range-progress.ts'
+
+/**
+ * The most statements of one page: read, missing totals, BEGIN, totals, three for the history, slots, COMMIT, and ROLLBACK if
+ * that fails.
+ */
+const PAGE_STATEMENTS = 10
+/** Statements for each range: taking its lease, reading its state, releasing it. */
+const RANGE_STATEMENTS = 3
+/** Statements after the last page for all ranges: counting the slots that are left. */
+const LAST_STATEMENTS = 1
+/** Pages under way at the same time. A Worker's request may wait for 6 connections; further ones would be queued. */
+const MAX_PAGES_UNDER_WAY = 6
+/** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
+const LANE_MS = 8
+/** Slots of a small page, which writers do not notice. Larger pages are faster, but slow writers down: see bench/README.md. */
+export const SMALL_PAGE_SLOTS = 1_000
+/**
+ * Runs with a smaller budget of statements always use large pages, because a small page takes as many statements as a large one.
+ * The free plan allows 50.
+ */
+const MIN_STATEMENTS_FOR_SMALL_PAGES = 100
+
+/** The result of one run. */
+export interface RollUpSummary extends RollUpTally {
+  /** `busy`: other runs hold the leases of all ranges, and nothing was done. */
+  outcome: 'complete' | 'partial' | 'busy'
+  statements: number
+  milliseconds: number
+  /** Slots still pending, up to `MAX_COUNTED`; `null` if they were not counted. */
+  left: number | null
+  /** Seconds since the last run that left nothing behind, by scheduled times; `null` if there never was one. */
+  behindSeconds: number | null
+}
+
+/** The bounds of one roll-up run. */
+export interface RollUpSettings {
+  /** Slots of a large page, which is moved in one transaction. */
+  pageSlots: number
+  /** Statements that one run may send. Each is one subrequest of the Worker. */
+  maxStatements: number
+  /** Seconds after which a run starts no further page. */
+  maxSeconds: number
+}
+
+/** How to run. */
+export interface RollUpOptions extends RollUpSettings {
+  /** The time of the run: its scheduled time if it has one. */
+  at: Date
+  /** Whether to do nothing while another run holds the lease. Default: true. Tests switch it off to let runs overlap. */
+  lease?: boolean
+}
+
+/**
+ * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where this
+ * one stops. Runs may overlap, repeat, or end at any point, because each page is a separate zero-sum transaction.
+ *
+ * With a budget of 100 or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to
+ * `pageSlots` once half the budget of statements or seconds is spent, or if the previous run did not finish.
+ *
+ * Ranges are rolled up side by side. The pages of a range are moved one after the other, unless the database is far away: then
+ * several are moved at the same time. Near the database, that would be little faster, and would occupy several of its processors
+ * at once.
+ *
+ * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
+ */
+export function rollUp(ledger: Ledger, options: RollUpOptions): Promise<RollUpSummary> {
+  return changingTotals(ledger, (database) => runRollUp(database, options))
+}
+
+async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
+  const { at, maxSeconds, lease = true } = options
+  const db = countStatements(database)
+  // Failed pages are read again. All other statements can simply be retried.
+  const retried = withRetries(db)
+  const began = Date.now()
+  const tally: RollUpTally = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
+  const holder = random63()
+  const leases = await acquireLeases(retried, holder, maxSeconds + 10)
+  const held = leases.states.filter(({ state }) => !lease || state.holder === holder)
+  const previous = leases.states.map(({ state }) => state.caughtUpAt)
+
+  const lanes = Math.max(1, Math.min(Math.floor(leases.roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
+  // Begins with any of them, so that no range is always the one that the budget does not reach.
+  const first = Math.floor(Math.random() * held.length)
+  const progress = [...held.slice(first), ...held.slice(0, first)].map(
+    ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
+  )
+  if (progress.length > 0) await movePages(db, progress, options, began)
+
+  const released = progress.map(({ start, cursor, caughtUp }) => {
+    // Best effort: the work is done, and the lease expires anyway.
+    return releaseLease(retried, start, holder, { at, cursor, caughtUp }).catch(() => {})
+  })
+  await Promise.all(released)
+  const failure = leases.failure ?? progress.find((range) => range.failure !== null)?.failure
+  if (failure !== undefined) throw failure
+
+  const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
+  const busy = progress.length === 0
+  // Best effort, too.
+  const left = caughtUp ? 0 : busy ? null : await countPendingSlots(retried).catch(() => null)
+  const outcome = busy ? 'busy' : progress.every(({ complete }) => complete) ? 'complete' : 'partial'
+  const caughtUpAt = caughtUp ? at : earliest(previous)
+  const behindSeconds = caughtUpAt && Math.max(0, Math.round((at.getTime() - caughtUpAt.getTime()) / 1_000))
+  return { outcome, ...tally, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
+}
+
+/** The leases of all ranges, which may be held by other runs, and how long a round trip to the database takes. */
+interface Leases {
+  states: { range: number; state: RollUpState }[]
+  roundTripMs: number
+  /** Why the state of some range could not be read, if so. */
+  failure: unknown
+}
+
+async function acquireLeases(db: Database, holder: bigint, seconds: number): Promise<Leases> {
+  let roundTripMs = Number.POSITIVE_INFINITY
+  const timed: Executor = {
+    async execute(sql, args) {
+      const began = Date.now()
+      const result = await db.execute(sql, args)
+      roundTripMs = Math.min(roundTripMs, Date.now() - began)
+      return result
+    },
+  }
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: db.ranges }, async (_, range) => {
+      const { first } = boundsOf(range, db.ranges)
+      return { range, state: await acquireLease(timed, first, holder, seconds) }
+    }),
+  )
+  const states = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+  return { states, roundTripMs, failure: failed?.reason }
+}
+
+/** Reads and moves pages of several ranges side by side, until all of them are done or the budget is spent. Never rejects. */
+async function movePages(
+  db: CountedDatabase,
+  ranges: readonly RangeProgress[],
+  { at, pageSlots, maxStatements, maxSeconds }: RollUpOptions,
+  began: number,
+): Promise<void> {
+  const { promise: done, resolve } = Promise.withResolvers<void>()
+  const hurry = maxStatements < MIN_STATEMENTS_FOR_SMALL_PAGES || ranges.some(({ cursor }) => cursor !== null)
+  const seconds = () => (Date.now() - began) / 1_000
+  const pageLimit = () => {
+    const spent = Math.max(db.sent / maxStatements, seconds() / maxSeconds)
+    return hurry || spent > 0.5 ? pageSlots : Math.min(pageSlots, SMALL_PAGE_SLOTS)
+  }
+  const mayRead = () => {
+    const underWay = ranges.reduce((sum, { pagesUnderWay }) => sum + pagesUnderWay, 0)
+    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
+    return db.sent + reserved <= maxStatements && seconds() < maxSeconds
+  }
+  const nextJob = (): (() => Promise<void>) | null => {
+    const movable = ranges.find(({ mayMove }) => mayMove)
+    if (movable !== undefined) return () => movable.move(db, at)
+    const [readable] = ranges
+      .filter((range) => range.mayRead)
+      .sort((a, b) => a.pagesUnderWay - b.pagesUnderWay || a.pagesRead - b.pagesRead)
+    return readable !== undefined && mayRead() ? () => readable.read(db, pageLimit()) : null
+  }
+  let jobs = 0
+  const startJobs = () => {
+    for (let job = nextJob(); job !== null && jobs < MAX_PAGES_UNDER_WAY; job = nextJob()) {
+      jobs++
+      void job().then(() => {
+        jobs--
+        startJobs()
+      })
+    }
+    if (jobs === 0) resolve()
+  }
+  startJobs()
+  return done
+}
+
+function earliest(times: readonly (Date | null)[]): Date | null {
+  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
+}
+
+/** The statements of a run that moves one page of the last range, after it has read a page of each other range and found nothing. */
+export function leastRollUpStatements(ranges: number): number {
+  return ranges * RANGE_STATEMENTS + (ranges - 1) + PAGE_STATEMENTS + LAST_STATEMENTS
+}
+
+/** The most slots that one run can move, if all of its pages are large. */
+export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings, ranges: number): number {
+  const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
+  return Math.max(0, pages) * pageSlots
+}
+
+/** Counts the slots that are not empty, up to `MAX_COUNTED`. */
+export async function countPendingSlots(db: Pick<Database, 'execute'>): Promise<number> {
+  const { rows } = await db.execute(
+    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS s`,
+    [MAX_COUNTED],
+  )
+  return Number(toBigInt(rows[0]?.pending))
+}

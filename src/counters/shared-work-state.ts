@@ -1,0 +1,94 @@
+/** Requests that may wait in one isolate, which has 128 MB for everything. */
+const MAX_REQUESTS = 8_192
+/** Rows or counters that they may wait for. */
+const MAX_ITEMS = 20_000
+/** Milliseconds without a sign of life, beyond the announced silence, after which a worker counts as dead. */
+const GRACE_MS = 500
+/** Weight of the latest measurement in the moving average. */
+const WEIGHT = 1 / 8
+
+/** Thrown when too many requests wait for the database. Nothing was sent to it. */
+export class Overloaded extends Error {}
+
+/** Limits that differ between kinds of work. */
+export interface SharedWorkOptions {
+  /** The longest silence that a worker announces, in milliseconds. */
+  maxSilenceMs: number
+  /** Milliseconds above which a measured duration says no more than this. */
+  maxDurationMs: number
+}
+
+/**
+ * What requests of one isolate need to know in order to share work: who waits, how long the work takes, and whether the request
+ * that does it is still alive. Group commit and shared reads are both built on it.
+ *
+ * On Workers, a request cannot use another request's I/O, promises or timers. It may also end at any `await`, without a word,
+ * when its client hangs up. So requests share plain data only, under these rules:
+ *
+ * - Every request waits on its own timers and then looks at the shared data.
+ * - The request that does the work announces how long it may be silent. If it is silent for longer, another request takes over.
+ *   Taking over must be safe although the first one may still be alive.
+ * - The clock may jump. A time further ahead than anybody announces means that the clock was set back: then the announcement
+ *   counts as expired.
+ * - The number of waiting requests is bounded.
+ */
+export class SharedWork {
+  readonly #maxSilenceMs: number
+  readonly #maxDurationMs: number
+  #requests = 0
+  #items = 0
+  #durationMs = 4
+
+  constructor({ maxSilenceMs, maxDurationMs }: SharedWorkOptions) {
+    this.#maxSilenceMs = maxSilenceMs
+    this.#maxDurationMs = maxDurationMs
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#requests
+  }
+
+  /** How long the work takes, in milliseconds: a moving average. */
+  get durationMs(): number {
+    return this.#durationMs
+  }
+
+  /** @throws {Overloaded} if no further request may wait */
+  admit(): void {
+    if (this.#requests >= MAX_REQUESTS || this.#items >= MAX_ITEMS) throw new Overloaded()
+  }
+
+  /** Counts requests, and items that they wait for. Negative numbers take them off again. */
+  enter(requests: number, items: number): void {
+    this.#requests += requests
+    this.#items += items
+  }
+
+  /** Records how long the work took, in milliseconds. */
+  took(milliseconds: number): void {
+    const measured = Math.min(Math.max(milliseconds, 0), this.#maxDurationMs)
+    this.#durationMs += (measured - this.#durationMs) * WEIGHT
+  }
+
+  /** The time until which a worker counts as alive that may be silent until `until`. Both in milliseconds of `Date.now()`. */
+  aliveUntil(until: number): number {
+    return until + GRACE_MS
+  }
+
+  /** Whether a worker that counts as alive until a time has died. */
+  isSilent(aliveUntil: number, now: number): boolean {
+    return aliveUntil < now || aliveUntil - now > this.#maxSilenceMs + GRACE_MS
+  }
+
+  /** Milliseconds to wait before looking again: until the work should be done, then longer the longer it is overdue. */
+  patience(expectedAt: number, now: number, maxMs: number): number {
+    const left = expectedAt - now
+    return Math.min(left > 0 ? Math.ceil(left) : Math.max(1, -left / 4), maxMs)
+  }
+}
+
+/** Waits on a timer of the calling request. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}

@@ -1,0 +1,127 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { firstDayWithHours, type HourRule } from './kept-hours.ts'
+import { confirmMismatches, MAX_WRONG, type Mismatch, toMismatch } from './mismatch.ts'
+
+const DAY_MS = 86_400_000
+
+/** The mismatches of a page of periods, and the period with which the next page begins; `null` if there is none. */
+interface PeriodPage {
+  wrong: Mismatch[]
+  next: string | null
+}
+
+/** Earlier and later than any period. */
+const [FIRST, LAST] = ['1000-01-01', '9999-12-31']
+
+/**
+ * Checks the days of a type against those of its counters. A day is never split between pages, because only one statement reads
+ * from one snapshot.
+ *
+ * With several shards, vtgate sends the statement to each of them whole and adds up what they return. A roll-up changes both
+ * sides of a shard's sums in one transaction, so their difference does not depend on when each shard is read. For that, the parts
+ * of the union must not be grouped.
+ *
+ * @param start the day to begin with; empty for the first day
+ * @param rows the number of rows after which the page ends, at the end of a day
+ */
+export async function verifyTypeDays(
+  db: Executor,
+  recordType: number,
+  start: string,
+  rows: number,
+): Promise<PeriodPage> {
+  const begin = start || FIRST
+  const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
+  const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
+  const wrong = await confirmMismatches(async () => {
+    const { rows } = await db.execute(
+      `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
+           WHERE record_type = ? AND period = 1 AND period_start BETWEEN ? AND ?
+         UNION ALL SELECT period_start, 0, count ${index} BETWEEN ? AND ?
+       ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
+      [recordType, begin, last, recordType, begin, last],
+    )
+    return rows.map((row) => toMismatch(recordType, null, row))
+  })
+  return { wrong, next }
+}
+
+/**
+ * Checks the hours of all types against those of their counters, for days whose hours are kept.
+ *
+ * @param start the hour to begin with; empty for the first hour
+ * @param rows the number of rows after which the page ends, at the end of an hour
+ */
+export async function verifyTypeHours(db: Executor, rule: HourRule, start: string, rows: number): Promise<PeriodPage> {
+  const begin = start || (await firstDayWithHours(db, rule))
+  const index = 'FROM counter_history FORCE INDEX (period_start) WHERE period_start'
+  const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
+  const wrong = await confirmMismatches(async () => {
+    // Read again each time: a type that is too new for the first list is in the second one.
+    const types = await typesWithHistory(db)
+    const kept = await firstDayWithHours(db, rule)
+    const range = [begin > kept ? begin : kept, last]
+    const { rows } = await db.execute(
+      `SELECT record_type, 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         ${types
+           .map(
+             () => `SELECT record_type, period_start AS start, count AS recorded, 0 AS expected FROM type_history
+                    WHERE record_type = ? AND period = 0 AND period_start BETWEEN ? AND ? UNION ALL `,
+           )
+           .join('')}
+         SELECT record_type, period_start AS start, 0 AS recorded, count AS expected ${index} BETWEEN ? AND ?
+       ) AS parts GROUP BY record_type, start HAVING SUM(recorded) <> SUM(expected)
+       ORDER BY record_type, start LIMIT ${MAX_WRONG}`,
+      [...types.flatMap((recordType) => [recordType, ...range]), ...range],
+    )
+    return rows.map((row) => toMismatch(Number(row.record_type), null, row))
+  })
+  return { wrong, next }
+}
+
+/** The types that have any history. */
+async function typesWithHistory(db: Executor): Promise<number[]> {
+  const { rows } = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
+  return rows.map((row) => Number(row.record_type))
+}
+
+/** The last period of a page, by the number of rows, and the first period of the next page. */
+async function findPeriods(
+  db: Executor,
+  from: string,
+  args: readonly unknown[],
+  maxRows: number,
+): Promise<{ last: string; next: string | null }> {
+  const { rows } = await db.execute(
+    `SELECT MAX(period_start) AS last, COUNT(*) AS found FROM (
+       SELECT period_start ${from} ORDER BY period_start LIMIT ?) AS parts`,
+    [...args, maxRows],
+  )
+  if (Number(toBigInt(rows[0]?.found)) < maxRows) return { last: LAST, next: null }
+  const last = String(rows[0]?.last)
+  // The next page begins with the next day or hour. There is nothing in between.
+  return { last, next: last.length > 10 ? after(last, 3_600_000) : after(last, DAY_MS) }
+}
+
+function after(start: string, milliseconds: number): string {
+  const next = new Date(Date.parse(`${start.slice(0, 10)}T${start.slice(11, 19) || '00:00:00'}Z`) + milliseconds)
+  return start.length > 10 ? next.toISOString().slice(0, 19).replace('T', ' ') : next.toISOString().slice(0, 10)
+}
+
+/** Checks the weeks and months of a type against its days. */
+export async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
+  const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
+  return confirmMismatches(async () => {
+    const { rows } = await db.execute(
+      `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
+         SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
+         UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
+         UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
+         UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
+       ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
+    )
+    return rows.map((row) => toMismatch(recordType, null, row))
+  })
+}

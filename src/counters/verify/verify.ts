@@ -1,0 +1,85 @@
+import type { Executor } from '../../database/database.ts'
+import type { HourRule } from './kept-hours.ts'
+import type { Mismatch } from './mismatch.ts'
+import { nextRecordType, verifyCounters } from './verify-counters.ts'
+import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
+
+/** The most counters that one page checks. */
+export const MAX_VERIFIED = 500
+/** Rows per counter that a page may read. It ends early when they are used up. A counter with more rows gets its own page. */
+const ROWS_PER_COUNTER = 40
+
+/** The result of one page. */
+export interface VerifiedPage {
+  /** Counters checked; 0 for the pages at the end, which check types. */
+  checked: number
+  wrong: Mismatch[]
+  /** Where the next page begins; `null` if everything has been checked. */
+  next: VerifyPosition | null
+}
+
+/** Where a page begins. Counters come first, then the days of types, their hours, and their weeks and months. */
+export type VerifyPosition =
+  | { phase: 'counters'; recordType: number; recordId: bigint }
+  | { phase: 'days'; recordType: number; start: string }
+  | { phase: 'hours'; start: string }
+  | { phase: 'calendar'; recordType: number }
+
+/** The beginning of the first page. */
+export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
+
+/** How to check. */
+export interface VerifyOptions extends HourRule {
+  from: VerifyPosition
+  /** The most counters to check, up to `MAX_VERIFIED`. */
+  limit: number
+}
+
+/**
+ * Checks one page: whether the tables agree with each other.
+ *
+ * - a counter's total is the sum of its days and adjustments;
+ * - each of its weeks and months is the sum of the days in it;
+ * - each of its days is the sum of its hours, if all of them are kept (see `HourRule`);
+ * - each day and hour of a type is the sum over its counters;
+ * - each week and month of a type is the sum of the days in it.
+ *
+ * Each comparison is one statement, so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or
+ * not at all. A mismatch is nevertheless read a second time, and reported only if it persists.
+ *
+ * Pending slots would be on both sides of every sum, so they are not read. A counter that was never rolled up, set or imported
+ * has nothing to compare.
+ */
+export async function verifyPage(db: Executor, options: VerifyOptions): Promise<VerifiedPage> {
+  const { from } = options
+  const rows = Math.min(options.limit, MAX_VERIFIED) * ROWS_PER_COUNTER
+  switch (from.phase) {
+    case 'counters': {
+      const recordType = await nextRecordType(db, from.recordType)
+      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'days', recordType: 0, start: '' } }
+      const recordId = recordType === from.recordType ? from.recordId : 0n
+      const page = await verifyCounters(db, { ...options, recordType, recordId, rows })
+      const next = page.next ?? { recordType: recordType + 1, recordId: 0n }
+      return { checked: page.checked, wrong: page.wrong, next: { phase: 'counters', ...next } }
+    }
+    case 'days': {
+      const recordType = await nextRecordType(db, from.recordType)
+      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'hours', start: '' } }
+      const page = await verifyTypeDays(db, recordType, recordType === from.recordType ? from.start : '', rows)
+      const next = page.next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: page.next }
+      return { checked: 0, wrong: page.wrong, next: { phase: 'days', ...next } }
+    }
+    case 'hours': {
+      const page = await verifyTypeHours(db, options, from.start, rows)
+      const next: VerifyPosition =
+        page.next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: page.next }
+      return { checked: 0, wrong: page.wrong, next }
+    }
+    case 'calendar': {
+      const recordType = await nextRecordType(db, from.recordType)
+      if (recordType === null) return { checked: 0, wrong: [], next: null }
+      const wrong = await verifyTypeCalendar(db, recordType)
+      return { checked: 0, wrong, next: { phase: 'calendar', recordType: recordType + 1 } }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { classify, DatabaseFailure } from '../../database/errors.ts'
+import { byRange } from '../ranges.ts'
+import { Overloaded } from '../shared-work-state.ts'
+import type { Increment } from './apply-batch.ts'
+import type { CountOptions, GroupCommit } from './group-commit.ts'
+
+/**
+ * Counts in several ranges: one `GroupCommit` for each, so that every flush is one statement in one range. A shard that is away
+ * delays only the counters of its ranges.
+ */
+export class CommitByRange {
+  readonly #commits: readonly GroupCommit[]
+
+  /** @param commits one for each range */
+  constructor(commits: readonly GroupCommit[]) {
+    this.#commits = commits
+  }
+
+  /** Requests that wait, once for each range, and flushes in flight. */
+  get load(): { waiting: number; flushes: number } {
+    const loads = this.#commits.map(({ load }) => load)
+    return {
+      waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
+      flushes: loads.reduce((sum, { flushes }) => sum + flushes, 0),
+    }
+  }
+
+  /**
+   * Adds increments to their counters. Settles when it is known whether every range has them. See `GroupCommit.count`.
+   *
+   * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
+   * @throws {Overloaded} if too many requests wait; nothing was counted
+   */
+  count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
+    if (this.#commits.length === 1) return this.#commits[0]!.count(increments, options)
+    const parts = [...byRange(increments, this.#commits.length, ({ counter }) => counter.recordId)]
+    const [first] = parts
+    if (parts.length === 1) return this.#commits[first![0]]!.count(increments, options)
+    return this.#countInParts(parts, options)
+  }
+
+  async #countInParts(
+    parts: readonly [number, readonly Increment[]][],
+    options: CountOptions,
+  ): Promise<'counted' | 'queued'> {
+    // Nothing is ready before the last part is counted.
+    const outcomes = await Promise.allSettled(
+      parts.map(([range, part]) => this.#commits[range]!.count(part, { ...options, answerReady: false })),
+    )
+    const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))
+    if (reasons.length === 0) {
+      return outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'queued')
+        ? 'queued'
+        : 'counted'
+    }
+    const failures = reasons.filter((reason) => !(reason instanceof Overloaded)).map(classify)
+    const nothing = reasons.length === outcomes.length && failures.every(({ applied }) => applied === 'no')
+    if (nothing) throw failures[0] ?? new Overloaded()
+    throw (failures[0] ?? OVERLOADED_IN_PART).withApplied('unknown')
+  }
+}
+
+const OVERLOADED_IN_PART = new DatabaseFailure(
+  { kind: 'unavailable', retry: true, applied: 'unknown' },
+  new Error('too many requests wait for some of the ranges'),
+)

@@ -1,0 +1,139 @@
+import type { DatabaseFailure } from '../../database/errors.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { random63 } from '../random-id.ts'
+import {
+  type Batch,
+  type BatchRow,
+  batchOfSums,
+  type Increment,
+  type IncrementSums,
+  makeBatch,
+  sumIncrements,
+} from './apply-batch.ts'
+
+/** What happened to increments. */
+export type CommitOutcome =
+  /** They are in the database. */
+  | { status: 'counted' }
+  /** They are in the queue and will get into the database. */
+  | { status: 'queued' }
+  /** The database did not accept them. The failure says whether that is certain. */
+  | { status: 'failed'; failure: DatabaseFailure }
+  /** They were not sent, because too many requests are waiting. */
+  | { status: 'overloaded' }
+
+/** One request's increments, waiting in a group. */
+export interface Ticket {
+  increments: readonly Increment[]
+  /** Slot and batch id of increments that have an idempotency key: its hash. */
+  key: bigint | undefined
+  /** The group that they wait in. It changes if that group is split. */
+  group: CommitGroup
+  /** Wakes the request once its increments are counted. */
+  wake: (() => void) | null
+}
+
+/**
+ * Increments of several requests that one statement writes. A group collects increments until it is sealed. From then on its
+ * batch stays the same, however often it is sent. Plain data that belongs to no request.
+ */
+export class CommitGroup {
+  /** Since when it has been waiting to be sent, in milliseconds of `Date.now()`. */
+  waitsSince: number
+  /** When its outcome will probably be known. */
+  expectedAt: number
+  outcome: CommitOutcome | null = null
+  /** The slot of its merged increments, once it is sealed. */
+  slot = 0n
+  /** Whether two leaders have ever sent it. Then nobody knows when the last attempt arrives. */
+  contested = false
+  readonly tickets: Ticket[] = []
+  readonly #sums: IncrementSums = new Map()
+  readonly #keyed = new Map<string, BatchRow>()
+  #batch: Batch | null = null
+
+  constructor(waitsSince: number, expectedAt: number) {
+    this.waitsSince = waitsSince
+    this.expectedAt = expectedAt
+  }
+
+  /** The most rows that its batch can have. */
+  get size(): number {
+    return this.#sums.size + this.#keyed.size
+  }
+
+  get sealed(): boolean {
+    return this.#batch !== null
+  }
+
+  /** Whether a request's increments fit into a batch of at most so many rows. Increments of one counter make one row. */
+  fits(increments: readonly Increment[], maxRows: number): boolean {
+    if (this.size + increments.length <= maxRows) return true
+    const counters = new Set(increments.map(({ counter }) => counterId(counter)))
+    return this.size + counters.size <= maxRows
+  }
+
+  /** Adds a request's increments. */
+  add(increments: readonly Increment[], key: bigint | undefined): Ticket {
+    const ticket: Ticket = { increments, key, group: this, wake: null }
+    this.#take(ticket)
+    return ticket
+  }
+
+  #take(ticket: Ticket): void {
+    const { key, increments } = ticket
+    this.tickets.push(ticket)
+    if (key === undefined) {
+      sumIncrements(increments, this.#sums)
+      return
+    }
+    // Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same
+    // key twice in one group is a repeat as well.
+    for (const row of makeBatch(key, increments, () => key)) {
+      const address = `${counterId(row)}/${row.slot}`
+      if (!this.#keyed.has(address)) this.#keyed.set(address, row)
+    }
+  }
+
+  /** The counters that it adds to. */
+  *counters(): Iterable<CounterAddress> {
+    for (const { counter } of this.#sums.values()) yield counter
+    for (const { key, increments } of this.tickets) {
+      if (key !== undefined) for (const { counter } of increments) yield counter
+    }
+  }
+
+  /**
+   * Seals the group and returns its batch; the same one each time.
+   *
+   * @param lease draws the slot, which belongs to this batch from now on
+   * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
+   */
+  seal(lease: () => bigint, classicSlots: ReadonlyMap<number, number>): Batch {
+    if (this.#batch !== null) return this.#batch
+    this.slot = lease()
+    const merged = batchOfSums(random63(), this.#sums, ({ recordType }) => {
+      const among = classicSlots.get(recordType)
+      return among === undefined ? this.slot : BigInt(Math.floor(Math.random() * among))
+    })
+    this.#batch = this.#keyed.size === 0 ? merged : [...merged, ...this.#keyed.values()].sort(byPrimaryKey)
+    return this.#batch
+  }
+
+  /**
+   * Splits it into two halves by request, after the database refused the whole because of one of them. Only allowed if
+   * certainly nothing was applied: the halves are new batches.
+   */
+  split(now: number): [CommitGroup, CommitGroup] {
+    const middle = Math.ceil(this.tickets.length / 2)
+    const half = (tickets: Ticket[]): CommitGroup => {
+      const group = new CommitGroup(now, this.expectedAt)
+      for (const ticket of tickets) {
+        ticket.group = group
+        group.#take(ticket)
+      }
+      return group
+    }
+    return [half(this.tickets.slice(0, middle)), half(this.tickets.slice(middle))]
+  }
+}

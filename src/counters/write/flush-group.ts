@@ -1,0 +1,132 @@
+import type { Executor } from '../../database/database.ts'
+import { classify, type DatabaseFailure } from '../../database/errors.ts'
+import { retrying } from '../../database/retry.ts'
+import { log } from '../../log.ts'
+import { type StoredNames, storeNames } from '../names.ts'
+import { applyBatch, type Batch } from './apply-batch.ts'
+import type { CommitGroup, CommitOutcome } from './commit-group.ts'
+import type { BatchQueue } from './queue-message.ts'
+import type { SlotPool } from './slot-pool.ts'
+
+/** Milliseconds that the queue may take to accept a batch. */
+const QUEUE_DEADLINE_MS = 4_000
+
+/** What a flush uses. All but the database and the queue is plain data of the isolate. All counters are in one range. */
+export interface FlushContext {
+  /** Makes one attempt at each statement: a flush retries by itself. */
+  db: Executor
+  /** Milliseconds that one attempt may take. */
+  deadlineMs: number
+  /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
+  classicSlots: ReadonlyMap<number, number>
+  slots: SlotPool
+  names: StoredNames
+  /** Accepts batches that the database did not; `null` if there is no queue. */
+  queue: BatchQueue | null
+}
+
+/** What happened to a group; `split` if it was refused as a whole and its halves should be tried. */
+export type Flush = CommitOutcome | { status: 'split' }
+
+/**
+ * Writes a group: its batch and, in parallel, the names that may be missing. Retries failures that may pass, always with the
+ * same batch. Puts the batch into the queue if the database does not accept it.
+ *
+ * @param beat called before each step with the time until which the flush may be silent, in milliseconds of `Date.now()`
+ */
+export async function flush(context: FlushContext, group: CommitGroup, beat: (until: number) => void): Promise<Flush> {
+  const { slots, deadlineMs } = context
+  const batch = group.seal(() => slots.lease(), context.classicSlots)
+  const db = retrying(context.db, { beforeAttempt: () => beat(Date.now() + deadlineMs) })
+  // The batch goes first: if the circuit breaker lets one statement through as a trial, it must be this one.
+  const applying = applyBatch(db, batch)
+  const [applied] = await Promise.allSettled([applying, nameCounters(context, group, beat)])
+  // The slot is released only now, and there is no await until the group has its outcome. While names are being stored,
+  // another leader may take the group over and send its batch to this slot again.
+  if (applied.status === 'fulfilled') {
+    if (applied.value.settled && !group.contested) slots.release(group.slot)
+    return { status: 'counted' }
+  }
+  const reason = classify(applied.reason)
+  const failure = group.contested ? reason.withApplied('unknown') : reason
+  // The database refused the batch because of one request in it. The other requests should not suffer.
+  const refused = failure.kind === 'range' || failure.kind === 'rejected'
+  if (refused && failure.applied === 'no' && group.tickets.length > 1) {
+    slots.release(group.slot)
+    return { status: 'split' }
+  }
+  if (context.queue !== null && !refused) {
+    beat(Date.now() + QUEUE_DEADLINE_MS)
+    return enqueue(context.queue, group, batch, failure)
+  }
+  if (failure.applied === 'no') slots.release(group.slot)
+  return { status: 'failed', failure }
+}
+
+/**
+ * Gives up on the database for a group that has waited too long: puts it into the queue or, without one, refuses it.
+ *
+ * @param beat as for `flush`
+ */
+export async function spill(
+  context: FlushContext,
+  group: CommitGroup,
+  beat: (until: number) => void,
+): Promise<CommitOutcome> {
+  if (context.queue === null) return { status: 'overloaded' }
+  beat(Date.now() + QUEUE_DEADLINE_MS)
+  const batch = group.seal(() => context.slots.lease(), context.classicSlots)
+  return enqueue(context.queue, group, batch, null)
+}
+
+/** @param failure why the database did not accept the batch; `null` if it was never asked */
+async function enqueue(
+  queue: BatchQueue,
+  group: CommitGroup,
+  batch: Batch,
+  failure: DatabaseFailure | null,
+): Promise<CommitOutcome> {
+  const since = new Date(group.waitsSince)
+  try {
+    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate: failure?.applied ?? 'no' }))
+  } catch (error) {
+    // It may be in the queue nevertheless.
+    const reason = failure ?? classify(error)
+    log('error', 'batch_not_queued', { error: String(error), database: reason.message })
+    return { status: 'failed', failure: reason.withApplied('unknown') }
+  }
+  log('warn', 'batch_queued', {
+    rows: batch.length,
+    requests: group.tickets.length,
+    reason: failure?.message ?? 'overload',
+  })
+  return { status: 'queued' }
+}
+
+/** Stores names that may be missing. A failure does not stop counting: a later flush tries again. */
+async function nameCounters(
+  { db, deadlineMs, names }: FlushContext,
+  group: CommitGroup,
+  beat: (until: number) => void,
+): Promise<void> {
+  const unnamed = names.toStore(group.counters(), Date.now())
+  if (unnamed.length === 0) return
+  try {
+    beat(Date.now() + deadlineMs)
+    await storeNames(db, unnamed, 1)
+    for (const counter of unnamed) names.add(counter)
+  } catch (error) {
+    names.retryLater(unnamed, Date.now())
+    log('warn', 'names_not_stored', { names: unnamed.length, error: String(error) })
+  }
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,329 @@
+import { DatabaseFailure } from '../../database/errors.ts'
+import { log } from '../../log.ts'
+import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
+import type { Increment } from './apply-batch.ts'
+import { CommitGroup, type CommitOutcome, type Ticket } from './commit-group.ts'
+import { type Flush, type FlushContext, flush, spill } from './flush-group.ts'
+
+/** Rows in one statement: a request of 1,000 increments is never split. */
+const MAX_ROWS = 1_000
+/** Milliseconds after which increments that no flush has picked up stop waiting. */
+const MAX_AGE_MS = 6_000
+/** The same if there is a queue to put them into. */
+const MAX_AGE_WITH_QUEUE_MS = 1_000
+/** Flushes in flight at once. Each has its own slot in every counter. */
+const MAX_LANES = 6
+/** Milliseconds between two flushes while many requests wait: larger batches save more than the wait costs. */
+const PACE_MS = 6
+/** The same while flushes end in the queue, which charges by the message. */
+const QUEUE_PACE_MS = 100
+/** Requests in a flush from which on many requests wait. */
+const MANY = 16
+/**
+ * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes
+ * two if nothing fails), and may work for 30 s after its response.
+ */
+const MAX_FLUSHES = 8
+const MAX_LEAD_MS = 12_000
+/** The longest silence that a leader announces, in milliseconds. */
+const MAX_SILENCE_MS = 15_000
+/** The longest that a request waits before it looks again, in milliseconds. */
+const MAX_PATIENCE_MS = 500
+/** Flushes that take longer than this, in milliseconds, do not slow the pace further. */
+const MAX_FLUSH_MS = 5_000
+/** Milliseconds after which a batch is not sent again, long before the rows that recognize it may be pruned. */
+const MAX_RESEND_MS = 10 * 60_000
+
+/** Milliseconds by which a request's own timer is later than the wake-up that it expects. */
+const WAKE_SLACK_MS = 20
+
+/** A request that sends what it and others are waiting for. */
+interface Lane {
+  group: CommitGroup | null
+  /** When it began its latest flush. */
+  beganAt: number
+  /** Until when it counts as alive. */
+  aliveUntil: number
+  /** Whether it takes no further group, so that another request may lead. */
+  leaving: boolean
+}
+
+/** How to count a request. */
+export interface CountOptions {
+  /** Slot and batch id of increments that count once however often they are sent. */
+  key?: bigint | undefined
+  /** Keeps work going after the response, and after the client hung up. */
+  waitUntil: (work: Promise<unknown>) => void
+  /**
+   * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
+   * Then it is woken sooner. Default: false.
+   */
+  answerReady?: boolean
+}
+
+/**
+ * Merges the increments of an isolate's requests into few statements (group commit). Increments that arrive during a flush are
+ * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once.
+ *
+ * The first request that finds a free lane leads: it flushes within its own `waitUntil` until nothing waits or its turn is over.
+ * A leader that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
+ */
+export class GroupCommit {
+  readonly #context: FlushContext
+  readonly #work = new SharedWork({ maxSilenceMs: MAX_SILENCE_MS, maxDurationMs: MAX_FLUSH_MS })
+  #open: CommitGroup | null = null
+  /** Groups that are full, or whose leader fell silent; oldest first. */
+  #ready: CommitGroup[] = []
+  readonly #lanes = new Set<Lane>()
+  #lastFlushAt = 0
+  #lastSize = 0
+  #lastQueued = false
+
+  constructor(context: FlushContext) {
+    this.#context = context
+  }
+
+  /** Requests that wait, and flushes in flight. */
+  get load(): { waiting: number; flushes: number } {
+    return { waiting: this.#work.waiting, flushes: this.#lanes.size }
+  }
+
+  /**
+   * Adds increments to their counters: all of them or none. Settles when it is known which.
+   *
+   * @throws {DatabaseFailure} if neither the database nor a queue accepted them; `applied` says whether certainly nothing was
+   *   counted
+   * @throws {Overloaded} if too many requests wait; nothing was counted
+   */
+  async count(
+    increments: readonly Increment[],
+    { key, waitUntil, answerReady = false }: CountOptions,
+  ): Promise<'counted' | 'queued'> {
+    const now = Date.now()
+    this.#replaceSilent(now)
+    this.#work.admit()
+    const ticket = this.#join(increments, key, now)
+    // One turn at a time: the subrequests of a request are limited.
+    let leads = false
+    // From here on, the request may end at any await when its client hangs up. Nothing may depend on the code that follows.
+    for (;;) {
+      const lane = leads ? null : this.#freeLane(Date.now())
+      if (lane !== null) {
+        leads = true
+        const turn = this.#lead(lane)
+        const over = turn.over.then(() => {
+          leads = false
+        })
+        waitUntil(over)
+        await turn.first
+      } else {
+        const { expectedAt } = ticket.group
+        // A millisecond later than expected, so that the first look is usually the last.
+        await waitForNews(ticket, this.#work.patience(expectedAt + 1, Date.now(), MAX_PATIENCE_MS), answerReady)
+      }
+      const { outcome } = ticket.group
+      if (outcome !== null) return result(outcome)
+    }
+  }
+
+  #join(increments: readonly Increment[], key: bigint | undefined, now: number): Ticket {
+    if (this.#open !== null && !this.#open.fits(increments, MAX_ROWS)) {
+      this.#ready.push(this.#open)
+      this.#open = null
+    }
+    // A group that waited because no request was there to lead it has not waited for the database.
+    if (this.#open !== null && this.#lanes.size === 0) this.#open.waitsSince = now
+    this.#open ??= new CommitGroup(now, this.#expectation(now))
+    const before = this.#open.size
+    const ticket = this.#open.add(increments, key)
+    this.#work.enter(1, this.#open.size - before)
+    return ticket
+  }
+
+  /** When a group that is opened now will probably be committed. */
+  #expectation(now: number): number {
+    let startAt = now
+    if (this.#leaders() >= this.#lanesWanted()) {
+      let oldest = Number.POSITIVE_INFINITY
+      for (const { beganAt } of this.#lanes) oldest = Math.min(oldest, beganAt)
+      startAt = Math.max(startAt, oldest + this.#work.durationMs)
+    }
+    startAt = Math.max(startAt, this.#lastFlushAt + this.#pace())
+    return startAt + this.#work.durationMs
+  }
+
+  /** Milliseconds from one flush to the next. */
+  #pace(): number {
+    if (this.#lastQueued) return QUEUE_PACE_MS
+    return this.#lastSize >= MANY ? PACE_MS : 0
+  }
+
+  /** Flushes in flight that it takes for one to begin every `PACE_MS`. */
+  #lanesWanted(): number {
+    return Math.min(Math.max(1, Math.ceil(this.#work.durationMs / PACE_MS)), MAX_LANES)
+  }
+
+  /** Frees the lanes of leaders that fell silent, and puts their groups at the head of the waiting ones. */
+  #replaceSilent(now: number): void {
+    for (const lane of this.#lanes) {
+      if (!this.#work.isSilent(lane.aliveUntil, now)) continue
+      this.#lanes.delete(lane)
+      const { group } = lane
+      lane.group = null
+      if (group !== null && group.outcome === null) {
+        group.contested = true
+        this.#ready.unshift(group)
+      }
+    }
+  }
+
+  /** A lane to lead, if a group waits and a lane is free. */
+  #freeLane(now: number): Lane | null {
+    this.#replaceSilent(now)
+    if (this.#open === null && this.#ready.length === 0) return null
+    if (this.#leaders() >= this.#lanesWanted() && !(this.#isStale(now) && this.#allBusy())) return null
+    const aliveUntil = this.#work.aliveUntil(now + PACE_MS)
+    const lane: Lane = { group: null, beganAt: now, aliveUntil, leaving: false }
+    this.#lanes.add(lane)
+    return lane
+  }
+
+  /** Requests that will flush further groups. */
+  #leaders(): number {
+    let leaders = 0
+    for (const { leaving } of this.#lanes) if (!leaving) leaders++
+    return leaders
+  }
+
+  /** Whether no leader is about to take a waiting group. */
+  #allBusy(): boolean {
+    for (const { group } of this.#lanes) if (group === null) return false
+    return true
+  }
+
+  /** Whether the oldest group has waited too long to wait for a lane. */
+  #isStale(now: number): boolean {
+    const oldest = this.#ready[0] ?? this.#open
+    const maxAge = this.#context.queue === null ? MAX_AGE_MS : MAX_AGE_WITH_QUEUE_MS
+    return oldest !== null && oldest !== undefined && !oldest.sealed && now - oldest.waitsSince > maxAge
+  }
+
+  /**
+   * Leads: flushes one waiting group after another. `first` settles with the first flush, which is the one that the leading
+   * request needs itself, `over` when its turn is over. Neither rejects.
+   */
+  #lead(lane: Lane): { first: Promise<void>; over: Promise<void> } {
+    const began = Date.now()
+    const first = this.#flushNext(lane)
+    const over = (async () => {
+      await first
+      for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
+        // It counted as dead, or its turn is over. Another request leads, unless there is none.
+        const replaced = !this.#lanes.has(lane)
+        if ((replaced || lane.leaving) && (this.#leaders() > 0 || flushes > 2 * MAX_FLUSHES)) break
+        if (replaced) this.#lanes.add(lane)
+        lane.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
+        await this.#flushNext(lane)
+      }
+      this.#lanes.delete(lane)
+    })()
+    return { first, over }
+  }
+
+  /** Flushes the next group. */
+  async #flushNext(lane: Lane): Promise<void> {
+    let now = Date.now()
+    const pace = this.#pace()
+    const early = this.#lastFlushAt + pace - now
+    if (early > 0 && early <= pace) {
+      lane.aliveUntil = this.#work.aliveUntil(now + pace)
+      await pause(early)
+      now = Date.now()
+    }
+    // There is no await between taking the group and sealing it, so increments that arrive from now on join the next one.
+    const stale = this.#isStale(now)
+    const group = this.#take(now)
+    if (group === null) return
+    group.expectedAt = now + this.#work.durationMs
+    // It may have counted as dead during its pause. With a group in hand, its death must be noticed.
+    this.#lanes.add(lane)
+    lane.aliveUntil = this.#work.aliveUntil(now)
+    lane.group = group
+    lane.beganAt = now
+    this.#lastFlushAt = now
+    this.#lastSize = group.tickets.length
+    try {
+      const beat = (until: number) => {
+        lane.aliveUntil = this.#work.aliveUntil(until)
+      }
+      if (stale) this.#settle(group, await spill(this.#context, group, beat))
+      else this.#conclude(lane, group, await flush(this.#context, group, beat))
+    } catch (error) {
+      // A mistake of ours. The requests that wait must get an answer nevertheless.
+      this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
+    } finally {
+      lane.group = null
+    }
+  }
+
+  /** The next group, if there is one. */
+  #take(now: number): CommitGroup | null {
+    for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
+      // Its former leader was alive after all.
+      if (group.outcome !== null) continue
+      if (!group.sealed || now - group.waitsSince <= MAX_RESEND_MS) return group
+      const failure = DatabaseFailure.unexpected('no request was there to send it again')
+      log('error', 'batch_abandoned', { requests: group.tickets.length, rows: group.size })
+      this.#settle(group, { status: 'failed', failure })
+    }
+    const group = this.#open
+    this.#open = null
+    return group
+  }
+
+  #conclude(lane: Lane, group: CommitGroup, result: Flush): void {
+    const now = Date.now()
+    if (result.status === 'counted') this.#work.took(now - lane.beganAt)
+    // A leader that was replaced knows no more than its successor, unless it succeeded.
+    if (lane.group !== group && result.status !== 'counted') return
+    if (result.status !== 'split') {
+      this.#settle(group, result)
+      return
+    }
+    const halves = group.split(now)
+    this.#work.enter(0, halves[0].size + halves[1].size - group.size)
+    this.#ready.unshift(...halves)
+  }
+
+  #settle(group: CommitGroup, outcome: CommitOutcome): void {
+    if (group.outcome !== null) return
+    group.outcome = outcome
+    this.#lastQueued = outcome.status === 'queued'
+    this.#work.enter(-group.tickets.length, -group.size)
+    if (outcome.status === 'counted') for (const { wake } of group.tickets) wake?.()
+  }
+}
+
+function result(outcome: CommitOutcome): 'counted' | 'queued' {
+  if (outcome.status === 'failed') throw outcome.failure
+  if (outcome.status === 'overloaded') throw new Overloaded()
+  return outcome.status
+}
+
+/**
+ * Waits for some time, or until a ticket is counted.
+ *
+ * Every request relies on its own timer. A request whose response is ready is woken sooner, by its own promise, which the leader
+ * resolves. One wake-up at the right time instead of several looks makes a busy isolate half as fast again. It is no more than
+ * an accelerator, because of what workerd does with promises that another request resolves (seen with 1.20260918 from 16
+ * connections on): the code that follows may run in the other request's context, where I/O is refused, responses with a body
+ * included, and where timers never fire. Returning a response that was made earlier has never failed.
+ */
+async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
+  if (!answerReady) return pause(milliseconds)
+  await new Promise<void>((resolve) => {
+    ticket.wake = resolve
+    // Not cleared: in another request's context that could hit one of its timers. It ends with the request.
+    setTimeout(resolve, milliseconds + WAKE_SLACK_MS)
+  })
+}

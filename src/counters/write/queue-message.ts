@@ -1,0 +1,129 @@
+import * as z from 'zod'
+import { type CounterAddress, counterId } from '../counter-address.ts'
+import type { Batch } from './apply-batch.ts'
+
+/** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
+const MAX_MESSAGE_BYTES = 96 * 1024
+/** Cloudflare allows 256 KB and 100 messages per call. */
+const MAX_SEND_BYTES = 192 * 1024
+const MAX_SEND_MESSAGES = 100
+
+const KIND = 'slotted-counter/batch'
+const MAX_64 = 2n ** 64n
+
+const unsigned = z
+  .string()
+  .regex(/^\d{1,20}$/)
+  .transform(BigInt)
+  .refine((value) => value < MAX_64)
+const signed = z
+  .string()
+  .regex(/^-?\d{1,30}$/)
+  .transform(BigInt)
+
+/** The part of a Cloudflare Queue that is used here. */
+export interface QueueProducer {
+  send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
+  sendBatch(messages: Iterable<{ body: unknown; contentType: 'json' }>): Promise<unknown>
+}
+
+/** A batch, or part of one, in the queue. Words and decimal numbers, because a person may have to read it. */
+const message = z.object({
+  kind: z.literal(KIND),
+  version: z.literal(1),
+  /** When the oldest increment in it was counted. */
+  since: z.iso.datetime(),
+  /** Whether the database may have applied it already. */
+  applied: z.enum(['no', 'unknown']),
+  rows: z.array(
+    z.object({
+      type: z.int().min(1).max(65_535),
+      id: unsigned,
+      key: z.string().nullable(),
+      add: signed,
+      slot: unsigned,
+      batch: unsigned,
+    }),
+  ),
+})
+
+type MessageRow = z.input<typeof message>['rows'][number]
+
+/** The contents of a message. */
+export interface QueuedBatch {
+  since: Date
+  applied: 'no' | 'unknown'
+  batch: Batch
+  /** The counters of its rows that have names. */
+  named: CounterAddress[]
+}
+
+/** Accepts batches that the database did not. */
+export interface BatchQueue {
+  /**
+   * Puts a batch into the queue. Resolves when all of it is there.
+   *
+   * @param counters the counters of the batch, for their names
+   * @param facts when the oldest increment was counted, and whether the database may have applied the batch already
+   */
+  send(batch: Batch, counters: Iterable<CounterAddress>, facts: { since: Date; fate: 'no' | 'unknown' }): Promise<void>
+}
+
+/** Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. */
+export function batchQueue(queue: QueueProducer): BatchQueue {
+  return {
+    async send(batch, counters, { since, fate }) {
+      const names = new Map<string, string | null>()
+      for (const counter of counters) names.set(counterId(counter), counter.name)
+      const encoder = new TextEncoder()
+      const parts: { body: z.input<typeof message>; bytes: number }[] = []
+      for (const { recordType, recordId, slot, count, batch: id } of batch) {
+        const row: MessageRow = {
+          type: recordType,
+          id: `${recordId}`,
+          key: names.get(counterId({ recordType, recordId })) ?? null,
+          add: `${count}`,
+          slot: `${slot}`,
+          batch: `${id}`,
+        }
+        const bytes = encoder.encode(JSON.stringify(row)).length + 1
+        let part = parts.at(-1)
+        if (part === undefined || part.bytes + bytes > MAX_MESSAGE_BYTES) {
+          part = { body: { kind: KIND, version: 1, since: since.toISOString(), applied: fate, rows: [] }, bytes: 256 }
+          parts.push(part)
+        }
+        part.body.rows.push(row)
+        part.bytes += bytes
+      }
+      while (parts.length > 0) {
+        let bytes = 0
+        let take = 0
+        while (
+          take < parts.length &&
+          take < MAX_SEND_MESSAGES &&
+          (take === 0 || bytes + parts[take]!.bytes <= MAX_SEND_BYTES)
+        ) {
+          bytes += parts[take++]!.bytes
+        }
+        await queue.sendBatch(parts.splice(0, take).map(({ body }) => ({ body, contentType: 'json' as const })))
+      }
+    },
+  }
+}
+
+/**
+ * Reads a message from the queue.
+ *
+ * @returns its contents, or a description of what is wrong with it
+ */
+export function readMessage(body: unknown): QueuedBatch | string {
+  const parsed = message.safeParse(body)
+  if (!parsed.success) return z.prettifyError(parsed.error)
+  const { since, applied, rows } = parsed.data
+  return {
+    since: new Date(since),
+    applied,
+    batch: rows.map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch })),
+    named: rows.flatMap(({ type, id, key }) => (key === null ? [] : [{ recordType: type, recordId: id, name: key }])),
+  }
+}

@@ -1,0 +1,101 @@
+import type { Executor } from './database.ts'
+import { toBigInt } from './numbers.ts'
+
+/** The server's version and settings. */
+export interface ServerIdentity {
+  version: string
+  /** The isolation level in the server's spelling; `null` if it is not reported. */
+  isolation: string | null
+  /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
+  shards: number | null
+}
+
+/** The size of a table, estimated by the server. */
+export interface TableSize {
+  name: string
+  rows: bigint
+  dataBytes: bigint
+  indexBytes: bigint
+}
+
+/** InnoDB's statistics of row lock waits, of all clients. `null`: not reported by the server. */
+export interface LockWaits {
+  /** When the server began to count: its start. */
+  since: Date
+  waits: bigint | null
+  /** The number of current waits. */
+  waiting: bigint | null
+  /** The average wait, in milliseconds. */
+  averageMs: bigint | null
+  deadlocks: bigint | null
+}
+
+/** Reads the server's version and isolation level and, on Vitess, the number of shards. */
+export async function readServerIdentity(db: Executor): Promise<ServerIdentity> {
+  // The level is transaction_isolation in MySQL 8, and tx_isolation in MariaDB before 11.1. SELECT would fail for an unknown variable.
+  const values = await readPairs(
+    db,
+    `SHOW VARIABLES WHERE Variable_name IN ('version', 'transaction_isolation', 'tx_isolation')`,
+  )
+  const version = values.get('version') ?? ''
+  return {
+    version,
+    isolation: values.get('transaction_isolation') ?? values.get('tx_isolation') ?? null,
+    shards: /vitess/i.test(version) ? await readShards(db).catch(() => null) : null,
+  }
+}
+
+/** Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
+async function readShards(db: Executor): Promise<number | null> {
+  const { rows } = await db.execute('SELECT DATABASE() AS keyspace')
+  const keyspace = String(rows[0]?.keyspace)
+  const shards = (await db.execute('SHOW VITESS_SHARDS')).rows.map((row) => String(Object.values(row)[0]))
+  return shards.filter((shard) => shard.startsWith(`${keyspace}/`)).length || null
+}
+
+/** Reads the sizes of the database's tables from the server's statistics. This is cheap, but they may be a day old. */
+export async function readTableSizes(db: Executor): Promise<TableSize[]> {
+  const { rows } = await db.execute(
+    `SELECT TABLE_NAME AS name, TABLE_ROWS AS table_rows, DATA_LENGTH AS data_bytes, INDEX_LENGTH AS index_bytes
+     FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE'`,
+  )
+  return rows
+    .map(({ name, table_rows, data_bytes, index_bytes }) => ({
+      name: String(name),
+      rows: toBigInt(table_rows ?? 0),
+      dataBytes: toBigInt(data_bytes ?? 0),
+      indexBytes: toBigInt(index_bytes ?? 0),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Reads the server's statistics of row lock waits. */
+export async function readLockWaits(db: Executor): Promise<LockWaits> {
+  const values = await readPairs(
+    db,
+    `SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'Innodb_row_lock_waits', 'Innodb_row_lock_current_waits',
+       'Innodb_row_lock_time_avg', 'Innodb_deadlocks')`,
+  )
+  const number = (name: string) => {
+    const value = values.get(name)
+    return value === undefined ? null : toBigInt(value)
+  }
+  return {
+    since: new Date(Date.now() - Number(number('uptime') ?? 0n) * 1_000),
+    waits: number('innodb_row_lock_waits'),
+    waiting: number('innodb_row_lock_current_waits'),
+    averageMs: number('innodb_row_lock_time_avg'),
+    deadlocks: number('innodb_deadlocks'),
+  }
+}
+
+/** Reads rows of names and values. Names are in lower case. */
+async function readPairs(db: Executor, sql: string): Promise<Map<string, string>> {
+  const { rows } = await db.execute(sql)
+  return new Map(
+    rows.map((row) => {
+      const [name, value] = Object.values(row)
+      return [String(name).toLowerCase(), String(value)]
+    }),
+  )
+}

@@ -1,0 +1,38 @@
+import type { Context } from 'hono'
+import type { Increment } from '../counters/write/apply-batch.ts'
+import { isolateOf } from '../isolate.ts'
+import type { AppEnv } from './context.ts'
+import { problemOf } from './problem-of.ts'
+
+/** How to count. */
+export interface AddOptions {
+  /** Slot and batch id of increments that count once however often they are sent. */
+  key?: bigint | undefined
+  /** What the client can do if nobody knows whether it was counted. */
+  advice: string
+  /** See `CountOptions`. */
+  answerReady?: boolean
+}
+
+/**
+ * Counts for a request.
+ *
+ * @throws {Problem} that says whether anything was counted
+ */
+export async function addToCounters(
+  c: Context<AppEnv>,
+  increments: readonly Increment[],
+  { key, advice, answerReady = false }: AddOptions,
+): Promise<'counted' | 'queued'> {
+  // Hits are not timed, so they have no clock.
+  const clock = c.get('databaseTime')
+  const began = clock === undefined ? 0 : performance.now()
+  try {
+    const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
+    return await isolateOf(c.env).counting.count(increments, { key, waitUntil, answerReady })
+  } catch (error) {
+    throw problemOf(error, { may: 'have been counted', advice })
+  } finally {
+    clock?.add(performance.now() - began)
+  }
+}

@@ -1,0 +1,127 @@
+import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } from 'hono'
+import type { ToSchema } from 'hono/types'
+import type * as z from 'zod'
+import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { isolateOf } from '../isolate.ts'
+import { type AnswerOf, type InputOf, mark, type Operation, type ProblemOf } from '../openapi/contract.ts'
+import { checkToken, requireToken } from './authorization.ts'
+import type { AppEnv } from './context.ts'
+import { revalidated } from './etag.ts'
+import { tellHit } from './hit-header.ts'
+import { limitBody } from './json-body.ts'
+import { counterOfKey } from './named-counters.ts'
+import { decodeKey, pathType, rawPathKey } from './path.ts'
+import { readQuery } from './query-string.ts'
+import { readableIfPublic } from './reading-cors.ts'
+
+/** A path of a contract as Hono writes it: `/v1/top/:type` for `/v1/top/{type}`. */
+type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
+  ? `${Head}:${Name}${HonoPath<Tail>}`
+  : Path
+
+/** The routes of an endpoint, as Hono's typed client needs them. */
+type Routes<O extends Operation> = Hono<
+  AppEnv,
+  ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
+  '/'
+>
+
+// biome-ignore lint/complexity/noBannedTypes: adds nothing
+type None = {}
+
+/** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
+type Parts<O> = (O extends { params: { type: z.ZodType } } ? { type: CounterType } : None) &
+  (O extends { params: { key: z.ZodType } } ? { key: string; counter: CounterAddress } : None) &
+  (O extends { query: infer Shape extends z.ZodRawShape } ? { query: z.output<z.ZodObject<Shape>> } : None)
+
+/**
+ * Attaches a contract to a handler, for the OpenAPI document and the typed client. Returns the handler itself, so that nothing
+ * is between a request and its handler on the hot path.
+ *
+ * @param operation one contract, or several that share the handler and have different paths
+ */
+export function describe<const O extends Operation, R extends AnswerOf<O>>(
+  operation: O | readonly O[],
+  handler: Handler<AppEnv, string, Input, R | Promise<R>>,
+): Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>> {
+  mark(handler, Array.isArray(operation) ? operation : [operation as O])
+  return handler as never
+}
+
+/**
+ * The route of a contract. From the contract it takes path, method, token, body limit and `X-Hit`; type, key and query are
+ * read before the handler runs.
+ *
+ * @param operation a contract whose path may have `{type}` and `{key}`
+ */
+export function endpoint<const O extends Operation, R extends AnswerOf<O>>(
+  operation: O,
+  handler: (c: Context<AppEnv>, parts: Parts<O>) => R | Promise<R>,
+): Routes<O> {
+  const { body, access, problemHeaders = [] } = operation as Operation
+  const before: MiddlewareHandler<AppEnv>[] = []
+  if (problemHeaders.includes('X-Hit')) before.push(tellHit)
+  if (access === 'token') before.push(requireToken)
+  if (body !== undefined) before.push(limitBody(body.maxBytes))
+  const answer = describe(operation, async (c: Context<AppEnv>) => handler(c, await readParts(c, operation)))
+  return routesOf(operation, [...before, answer as Handler<AppEnv>])
+}
+
+/**
+ * The route of a contract that reads counters: everybody may read public types, the token is needed for the others. Adds CORS for
+ * public types, `ETag` and `Cache-Control`.
+ *
+ * @param operation a contract with `access: 'token-unless-public'` and `revalidated: true`
+ * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
+ */
+export function publicReading<const O extends Operation & { access: 'token-unless-public'; revalidated: true }>(
+  operation: O,
+  read: (
+    c: Context<AppEnv>,
+    parts: Parts<O> & { type: CounterType },
+  ) => Promise<{ answer: z.input<NonNullable<O['answers'][200]['schema']>>; maxAge: number | null }>,
+): Routes<O> {
+  const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
+    if (!type.public) await checkToken(c)
+  }
+  const handler = describe(operation, async (c: Context<AppEnv>) => {
+    const parts = (await readParts(c, operation, mayRead)) as Parts<O> & { type: CounterType }
+    const { answer, maxAge } = await read(c, parts)
+    const scope = parts.type.public ? 'public' : 'private'
+    const cacheControl = `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`
+    return c.json(answer as object, 200, { 'Cache-Control': cacheControl }) as never
+  })
+  const routes = new Hono<AppEnv>().on(['GET', 'OPTIONS'], honoPath(operation.path), readableIfPublic)
+  return routes.route('/', routesOf(operation, [revalidated, handler as Handler<AppEnv>])) as unknown as Routes<O>
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function routesOf<O extends Operation>({ method, path }: O, handlers: Handler<AppEnv>[]): Routes<O> {
+  const routes = new Hono<AppEnv>()
+  routes.on(method.toUpperCase(), honoPath(path), ...(handlers as [Handler<AppEnv>]))
+  return routes as unknown as Routes<O>
+}
+
+async function readParts<O extends Operation>(
+  c: Context<AppEnv>,
+  { params, query }: O,
+  mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
+): Promise<Parts<O>> {
+  const parts: Record<string, unknown> = {}
+  if (params?.type !== undefined) {
+    const type = pathType(c)
+    await mayRead(c, type)
+    parts.type = type
+    if (params.key !== undefined) {
+      const key = decodeKey(rawPathKey(c))
+      parts.key = key
+      parts.counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+    }
+  }
+  if (query !== undefined) parts.query = readQuery(c, query)
+  return parts as Parts<O>
+}

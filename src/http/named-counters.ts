@@ -1,0 +1,68 @@
+import type { CounterType } from '../config/counter-types.ts'
+import type { AddressCache } from '../counters/address-cache.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { InvalidInput } from '../counters/invalid-input.ts'
+import type { FieldError } from '../field-errors.ts'
+import type { Isolate } from '../isolate.ts'
+import { invalidRequest } from './problem.ts'
+
+/**
+ * The counter of a key.
+ *
+ * @param key text, or for types with integer keys also a number
+ * @param field the name of the key in the request
+ * @throws {InvalidInput}
+ */
+export async function counterOfKey(
+  addresses: AddressCache,
+  type: CounterType,
+  key: string | number,
+  field = 'key',
+): Promise<CounterAddress> {
+  if (typeof key === 'number' && type.key === 'string') throw new InvalidInput(field, 'must be a string')
+  try {
+    return await addresses.find(type, String(key))
+  } catch (error) {
+    throw error instanceof InvalidInput ? new InvalidInput(field, error.message) : error
+  }
+}
+
+/** An entry of a list in a request body. */
+interface ListedCounter {
+  type: string
+  key: string | number
+}
+
+/**
+ * The counters that a list in a request body names, in its order.
+ *
+ * @param list the name of the list, for error messages
+ * @param check what else is wrong with an entry, if anything
+ * @throws {Problem} 422 with everything that is wrong with the list
+ */
+export async function listedCounters<Entry extends ListedCounter>(
+  { config, addresses }: Isolate,
+  list: string,
+  entries: readonly Entry[],
+  check: (entry: Entry) => { field: string; message: string } | null = () => null,
+): Promise<CounterAddress[]> {
+  const errors: FieldError[] = []
+  const counters: CounterAddress[] = []
+  for (const [index, entry] of entries.entries()) {
+    const wrong = check(entry)
+    if (wrong !== null) errors.push({ field: `${list}.${index}.${wrong.field}`, message: wrong.message })
+    const type = config.types.get(entry.type)
+    if (type === undefined) {
+      errors.push({ field: `${list}.${index}.type`, message: 'is not a configured counter type' })
+      continue
+    }
+    try {
+      counters.push(await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`))
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error
+      errors.push({ field: error.field, message: error.message })
+    }
+  }
+  if (errors.length > 0) throw invalidRequest(errors)
+  return counters
+}

@@ -1,0 +1,46 @@
+import type { Context } from 'hono'
+import { routePath } from 'hono/route'
+import type { CounterType } from '../config/counter-types.ts'
+import { isolateOf } from '../isolate.ts'
+import type { AppEnv } from './context.ts'
+import { Problem } from './problem.ts'
+
+/**
+ * The counter type that the path names.
+ *
+ * @throws {Problem} 404
+ */
+export function pathType(c: Context<AppEnv>): CounterType {
+  const { types } = isolateOf(c.env).config
+  const type = types.get(c.req.param('type') ?? '')
+  if (type !== undefined) return type
+  // Public types only: the names of the others may reveal something.
+  const known = [...types.values()].filter((known) => known.public).map(({ name }) => name)
+  throw new Problem('unknown_type', {
+    detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,
+  })
+}
+
+/**
+ * What follows the type in the path, as it was sent: one segment, or all of them if the route ends in `*`. Not Hono's parameter,
+ * because Hono leaves a segment that is not valid percent-encoding as it is.
+ */
+export function rawPathKey(c: Context<AppEnv>): string {
+  const pattern = routePath(c).split('/')
+  const place = pattern.indexOf(':type') + 1
+  const segments = new URL(c.req.url).pathname.split('/').slice(place)
+  return pattern[place] === '*' ? segments.join('/') : (segments[0] ?? '')
+}
+
+/**
+ * Decodes a key of a path, strictly: otherwise a malformed one would count under a key that nobody meant.
+ *
+ * @throws {Problem} 400
+ */
+export function decodeKey(raw: string): string {
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    throw new Problem('malformed_key', { detail: 'The key in the path must be percent-encoded UTF-8.' })
+  }
+}

@@ -1,0 +1,73 @@
+import type { Context } from 'hono'
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
+import type { CookieOptions } from 'hono/utils/cookie'
+import type { Config } from '../config/config.ts'
+import { isolateOf } from '../isolate.ts'
+import type { AppEnv } from './context.ts'
+
+/** Seconds after which a session ends. */
+const LIFETIME = 12 * 3_600
+
+/**
+ * Signs in the browser that sent the request: for 12 hours, on this deployment, until the token changes. Nothing is stored: the
+ * cookie holds the time at which the session ends, signed.
+ */
+export async function startSession(c: Context<AppEnv>): Promise<void> {
+  const { name, options } = cookieOf(c)
+  const ends = Math.floor(Date.now() / 1_000) + LIFETIME
+  await setSignedCookie(c, name, String(ends), sessionSecret(isolateOf(c.env).config, new URL(c.req.url).host), {
+    ...options,
+    maxAge: LIFETIME,
+  })
+}
+
+/** Deletes the cookie of the browser that sent the request. */
+export function endSession(c: Context<AppEnv>): void {
+  const { name, options } = cookieOf(c)
+  deleteCookie(c, name, options)
+}
+
+/** Whether the request comes from a browser that is signed in. */
+export async function hasSession(c: Context<AppEnv>): Promise<boolean> {
+  const { name } = cookieOf(c)
+  // Most requests have no cookie, so this comes first.
+  if (!c.req.header('Cookie')?.includes(name)) return false
+  const ends = await getSignedCookie(c, sessionSecret(isolateOf(c.env).config, new URL(c.req.url).host), name)
+  return typeof ends === 'string' && /^\d{1,15}$/.test(ends) && Number(ends) * 1_000 > Date.now()
+}
+
+/**
+ * Whether a page of this deployment sent the request, and not another site on behalf of the signed-in user. Browsers tell in
+ * `Sec-Fetch-Site`, which pages cannot set. Where they do not send it (over plain http to another machine, none does), `Origin`
+ * decides.
+ */
+export function isFromOwnPage(c: Context<AppEnv>): boolean {
+  const site = c.req.header('Sec-Fetch-Site')
+  if (site !== undefined) return site === 'same-origin'
+  return c.req.header('Origin') === new URL(c.req.url).origin
+}
+
+/**
+ * The secret that signs cookies. It changes with the token, which ends all sessions. It also depends on the database and the
+ * host, so that a cookie is worthless on another deployment with the same token.
+ *
+ * @param host host and port of the request
+ */
+export function sessionSecret({ apiToken, databaseUrl }: Config, host: string): string {
+  const database = new URL(databaseUrl)
+  // Joined by line breaks, because no part contains one.
+  return ['slotted-counter session', `${database.username}@${database.host}`, host, apiToken].join('\n')
+}
+
+/** Name and attributes of the cookie. */
+function cookieOf(c: Context<AppEnv>): { name: string; options: CookieOptions } {
+  const { protocol, port } = new URL(c.req.url)
+  const secure = protocol === 'https:'
+  return {
+    // Browsers ignore the port of a cookie, but several instances may run on one machine. Over https, the prefix keeps other
+    // hosts of the domain from setting the cookie.
+    name: secure ? '__Host-session' : `session-${port || '80'}`,
+    // Lax, so that a link to a counter's page opens signed in. `isFromOwnPage` guards requests that change something.
+    options: { path: '/', httpOnly: true, sameSite: 'Lax', secure },
+  }
+}

@@ -1,0 +1,122 @@
+import type { TypedResponse } from 'hono'
+import type * as z from 'zod'
+import type { HeaderName } from './headers.ts'
+import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
+import type { ANY_REQUEST, CROSS_SITE, ProblemDocument } from './problem-schema.ts'
+import type { Tag } from './tags.ts'
+
+/** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
+export interface Example {
+  summary: string
+  /** Values of the path's parameters, not percent-encoded. */
+  params?: Record<string, string>
+  query?: Record<string, string | readonly string[]>
+  headers?: Record<string, string>
+  body?: unknown
+  /** Default: the first status among the operation's responses. An example with 401 is sent without the token. */
+  status?: number
+  /** The response's body, if it is JSON. */
+  answer?: unknown
+  /** Headers of the response that show what happened, such as `X-Hit`. */
+  says?: Partial<Record<HeaderName, string>>
+}
+
+/** A response that is not a problem document. */
+export interface Answer {
+  description: string
+  /** Schema of a JSON body. */
+  schema?: z.ZodType
+  /** Default: application/json if there is a schema, else the response has no body. */
+  contentType?: string
+  headers?: readonly HeaderName[]
+}
+
+/** The contract of one method of one path. Requests are checked against it, and the OpenAPI document is made from it. */
+export interface Operation {
+  /** The `operationId`: the operation's name in generated clients. */
+  id: string
+  tag: Tag
+  method: 'get' | 'post' | 'put' | 'delete'
+  /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. */
+  path: string
+  summary: string
+  description: string
+  /** Who has access. `token-unless-public`: anyone if the type is public, otherwise only with the token. */
+  access: 'anyone' | 'token' | 'token-unless-public'
+  params?: z.ZodRawShape
+  /** The schema for `readQuery`. */
+  query?: z.ZodRawShape
+  headers?: z.ZodRawShape
+  body?: {
+    /** The schema for `readJson`. */
+    schema: z.ZodType
+    maxBytes: number
+    /** Default: application/json. */
+    contentTypes?: readonly string[]
+    /** Whether the body may be left out. */
+    optional?: boolean
+  }
+  /** The parameters may be sent in the query or in the body, so neither is required alone. */
+  either?: true
+  /** Responses by status. The first one is the usual one. */
+  answers: Readonly<Record<number, Answer>>
+  /** Whether a request with the current `ETag` is answered 304. */
+  revalidated?: boolean
+  problems: readonly ProblemCode[]
+  /** Extra headers of this operation's problem documents. */
+  problemHeaders?: readonly HeaderName[]
+  examples: Readonly<Record<string, Example>>
+}
+
+type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+}
+/** The input of the schema inside `once`, which itself accepts anything. */
+type Sent<Schema> = Schema extends z.ZodPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
+type SentShape<Shape> = OptionalIn<{ [K in keyof Shape]: Sent<Shape[K]> }>
+// biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
+type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
+// biome-ignore lint/complexity/noBannedTypes: adds nothing
+type None = {}
+
+type InQuery<O> = O extends { query: infer Shape } ? Part<'query', SentShape<Shape>> : None
+type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
+type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodType } } ? Part<'json', z.input<Schema>> : None
+
+/**
+ * The input of a typed client, besides the path's parameters. With `either`, neither query nor body is required, because Hono's
+ * client merges both into one type.
+ */
+export type InputOf<O extends Operation> = InHeader<O> &
+  (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
+
+/** The responses that a handler may return. JSON responses are typed by their schemas. */
+export type AnswerOf<O extends Operation> = {
+  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodType }
+    ? Response & TypedResponse<z.output<Schema>, Status & (200 | 202 | 503), 'json'>
+    : Response
+}[keyof O['answers']]
+
+type CrossSite<O> = O extends { access: 'token'; method: 'get' }
+  ? never
+  : O extends { access: 'token' }
+    ? typeof CROSS_SITE
+    : never
+type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number] | CrossSite<O>
+
+/** The problems in a typed client's response type. Handlers throw them and never return them. */
+export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }
+  ? never
+  : TypedResponse<ProblemDocument<CodeOf<O>>, (typeof PROBLEMS)[CodeOf<O>]['status'], 'json'>
+
+const contracts = new WeakMap<object, readonly Operation[]>()
+
+/** Records the contracts of a handler. */
+export function mark(handler: object, operations: readonly Operation[]): void {
+  contracts.set(handler, operations)
+}
+
+/** The contracts of a route's handler; none for a middleware. */
+export function contractsOf({ handler }: { handler: object }): readonly Operation[] {
+  return contracts.get(handler) ?? []
+}

@@ -1,0 +1,74 @@
+import * as z from 'zod'
+import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
+
+const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
+
+/** Problems that any request can cause. */
+export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
+/** The problem of requests that change something with the token: another site could make a signed-in browser send them. */
+export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
+/** Problems of requests that read or write. */
+export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
+/** Problems of requests that read counters. */
+export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
+/** Problems of requests that set counters. */
+export const ADJUSTING = [
+  ...DATABASE,
+  'count_out_of_range',
+  'overtaken',
+  'outcome_unknown',
+] as const satisfies ProblemCode[]
+/** Problems of requests that count. */
+export const COUNTING = [
+  ...DATABASE,
+  'count_out_of_range',
+  'overloaded',
+  'outcome_unknown',
+] as const satisfies ProblemCode[]
+
+/** The body of every error (RFC 9457). */
+export const problemDocument = z
+  .strictObject({
+    type: z.string().describe('The code as a URI.'),
+    title: z.string().describe('What the code means in general.'),
+    status: z.int().describe('The HTTP status.'),
+    code: z
+      .enum(CODES)
+      .describe(
+        `Stable: use it to tell problems apart. ${CODES.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
+      ),
+    detail: z.string().describe('What happened this time and what to do about it.'),
+    errors: z
+      .array(z.strictObject({ field: z.string(), message: z.string() }))
+      .optional()
+      .describe('The invalid fields, each with its rule.'),
+    requestId: z.string().describe('The id under which the Worker logs this request.'),
+  })
+  .meta({ id: 'Problem', description: 'A problem document (RFC 9457).' })
+
+/** A problem document with one of the given codes, for a typed client. */
+export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & { code: Code }
+
+/** Groups codes by their HTTP status. */
+export function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
+  const statuses = new Map<number, ProblemCode[]>()
+  for (const code of codes) {
+    const { status } = PROBLEMS[code]
+    statuses.set(status, [...(statuses.get(status) ?? []), code])
+  }
+  return new Map([...statuses].sort(([a], [b]) => a - b))
+}
+
+/** A problem document for an example. */
+export function exampleProblem(code: ProblemCode, detail: string, errors?: { field: string; message: string }[]) {
+  const { status, title } = PROBLEMS[code]
+  return {
+    type: `urn:slotted-counter:problem:${code}`,
+    title,
+    status,
+    code,
+    detail,
+    ...(errors && { errors }),
+    requestId: '6f1c1b57-8f0e-4e0c-9a53-0d7a8f0e2b11',
+  }
+}

@@ -1,0 +1,19 @@
+import * as z from 'zod'
+
+/** Parameters and members that many operations share. */
+export const typeParam = z.string().describe('The name of a counter type, as configured in `[vars.COUNTERS.…]`.')
+export const keyParam = z
+  .string()
+  .describe(
+    'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
+      'integer keys: an unsigned 64-bit decimal number.',
+  )
+
+/** A count in a response. It has all its digits even beyond 2^53, where JavaScript rounds. */
+export const count = z.number().meta({ type: 'integer', format: 'int64' })
+
+/** A point in time in a response. */
+export const instant = z.iso.datetime()
+
+/** The path parameters of most operations. */
+export const COUNTER_PARAMS = { type: typeParam, key: keyParam }

@@ -1,0 +1,155 @@
+import * as z from 'zod'
+import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
+import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
+import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
+
+const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
+const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
+/** shields.io draws what the JSON says, and has styles that are not drawn here. */
+const SHIELDS_STYLES = [...BADGE_STYLES, 'plastic', 'social'] as const
+
+const oneOf = (values: readonly string[]) => `must be one of ${values.join(', ')}`
+
+const color = z.string().transform((text, context) => {
+  const color = parseColor(text)
+  if (color === undefined) context.addIssue({ code: 'custom', message: COLOR_RULE })
+  return color
+})
+
+const look = {
+  label: once(z.string().refine(isBadgeText, LABEL_RULE).optional()),
+  color: once(color.optional()),
+  label_color: once(color.optional()),
+  period: once(z.enum(PERIODS, { error: oneOf(PERIODS) }).default('all')),
+  compact: once(z.enum(['true', 'false'], { error: 'must be true or false' }).default('false')),
+}
+
+/** What may be asked of a drawn badge. */
+export const svgQuery = { ...look, style: once(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }).default('flat')) }
+
+/** What may be asked of a badge that shields.io draws. */
+const jsonQuery = { ...look, style: once(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }).optional()) }
+
+/** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
+const shieldsBadge = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    label: z.string(),
+    message: z.string().describe('The count, formatted for display.'),
+    color: z.string(),
+    labelColor: z.string().optional(),
+    style: z.string().optional(),
+    cacheSeconds: z.int(),
+    count: count.optional().describe('The count as a number. Left out for shields.io, which rejects unknown members.'),
+  })
+  .meta({ id: 'ShieldsBadge' })
+const shieldsError = z
+  .strictObject({
+    schemaVersion: z.literal(1),
+    label: z.string(),
+    message: z.string().describe('What went wrong.'),
+    color: z.string(),
+    isError: z.literal(true),
+    cacheSeconds: z.int(),
+  })
+  .meta({ id: 'ShieldsError' })
+
+const WRONG = {
+  400: 'The key or the query string is not percent-encoded UTF-8.',
+  404: 'The type does not exist or is not public.',
+  422: 'The key or a parameter is invalid. The badge says which.',
+  503: 'The database is unavailable.',
+}
+
+export const svgBadge = {
+  id: 'badgeSvg',
+  tag: 'Badges',
+  method: 'get',
+  path: '/badge/{type}/{key}.svg',
+  summary: 'Get a badge as SVG',
+  description:
+    'Viewing a badge does not count. Errors are badges too: they show the message and have the matching status.',
+  access: 'anyone',
+  params: COUNTER_PARAMS,
+  query: svgQuery,
+  answers: {
+    200: { description: 'The badge.', contentType: 'image/svg+xml' },
+    ...drawn(WRONG),
+  },
+  revalidated: true,
+  problems: [],
+  examples: {
+    badge: {
+      summary: 'Downloads in the last 7 days',
+      params: { type: 'download', key: 'app-1.2.0.tgz' },
+      query: { period: 'week', label: 'this week', style: 'flat-square' },
+      says: { 'Cache-Control': 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400' },
+    },
+    misspelt: {
+      summary: 'An unknown color',
+      params: { type: 'download', key: 'app-1.2.0.tgz' },
+      query: { color: 'blurple' },
+      status: 422,
+      says: { 'Cache-Control': 'public, max-age=60' },
+    },
+  },
+} as const satisfies Operation
+
+export const jsonBadge = {
+  id: 'badgeJson',
+  tag: 'Badges',
+  method: 'get',
+  path: '/badge/{type}/{key}.json',
+  summary: 'Get a badge for shields.io',
+  description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
+  access: 'anyone',
+  params: COUNTER_PARAMS,
+  query: jsonQuery,
+  answers: {
+    200: { description: 'The badge.', schema: shieldsBadge },
+    400: { description: WRONG[400], schema: shieldsError },
+    404: { description: WRONG[404], schema: shieldsError },
+    422: { description: WRONG[422], schema: shieldsError },
+    503: { description: WRONG[503], schema: shieldsError, headers: ['Retry-After'] },
+  },
+  revalidated: true,
+  problems: [],
+  examples: {
+    badge: {
+      summary: 'All downloads',
+      params: { type: 'download', key: 'never.tgz' },
+      query: { label: 'downloads', color: 'green' },
+      answer: { schemaVersion: 1, label: 'downloads', message: '0', color: 'green', cacheSeconds: 300, count: 0 },
+    },
+    unknownType: {
+      summary: 'A type that is not configured',
+      params: { type: 'nothing', key: 'app.tgz' },
+      status: 404,
+      answer: {
+        schemaVersion: 1,
+        label: 'counter',
+        message: 'not found',
+        color: 'red',
+        isError: true,
+        cacheSeconds: 300,
+      },
+    },
+  },
+} as const satisfies Operation
+
+function drawn<Texts extends Record<number, string>>(texts: Texts) {
+  const answers = Object.entries(texts).map(([status, description]) => [
+    status,
+    { description, contentType: 'image/svg+xml', headers: ['Cache-Control'] },
+  ])
+  return Object.fromEntries(answers) as {
+    [Status in keyof Texts]: {
+      description: string
+      contentType: string
+      headers: ['Cache-Control']
+    }
+  }
+}

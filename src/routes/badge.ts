@@ -1,0 +1,141 @@
+import { type Context, Hono } from 'hono'
+import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import type { RecentPeriod } from '../counters/history/recent-period.ts'
+import { hash64 } from '../counters/key-hash.ts'
+import { toJsonNumber } from '../database/numbers.ts'
+import type { AppEnv } from '../http/context.ts'
+import { describe } from '../http/endpoint.ts'
+import { revalidated } from '../http/etag.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
+import { logFailure, Problem } from '../http/problem.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { readQuery } from '../http/query-string.ts'
+import { readCountersFor, readRecentFor } from '../http/read-for-request.ts'
+import { readableByAll } from '../http/reading-cors.ts'
+import { isolateOf } from '../isolate.ts'
+import { type Badge, drawBadge } from '../views/badge/badge.ts'
+import { showCount } from '../views/badge/format-count.ts'
+import { jsonBadge, svgBadge, svgQuery } from './badge-contract.ts'
+
+/** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
+const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
+/** The least that shields.io accepts. */
+const SHIELDS_CACHE_SECONDS = 300
+
+/** Makes an image harmless if it is opened as a page, and lets every page embed it. */
+const SVG_HEADERS = {
+  'Content-Type': 'image/svg+xml; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
+const routes = new Hono<AppEnv>()
+routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
+
+/**
+ * Counts as badges for README pages: `/badge/:type/:key.svg`, and `.json` for shields.io to draw. Only for public types. Every
+ * answer is a badge, errors included: a page must not look broken, and an image has no other way to report an error.
+ */
+export const badges = routes.get(
+  '/badge/:type/*',
+  revalidated,
+  describe([svgBadge, jsonBadge], async (c) => {
+    // Not decoded yet: the suffix is part of the path. A key may also end in a suffix, in front of the path's own.
+    const path = rawPathKey(c)
+    const format = /\.(svg|json)$/.exec(path)?.[1]
+    if (format === undefined) return c.notFound()
+    try {
+      if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+      const type = publicType(c)
+      const key = decodeKey(path.slice(0, -1 - format.length))
+      const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+      return format === 'svg' ? await svg(c, type, counter) : await json(c, type, counter)
+    } catch (error) {
+      const problem = problemOf(error)
+      if (problem.status >= 500) logFailure(c, problem)
+      return refusal(c, problem, format === 'svg')
+    }
+  }),
+)
+
+/** The type that the path names. Types that are not public do not exist for images, which have no token. */
+function publicType(c: Context<AppEnv>): CounterType {
+  const type = pathType(c)
+  if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
+  return type
+}
+
+async function svg(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
+  const query = readQuery(c, svgBadge.query)
+  const count = await countOf(c, counter, query.period)
+  const badge: Badge = {
+    label: query.label ?? labelOf(type),
+    message: showCount(count, { compact: query.compact === 'true' }),
+    color: query.color ?? 'blue',
+    labelColor: query.label_color ?? 'grey',
+    style: query.style,
+  }
+  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
+  const tag = (await hash64(JSON.stringify(badge))).toString(16)
+  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
+}
+
+async function json(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
+  const query = readQuery(c, jsonBadge.query)
+  const count = await countOf(c, counter, query.period)
+  const answer = {
+    schemaVersion: 1,
+    label: query.label ?? labelOf(type),
+    message: showCount(count, { compact: query.compact === 'true' }),
+    color: query.color ?? 'blue',
+    ...(query.label_color !== undefined && { labelColor: query.label_color }),
+    ...(query.style !== undefined && { style: query.style }),
+    cacheSeconds: SHIELDS_CACHE_SECONDS,
+    // shields.io shows "invalid properties: count" for a member that its schema does not have
+    // (badges/shields, services/endpoint-common.js). Its servers give their name; all others get the number.
+    ...(!/^shields/i.test(c.req.header('User-Agent') ?? '') && { count: toJsonNumber(count) }),
+  }
+  return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
+}
+
+/** The number that a badge shows. */
+async function countOf(c: Context<AppEnv>, counter: CounterAddress, period: RecentPeriod | 'all'): Promise<bigint> {
+  if (period !== 'all') return readRecentFor(c, counter, period)
+  const { readings } = await readCountersFor(c, [counter])
+  const [reading] = readings
+  return reading!.total + reading!.pending
+}
+
+function labelOf(type: CounterType): string {
+  return type.name.replaceAll('_', ' ')
+}
+
+/** A badge that says what is wrong. It never repeats what the client sent. */
+function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+  const badge = { label: 'counter', message: saidOf(problem), color: problem.status < 500 ? 'red' : 'lightgrey' }
+  const cacheControl = problem.status < 500 ? 'public, max-age=60' : 'no-store'
+  const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
+  if (drawn) {
+    const image = drawBadge({ ...badge, labelColor: 'grey', style: 'flat' })
+    return c.body(image, problem.status, { ...SVG_HEADERS, ...headers })
+  }
+  const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
+  return c.json(answer, problem.status, headers)
+}
+
+function saidOf({ code, status, details }: Problem): string {
+  if (code === 'malformed_key') return 'key is not percent-encoded UTF-8'
+  if (code === 'malformed_query') return 'query is not percent-encoded UTF-8'
+  if (code === 'not_found') return 'write / in the key as %2F'
+  const [wrong] = details.errors ?? []
+  // The rules are our own text. A field name is repeated only if it is one of ours.
+  if (code === 'invalid_request' && wrong !== undefined) {
+    const ours = wrong.field === 'key' || Object.hasOwn(svgQuery, wrong.field)
+    return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
+  }
+  if (status === 404) return 'not found'
+  return status === 503 ? 'unavailable' : 'error'
+}

@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { MAX_READ } from '../counters/read/read-counters.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { exampleProblem, READING } from '../openapi/problem-schema.ts'
+import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
+
+const consistency = once(
+  z
+    .enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' })
+    .default('exact')
+    .describe(
+      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+    ),
+)
+const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
+
+const reading = z
+  .strictObject({
+    type: z.string(),
+    key: z.string(),
+    count: count.describe('The exact count: total + pending.'),
+    total: count.describe('The part that has been rolled up.'),
+    pending: count.describe('The part that has not been rolled up yet.'),
+    rolledUpAt: instant.nullable().describe('When the counter was last rolled up; null if never.'),
+  })
+  .meta({ id: 'Reading' })
+
+const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
+
+export const read = {
+  id: 'read',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/counters/{type}/{key}',
+  summary: 'Get a counter',
+  description: 'A key that was never counted returns zeros.',
+  access: 'token-unless-public',
+  params: COUNTER_PARAMS,
+  query: { consistency },
+  answers: { 200: { description: 'The counter.', schema: reading } },
+  revalidated: true,
+  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  examples: {
+    exact: {
+      summary: 'An exact count',
+      params: { type: 'page_view', key: '/blog/hello' },
+      answer: {
+        type: 'page_view',
+        key: '/blog/hello',
+        count: 12,
+        total: 10,
+        pending: 2,
+        rolledUpAt: '2026-11-20T10:00:00.000Z',
+      },
+    },
+    rolled: {
+      summary: 'As of the last roll-up',
+      params: { type: 'page_view', key: '/never' },
+      query: { consistency: 'rolled' },
+      answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED },
+    },
+  },
+} as const satisfies Operation
+
+export const readMany = {
+  id: 'readMany',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/counters/{type}',
+  summary: 'List counters',
+  description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
+  access: 'token-unless-public',
+  params: { type: typeParam },
+  query: {
+    key: z
+      .array(z.string(), { error: KEYS_RULE })
+      .min(1, KEYS_RULE)
+      .max(MAX_READ, KEYS_RULE)
+      .describe('A key. Repeat the parameter for each key: `?key=a&key=b`.'),
+    consistency,
+  },
+  answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading) }) } },
+  revalidated: true,
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  examples: {
+    two: {
+      summary: 'Two counters',
+      params: { type: 'page_view' },
+      query: { key: ['/a', '/b'] },
+      answer: {
+        counters: [
+          { type: 'page_view', key: '/a', ...NEVER_COUNTED },
+          { type: 'page_view', key: '/b', ...NEVER_COUNTED },
+        ],
+      },
+    },
+    emptyKey: {
+      summary: 'An empty key',
+      params: { type: 'page_view' },
+      query: { key: ['/a', ''] },
+      status: 422,
+      answer: exampleProblem('invalid_request', 'key.1 must not be empty.', [
+        { field: 'key.1', message: 'must not be empty' },
+      ]),
+    },
+    unknownType: {
+      summary: 'A type that is not configured',
+      params: { type: 'nothing' },
+      query: { key: ['/a'] },
+      status: 404,
+      answer: exampleProblem(
+        'unknown_type',
+        'The type in the path is not configured. Public types: page_view, download.',
+      ),
+    },
+  },
+} as const satisfies Operation

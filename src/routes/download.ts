@@ -1,0 +1,137 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import type { AppEnv } from '../http/context.ts'
+import { countVisit } from '../http/count-once-per-visitor.ts'
+import { describe } from '../http/endpoint.ts'
+import { hitOf, tellHit } from '../http/hit-header.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
+import { logFailure, Problem } from '../http/problem.ts'
+import { isolateOf } from '../isolate.ts'
+import { log } from '../log.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { exampleProblem } from '../openapi/problem-schema.ts'
+import { typeParam } from '../openapi/shared-schemas.ts'
+import { skipsStart } from '../visits/byte-range.ts'
+import { destinationOf } from '../visits/download-url.ts'
+import { exclusionOf } from '../visits/exclusion.ts'
+
+/** Milliseconds that a download waits to be counted. Counting goes on without it. */
+const MAX_WAIT_MS = 500
+/** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
+const DEDUPE_SECONDS = 30
+
+const download = {
+  id: 'download',
+  tag: 'Counting',
+  method: 'get',
+  path: '/d/{type}/{key}',
+  summary: 'Count a download and redirect to the file',
+  description:
+    'Counts the download and redirects to the type’s `redirect_to` followed by the key. Some requests are redirected without being ' +
+    'counted: HEAD, ranges that do not begin at the first byte, bots, and the same visitor again within 30 seconds ' +
+    '(`dedupe_seconds`). A download waits at most half a second for its count, and is redirected even if counting fails.',
+  access: 'anyone',
+  params: {
+    type: typeParam,
+    key: z.string().describe('The path of the file. Slashes need not be percent-encoded.'),
+  },
+  headers: {
+    Range: z
+      .string()
+      .optional()
+      .describe('The requested part of the file. A range that does not begin at the first byte is not counted.'),
+    'User-Agent': z
+      .string()
+      .optional()
+      .describe(
+        'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
+      ),
+  },
+  answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
+  problems: ['malformed_key', 'not_found', 'unknown_type', 'invalid_request'],
+  problemHeaders: ['X-Hit'],
+  examples: {
+    file: {
+      summary: 'A file',
+      params: { type: 'download', key: 'v1.2/app.zip' },
+      headers: { 'User-Agent': 'curl/8.17.0' },
+      says: { Location: 'http://127.0.0.1:8788/files/v1.2/app.zip', 'X-Hit': 'counted' },
+    },
+    rest: {
+      summary: 'A resumed download, not counted again',
+      params: { type: 'download', key: 'v1.2/app.zip' },
+      headers: { 'User-Agent': 'curl/8.17.0', Range: 'bytes=1000-' },
+      says: { Location: 'http://127.0.0.1:8788/files/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
+    },
+    noDownloads: {
+      summary: 'A type without downloads',
+      params: { type: 'page_view', key: 'app.zip' },
+      status: 404,
+      answer: exampleProblem(
+        'not_found',
+        'This type has no downloads: redirect_to in its settings says where they are.',
+      ),
+      says: { 'X-Hit': 'ignored; reason=not_found' },
+    },
+  },
+} as const satisfies Operation
+
+/** Counts a download and redirects to the file. */
+export const downloads = new Hono<AppEnv>().get(
+  '/d/:type/*',
+  tellHit,
+  describe(download, async (c) => {
+    const type = pathType(c)
+    if (type.redirectTo === null) {
+      throw new Problem('not_found', {
+        detail: 'This type has no downloads: redirect_to in its settings says where they are.',
+      })
+    }
+    const key = decodeKey(rawPathKey(c))
+    const destination = destinationOf(type.redirectTo, key)
+    if (destination === null) {
+      throw new Problem('not_found', {
+        detail: 'A download is a path of names, without empty ones, ".", "..", backslashes and control characters.',
+      })
+    }
+    const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+    const said = await withinBound(c, countDownload(c, type, counter))
+    return new Response(null, {
+      status: 302,
+      headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
+    })
+  }),
+)
+
+/** Counts a request, if it is a download. Never fails. */
+async function countDownload(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<string> {
+  if (c.req.method === 'HEAD') return 'ignored; reason=head'
+  if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
+  try {
+    const { bots, config } = isolateOf(c.env)
+    const context = { bots, rateLimit: config.rateLimit, downloads: true }
+    const excluded = await exclusionOf(c.req.raw.headers, type, context)
+    if (excluded !== null) return `ignored; reason=${excluded}`
+    const dedupeSeconds = type.dedupeSeconds ?? DEDUPE_SECONDS
+    return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
+  } catch (error) {
+    if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
+    else if (error.status >= 500) logFailure(c, error)
+    return hitOf(error)
+  }
+}
+
+/** Waits for the count, but not for long. Counting goes on after that. */
+async function withinBound(c: Context<AppEnv>, counting: Promise<string>): Promise<string> {
+  c.executionCtx.waitUntil(counting)
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(resolve, MAX_WAIT_MS, 'unknown')
+  try {
+    return await Promise.race([counting, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

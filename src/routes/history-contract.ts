@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import { DEFAULT_POINTS, HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
+import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
+
+const TIME_RULE =
+  'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
+const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
+
+const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
+
+const historyQuery = {
+  by: once(z.enum(HISTORY_UNITS, { error: BY_RULE }).default('day').describe('The length of a period.')),
+  from: once(
+    time
+      .optional()
+      .describe(
+        `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+      ),
+  ),
+  to: once(
+    time.optional().describe('The end of the range, exclusive. By default, the current period is the last one.'),
+  ),
+  tz: once(
+    z.string().default('UTC').describe('The time zone in which days and months begin, such as `Europe/Berlin`.'),
+  ),
+}
+
+const clock = z.iso.datetime({ offset: true })
+const points = {
+  by: z.enum(HISTORY_UNITS),
+  timeZone: z.string(),
+  from: clock,
+  to: clock.describe('Exclusive.'),
+  points: z
+    .array(z.strictObject({ start: clock, count }))
+    .describe('All periods of the range, including those without counts.'),
+}
+
+const EMPTY_DAYS = {
+  by: 'day',
+  timeZone: 'Europe/Berlin',
+  from: '2026-11-01T00:00:00+01:00',
+  to: '2026-11-03T00:00:00+01:00',
+  points: [
+    { start: '2026-11-01T00:00:00+01:00', count: 0 },
+    { start: '2026-11-02T00:00:00+01:00', count: 0 },
+  ],
+}
+const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
+
+export const historyOfCounter = {
+  id: 'history',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/counters/{type}/{key}/history',
+  summary: 'Get the history of a counter',
+  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
+  access: 'token-unless-public',
+  params: COUNTER_PARAMS,
+  query: historyQuery,
+  answers: {
+    200: {
+      description: 'The counts of the periods, and the adjustments.',
+      schema: z
+        .strictObject({
+          type: z.string(),
+          key: z.string(),
+          ...points,
+          adjustments: z
+            .array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count }))
+            .describe('Changes that were set or imported, not counted.'),
+        })
+        .meta({ id: 'History' }),
+    },
+  },
+  revalidated: true,
+  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  examples: {
+    days: {
+      summary: 'Two days in Berlin',
+      params: { type: 'page_view', key: '/never' },
+      query: TWO_DAYS,
+      answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [] },
+    },
+    backwards: {
+      summary: 'A range that ends before it begins',
+      params: { type: 'page_view', key: '/never' },
+      query: { from: '2026-11-02', to: '2026-11-01' },
+      status: 422,
+      answer: exampleProblem('invalid_request', 'to must be after "from".', [
+        { field: 'to', message: 'must be after "from"' },
+      ]),
+    },
+  },
+} as const satisfies Operation
+
+export const historyOfType = {
+  id: 'typeHistory',
+  tag: 'Reading',
+  method: 'get',
+  path: '/v1/types/{type}/history',
+  summary: 'Get the history of a type',
+  description: 'The sum over all counters of the type, as of the last roll-up.',
+  access: 'token-unless-public',
+  params: { type: typeParam },
+  query: historyQuery,
+  answers: {
+    200: {
+      description: 'The counts of the periods.',
+      schema: z.strictObject({ type: z.string(), ...points }).meta({ id: 'TypeHistory' }),
+    },
+  },
+  revalidated: true,
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  examples: {
+    days: {
+      summary: 'Two days in Berlin',
+      params: { type: 'page_view' },
+      query: TWO_DAYS,
+      answer: { type: 'page_view', ...EMPTY_DAYS },
+    },
+  },
+} as const satisfies Operation

@@ -1,0 +1,122 @@
+import * as z from 'zod'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { typeParam } from '../openapi/shared-schemas.ts'
+import { keyField, typeField } from './request-fields.ts'
+
+const parameter = (rule: string) => z.string({ error: rule })
+const hitQuery = {
+  type: once(parameter('must be the name of a counter type').describe(typeParam.description!)),
+  key: once(parameter('must be a key').describe('The key, percent-encoded.')),
+}
+
+/** The header by which bots are recognized. */
+const VISITOR = {
+  'User-Agent': z
+    .string()
+    .optional()
+    .describe(
+      'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
+    ),
+}
+const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
+
+export const postHit = {
+  id: 'hit',
+  tag: 'Counting',
+  method: 'post',
+  path: '/hit',
+  summary: 'Count a view',
+  description:
+    'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
+    'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+  access: 'anyone',
+  query: hitQuery,
+  headers: VISITOR,
+  body: {
+    schema: z.strictObject(
+      { type: typeField.describe(typeParam.description!), key: keyField.describe('The key, not percent-encoded.') },
+      { error: 'must be an object with type and key' },
+    ),
+    // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
+    maxBytes: 8 * 1024,
+    // sendBeacon and requests that must not need a preflight send text/plain.
+    contentTypes: ['application/json', 'text/plain'],
+  },
+  either: true,
+  answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
+  problems: [
+    'malformed_body',
+    'malformed_query',
+    'body_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...COUNTING,
+  ],
+  problemHeaders: ['X-Hit'],
+  examples: {
+    body: {
+      summary: 'In the body',
+      headers: FIREFOX,
+      body: { type: 'page_view', key: '/blog/hello' },
+      says: { 'X-Hit': 'counted' },
+    },
+    query: {
+      summary: 'In the query',
+      query: { type: 'page_view', key: '/blog/hello' },
+      headers: FIREFOX,
+      says: { 'X-Hit': 'counted' },
+    },
+    bot: {
+      summary: 'A bot, which is not counted',
+      query: { type: 'page_view', key: '/blog/hello' },
+      headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
+      says: { 'X-Hit': 'ignored; reason=bot' },
+    },
+    unknownType: {
+      summary: 'A type that is not configured',
+      headers: FIREFOX,
+      body: { type: 'nothing', key: '/blog/hello' },
+      status: 422,
+      answer: exampleProblem('invalid_request', 'type is not a configured counter type.', [
+        { field: 'type', message: 'is not a configured counter type' },
+      ]),
+      says: { 'X-Hit': 'ignored; reason=type' },
+    },
+  },
+} as const satisfies Operation
+
+export const getPixel = {
+  id: 'hitPixel',
+  tag: 'Counting',
+  method: 'get',
+  path: '/hit.gif',
+  summary: 'Count a view with an image',
+  description: 'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
+  access: 'anyone',
+  query: hitQuery,
+  headers: VISITOR,
+  answers: {
+    200: {
+      description: 'A transparent pixel, even if the view was not counted.',
+      contentType: 'image/gif',
+      headers: ['X-Hit'],
+    },
+  },
+  problems: [],
+  examples: {
+    pixel: {
+      summary: 'A view',
+      query: { type: 'page_view', key: '/blog/hello' },
+      headers: FIREFOX,
+      says: { 'X-Hit': 'counted' },
+    },
+    unknownType: {
+      summary: 'A type that is not configured',
+      query: { type: 'nothing', key: '/blog/hello' },
+      headers: FIREFOX,
+      says: { 'X-Hit': 'ignored; reason=type' },
+    },
+  },
+} as const satisfies Operation

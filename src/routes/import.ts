@@ -1,0 +1,133 @@
+import * as z from 'zod'
+import { importCounts } from '../counters/adjust/import-counts.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { neededIdempotencyKey } from '../http/idempotency-key.ts'
+import { readJson } from '../http/json-body.ts'
+import { listedCounters } from '../http/named-counters.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { isolateOf } from '../isolate.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { IMPORT_KEY } from '../openapi/headers.ts'
+import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { typeParam } from '../openapi/shared-schemas.ts'
+import { importedCountField, keyField, typeField } from './request-fields.ts'
+
+/** The maximum number of rows in a request. */
+const MAX_ROWS = 1_000
+
+/** The rule for a row's day. */
+const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
+const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
+
+const row = z
+  .strictObject(
+    {
+      type: typeField.describe(typeParam.description!),
+      key: keyField.describe('The key, not percent-encoded.'),
+      count: importedCountField.describe('The number to add. Beyond 2^53, send it as a string of digits.'),
+      day: z.iso
+        .date({ error: DAY_RULE })
+        .optional()
+        .describe('The day in the history that the count belongs to (UTC).'),
+    },
+    { error: 'must be an object' },
+  )
+  .meta({ id: 'ImportedCount' })
+
+const addImport = {
+  id: 'import',
+  tag: 'Changing',
+  method: 'post',
+  path: '/v1/imports',
+  summary: 'Import counts',
+  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
+  access: 'token',
+  query: {},
+  headers: IMPORT_KEY,
+  body: {
+    // A thousand keys of 512 bytes and their frames fit with room to spare.
+    maxBytes: 1024 * 1024,
+    schema: z.strictObject(
+      { counters: z.array(row, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_ROWS, LENGTH_RULE) },
+      { error: 'must be an object with counters' },
+    ),
+  },
+  answers: {
+    200: {
+      description: 'Added, by this request or by an earlier one with the same idempotency key.',
+      headers: ['Idempotent-Replayed'],
+      schema: z.strictObject({ imported: z.int().describe('The number of rows.') }).meta({ id: 'Imported' }),
+    },
+  },
+  problems: [
+    'malformed_body',
+    'malformed_query',
+    'unauthorized',
+    'body_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...ADJUSTING,
+  ],
+  examples: {
+    oneDay: {
+      summary: 'One count with a day, one without',
+      headers: { 'Idempotency-Key': 'old-counter-part-1' },
+      body: {
+        counters: [
+          { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
+          { type: 'download', key: 'app.tgz', count: 4711 },
+        ],
+      },
+      answer: { imported: 2 },
+    },
+    again: {
+      summary: 'The same request again',
+      headers: { 'Idempotency-Key': 'old-counter-part-1' },
+      body: {
+        counters: [
+          { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
+          { type: 'download', key: 'app.tgz', count: 4711 },
+        ],
+      },
+      answer: { imported: 2 },
+      says: { 'Idempotent-Replayed': 'true' },
+    },
+    tomorrow: {
+      summary: 'A day in the future',
+      headers: { 'Idempotency-Key': 'old-counter-part-2' },
+      body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
+      status: 422,
+      answer: exampleProblem('invalid_request', `counters.0.day ${DAY_RULE}.`, [
+        { field: 'counters.0.day', message: DAY_RULE },
+      ]),
+    },
+  },
+} as const satisfies Operation
+
+/** Imports counts from elsewhere: all of them or none. */
+export const imports = endpoint(addImport, async (c) => {
+  const id = await neededIdempotencyKey(c, 'import')
+  const body = await readJson(c, addImport.body.schema)
+  const isolate = isolateOf(c.env)
+  const now = new Date()
+  const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
+  const counters = await listedCounters(isolate, 'counters', body.counters, (entry) => {
+    const day = dayOf(entry)
+    return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
+  })
+  const rows = body.counters.map((entry, index) => {
+    return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
+  })
+  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, { id, at: now })
+  // A client that hangs up must not leave a transaction open that holds locks.
+  c.executionCtx.waitUntil(importing.catch(() => {}))
+  const outcome = await importing.catch((error: unknown) => {
+    throw problemOf(error, { may: 'have been done', advice: 'Send it again with the same Idempotency-Key.' })
+  })
+  const answer = { imported: rows.length }
+  return c.json(answer, 200, {
+    'Cache-Control': 'no-store',
+    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
+  })
+})

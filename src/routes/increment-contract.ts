@@ -1,0 +1,183 @@
+import * as z from 'zod'
+import { once } from '../http/query-string.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { COUNTER_PARAMS, count, typeParam } from '../openapi/shared-schemas.ts'
+import { byField, keyField, typeField } from './request-fields.ts'
+
+export const increment = {
+  id: 'increment',
+  tag: 'Counting',
+  method: 'post',
+  path: '/v1/counters/{type}/{key}',
+  summary: 'Add to a counter',
+  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+  access: 'token',
+  params: COUNTER_PARAMS,
+  query: {
+    return: once(
+      z
+        .literal('count', { error: 'must be "count" if given' })
+        .optional()
+        .describe('`count`: also return the new count.'),
+    ),
+  },
+  headers: IDEMPOTENCY_KEY,
+  body: {
+    maxBytes: 1024,
+    schema: z.strictObject(
+      { by: byField.default(1).describe('The number to add.') },
+      { error: 'must be an object such as {"by":1}' },
+    ),
+    optional: true,
+  },
+  answers: {
+    200: {
+      description: 'Counted: committed to the database.',
+      schema: z
+        .strictObject({
+          type: z.string(),
+          key: z.string(),
+          added: z.int(),
+          count: count
+            .nullable()
+            .optional()
+            .describe('The new count, if requested. null: the increment was counted, but the count could not be read.'),
+        })
+        .meta({ id: 'Added' }),
+      headers: ['X-Hit'],
+    },
+    202: {
+      description: 'Queued, because the database is unavailable. It will be counted later.',
+      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.null().optional() }),
+      headers: ['X-Hit'],
+    },
+  },
+  problems: [
+    'malformed_body',
+    'malformed_key',
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'body_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...COUNTING,
+  ],
+  problemHeaders: ['X-Hit'],
+  examples: {
+    five: {
+      summary: 'Add 5 and return the new count',
+      params: { type: 'download', key: 'app-1.2.0.tgz' },
+      query: { return: 'count' },
+      body: { by: 5 },
+      answer: { type: 'download', key: 'app-1.2.0.tgz', added: 5, count: 5 },
+      says: { 'X-Hit': 'counted' },
+    },
+    one: {
+      summary: 'Add 1 with an idempotency key',
+      params: { type: 'page_view', key: '/blog/hello' },
+      headers: { 'Idempotency-Key': 'visit-4711' },
+      answer: { type: 'page_view', key: '/blog/hello', added: 1 },
+      says: { 'X-Hit': 'counted' },
+    },
+    unknownType: {
+      summary: 'A type that is not configured: nothing is counted',
+      params: { type: 'nothing', key: 'app-1.2.0.tgz' },
+      body: { by: 5 },
+      status: 404,
+      answer: exampleProblem(
+        'unknown_type',
+        'The type in the path is not configured. Public types: page_view, download.',
+      ),
+      says: { 'X-Hit': 'ignored; reason=unknown_type' },
+    },
+    withoutToken: {
+      summary: 'Without the token',
+      params: { type: 'download', key: 'app-1.2.0.tgz' },
+      body: { by: 5 },
+      status: 401,
+      answer: exampleProblem('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.'),
+      says: { 'X-Hit': 'ignored; reason=unauthorized' },
+    },
+  },
+} as const satisfies Operation
+
+/** The maximum number of increments in a request. */
+const MAX_INCREMENTS = 1_000
+
+const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
+const listed = z
+  .strictObject(
+    {
+      type: typeField.describe(typeParam.description!),
+      key: keyField.describe('The key, not percent-encoded.'),
+      by: byField.default(1).describe('The number to add.'),
+    },
+    { error: 'must be an object' },
+  )
+  .meta({ id: 'Increment' })
+
+const accepted = z.strictObject({ accepted: z.int().describe('The number of increments.') }).meta({ id: 'Accepted' })
+
+export const incrementMany = {
+  id: 'incrementMany',
+  tag: 'Counting',
+  method: 'post',
+  path: '/v1/increments',
+  summary: 'Add to many counters',
+  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
+  access: 'token',
+  query: {},
+  headers: IDEMPOTENCY_KEY,
+  body: {
+    // A thousand keys of 512 bytes and their frames fit with room to spare.
+    maxBytes: 1024 * 1024,
+    schema: z.strictObject(
+      { increments: z.array(listed, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_INCREMENTS, LENGTH_RULE) },
+      { error: 'must be an object with increments' },
+    ),
+  },
+  answers: {
+    200: { description: 'Counted: committed to the database.', schema: accepted, headers: ['X-Hit'] },
+    202: {
+      description: 'Queued, because the database is unavailable. They will be counted later.',
+      schema: accepted,
+      headers: ['X-Hit'],
+    },
+  },
+  problems: [
+    'malformed_body',
+    'malformed_query',
+    'unauthorized',
+    'body_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...COUNTING,
+  ],
+  problemHeaders: ['X-Hit'],
+  examples: {
+    two: {
+      summary: 'Two counters, with an idempotency key',
+      headers: { 'Idempotency-Key': 'import-2026-11-20-part-1' },
+      body: {
+        increments: [
+          { type: 'page_view', key: '/a' },
+          { type: 'download', key: 'app.tgz', by: 3 },
+        ],
+      },
+      answer: { accepted: 2 },
+      says: { 'X-Hit': 'counted' },
+    },
+    unknownType: {
+      summary: 'A type that is not configured: nothing is counted',
+      body: { increments: [{ type: 'nothing', key: '/a' }] },
+      status: 422,
+      answer: exampleProblem('invalid_request', 'increments.0.type is not a configured counter type.', [
+        { field: 'increments.0.type', message: 'is not a configured counter type' },
+      ]),
+      says: { 'X-Hit': 'ignored; reason=invalid_request' },
+    },
+  },
+} as const satisfies Operation

@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import type { Config } from '../config/config.ts'
+import type { Ledger } from '../counters/ledger/totals.ts'
+import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
+import { toJsonNumber } from '../database/numbers.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { Problem } from '../http/problem.ts'
+import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { DATABASE } from '../openapi/problem-schema.ts'
+import { count } from '../openapi/shared-schemas.ts'
+
+/** Milliseconds for which a request waits for a roll-up that is running. */
+const WAIT_FOR_LEASE_MS = 8_000
+/** Not more often, because each look takes 2 of the 50 subrequests that the free plan allows. */
+const POLL_MS = 2_000
+
+const summary = z
+  .strictObject({
+    outcome: z
+      .enum(['complete', 'partial', 'busy'])
+      .describe('`partial`: the next run continues where this one stopped.'),
+    moved: count.describe('The sum of the counts moved into totals.'),
+    counters: z.int(),
+    slots: z.int(),
+    pages: z.int().describe('The number of transactions.'),
+    overtaken: z.int().describe('Pages that another run moved first.'),
+    stuck: z.int().describe('Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
+    statements: z.int(),
+    milliseconds: z.number(),
+    left: z.int().nullable().describe('Slots that are still pending; null if not checked.'),
+    behindSeconds: z.int().nullable().describe('Seconds since a run last left nothing pending; null if never.'),
+  })
+  .meta({ id: 'RollUpSummary' })
+
+const rollUpOnce = {
+  id: 'rollUp',
+  tag: 'Operating',
+  method: 'post',
+  path: '/v1/rollup',
+  summary: 'Roll up now',
+  description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
+  access: 'token',
+  query: {},
+  answers: { 200: { description: 'A summary of the run.', schema: summary } },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'rollup_running', ...DATABASE],
+  examples: {
+    rollUp: {
+      summary: 'Twelve counts of two counters',
+      answer: {
+        outcome: 'complete',
+        moved: 12,
+        counters: 2,
+        slots: 3,
+        pages: 1,
+        overtaken: 0,
+        stuck: 0,
+        statements: 14,
+        milliseconds: 9,
+        left: 0,
+        behindSeconds: 0,
+      },
+    },
+  },
+} as const satisfies Operation
+
+/** Rolls up now. */
+export const rollup = endpoint(rollUpOnce, async (c) => {
+  const { config, reads } = isolateOf(c.env)
+  const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals }, config)
+  // A client that hangs up must not leave a transaction open that holds locks.
+  c.executionCtx.waitUntil(run.catch(() => {}))
+  const summary = await run
+  return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
+})
+
+/**
+ * Rolls up, if necessary after another run has ended.
+ *
+ * @throws {Problem} 409 if that run takes too long
+ */
+async function rollUpNow(ledger: Ledger, config: Config): Promise<RollUpSummary> {
+  const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
+  for (;;) {
+    const summary = await rollUpPages(ledger, { ...config.rollUp, at: new Date() })
+    if (summary.outcome !== 'busy') return summary
+    if (Date.now() > giveUpAt) {
+      throw new Problem('rollup_running', {
+        detail: 'Another roll-up is still running. It does the same work; see GET /v1/status.',
+        headers: { 'Retry-After': '10' },
+      })
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}

@@ -1,0 +1,45 @@
+import type { Hono } from 'hono'
+import type { BlankEnv, ExtractSchema } from 'hono/types'
+import { badges } from './badge.ts'
+import { counter, counters } from './counters.ts'
+import { dashboard } from './dashboard.ts'
+import { downloads } from './download.ts'
+import { exports } from './export.ts'
+import { health } from './health.ts'
+import { counterHistory, typeHistory } from './history.ts'
+import { hit } from './hit.ts'
+import { imports } from './import.ts'
+import { increment, increments } from './increment.ts'
+import { rollup } from './rollup.ts'
+import { search } from './search.ts'
+import { reset, set } from './set.ts'
+import { status } from './status.ts'
+import { top } from './top.ts'
+import { verify } from './verify.ts'
+
+/** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
+export const PROGRAM_ROUTES = [
+  hit,
+  health,
+  increments,
+  increment,
+  counter,
+  counters,
+  set,
+  reset,
+  imports,
+  counterHistory,
+  typeHistory,
+  top,
+  search,
+  exports,
+  status,
+  rollup,
+  verify,
+] as const
+
+/** The routes that browsers call. `beacon` and `reference` are registered by the app itself. */
+export const BROWSER_ROUTES = [downloads, badges, dashboard] as const
+
+/** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
+export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

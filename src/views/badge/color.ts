@@ -1,0 +1,76 @@
+/** A badge's color: one of the names below, or 3 or 6 hexadecimal digits. */
+export type BadgeColor = string
+
+// The color names of shields.io (https://shields.io/badges), so that badges can move here unchanged, and some names from
+// CSS. The shades are our own: they are easy to tell apart and to read text on. The prototype is null because
+// "constructor" is not a color.
+const NAMED: Record<string, string> = Object.assign(Object.create(null), {
+  brightgreen: '8ae65c',
+  green: '3f8f1a',
+  yellowgreen: '6f7a12',
+  yellow: 'f2d024',
+  orange: 'ffb13b',
+  red: 'c93a3a',
+  blue: '006fb0',
+  purple: '8a3fd1',
+  pink: 'c93a7c',
+  cyan: '0f7f8f',
+  grey: '555555',
+  gray: '555555',
+  lightgrey: 'd0d0d0',
+  lightgray: 'd0d0d0',
+  black: '1f1f1f',
+  success: '8ae65c',
+  informational: '006fb0',
+  important: 'ffb13b',
+  critical: 'c93a3a',
+  inactive: 'd0d0d0',
+})
+
+/** The rule for a color, for error messages. */
+export const COLOR_RULE = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
+
+/** Minimum contrast of white text. WCAG 2.2, 1.4.3 asks for 4.5; the style "flat" needs more, because it adds a sheen. */
+const CONTRAST = 5
+/** The drawing library uses white text up to this brightness, and black text above it. */
+const WHITE_TEXT_UP_TO = 0.69
+
+/**
+ * Parses a color: a name, or hexadecimal digits with or without "#", in upper or lower case.
+ *
+ * @returns the name or the digits in lower case; `undefined` if the text is not a color
+ */
+export function parseColor(text: string): BadgeColor | undefined {
+  const name = text.toLowerCase()
+  if (NAMED[name] !== undefined) return name
+  return /^#?([\da-f]{3}|[\da-f]{6})$/.exec(name)?.[1]
+}
+
+/**
+ * The color to paint with. A color that makes white text hard to read is darkened; its hue stays.
+ *
+ * @param color a result of `parseColor`
+ * @returns six hexadecimal digits
+ */
+export function paintOf(color: BadgeColor): string {
+  const digits = NAMED[color] ?? (color.length === 3 ? color.replace(/./g, '$&$&') : color)
+  let rgb = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16))
+  if (brightness(rgb) <= WHITE_TEXT_UP_TO) {
+    while (1.05 / (luminance(rgb) + 0.05) < CONTRAST) rgb = rgb.map((channel) => Math.floor(channel * 0.97))
+  }
+  return rgb.map((channel) => channel.toString(16).padStart(2, '0')).join('')
+}
+
+/** Brightness from 0 to 1, by the drawing library's formula (https://www.w3.org/TR/AERT/#color-contrast). */
+function brightness([red = 0, green = 0, blue = 0]: number[]): number {
+  return (red * 299 + green * 587 + blue * 114) / 255_000
+}
+
+/** Relative luminance, from 0 to 1 (https://www.w3.org/TR/WCAG22/#dfn-relative-luminance). */
+function luminance(rgb: number[]): number {
+  const [red = 0, green = 0, blue = 0] = rgb.map((channel) => {
+    const share = channel / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

@@ -1,0 +1,78 @@
+import { html } from 'hono/html'
+import { SCRIPT, STYLE } from '../../browser/dashboard/assets.ts'
+import type { Html } from '../html-type.ts'
+
+/** A picture of three slots. The last one is the fullest. */
+const ICON =
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E'
+
+/** An HTML document around a page's body. */
+export function document(title: string, body: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${STYLE.path}">
+<script type="module" src="${SCRIPT.path}"></script>
+</head>
+<body>
+${body}
+</body>
+</html>`
+}
+
+/**
+ * A page for signed-in users, with links to all types and the state of the roll-up.
+ *
+ * @param types the names of all types
+ * @param current the name of the page's type
+ */
+export function signedInPage(title: string, types: readonly string[], current: string, main: Html): Html {
+  return document(
+    `${title} · Slotted Counter`,
+    html`<a class="skip" href="#main">Skip to content</a>
+<header class="top">
+<a class="brand" href="/">Slotted Counter</a>
+<nav aria-label="Types">${types.map((type) => typeLink(type, type === current))}</nav>
+<a href="/docs">API</a>
+<form method="post" action="/logout"><button class="quiet">Sign out</button></form>
+</header>
+<section class="live" aria-label="Roll-up">
+<p><b id="pending">–</b> pending slots</p>
+<p>Roll-up: <span id="lag">–</span></p>
+<button id="roll-up" class="quiet">Roll up now</button>
+<p id="live-message" role="status"></p>
+</section>
+<ul class="notice" id="problems" role="status" hidden></ul>
+<noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
+${main}`,
+  )
+}
+
+function typeLink(type: string, current: boolean): Html {
+  const href = `/?type=${encodeURIComponent(type)}`
+  return current ? html`<a href="${href}" aria-current="true">${type}</a>` : html`<a href="${href}">${type}</a>`
+}
+
+/** A group of buttons of which one is pressed. The script handles the clicks. */
+export function choice(id: string, label: string, options: readonly (readonly [value: string, label: string])[]): Html {
+  return html`<div class="choice" id="${id}" role="group" aria-label="${label}">${options.map(
+    ([value, text]) => html`<button type="button" value="${value}" aria-pressed="false">${text}</button>`,
+  )}</div>`
+}
+
+/** A chart, and its numbers as a table. */
+export function chart(id: string): Html {
+  return html`<div class="chart" id="${id}" role="img" aria-label="Chart"></div>
+<p class="message" id="${id}-message" role="status"></p>
+<details class="numbers"><summary>Show as a table</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
+<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th></tr></thead>
+<tbody id="${id}-rows"></tbody>
+</table></div></details>`
+}

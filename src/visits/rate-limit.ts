@@ -1,0 +1,25 @@
+import { log } from '../log.ts'
+import { networkOf } from './network.ts'
+
+/** The part of a rate limiting binding that is used here. */
+export interface RateLimit {
+  limit(options: { key: string }): Promise<{ success: boolean }>
+}
+
+/**
+ * Whether an address has exceeded its limit. It has not if there is no limit or no address. If the platform's rate limiting fails,
+ * requests are let through, because everything works without it.
+ *
+ * @param address the value of `CF-Connecting-IP`
+ * @param purpose gives requests of one purpose a separate limit; ends with a space
+ */
+export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
+  if (limit === null || address === null) return false
+  try {
+    const { success } = await limit.limit({ key: `${purpose}${networkOf(address)}` })
+    return !success
+  } catch (error) {
+    log('warn', 'rate_limit_failed', { error: String(error) })
+    return false
+  }
+}
