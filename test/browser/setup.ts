@@ -5,26 +5,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
-import { installPackages } from '../../local/packages.ts'
-import { buildWorker } from '../../local/workerd.ts'
+import { installPackages } from '../../local/processes/install-system-packages.ts'
+import { buildWorker } from '../../local/worker/workerd.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The Worker's module, built as `wrangler deploy` builds it, without anything of the tests in it. */
+    /** The Worker's module, built as `wrangler deploy` builds it, without any test code. */
     shippedWorker: string
-    /** The path of Chromium's program. */
+    /** The path of Chromium. */
     chromium: string
   }
 }
 
-/** The browser, and letters for what it shows. */
+/** The browser, and fonts for its pages. */
 const DEBIAN_PACKAGES = ['chromium', 'fonts-liberation']
 
-/** Builds the Worker, and sees to it that there is a browser, once for all tests of this folder. */
+/** Builds the Worker and finds or installs a browser, once for all tests in this folder. */
 export default async function setup(project: TestProject): Promise<void> {
   project.provide('chromium', (await findChromium()) ?? (await installChromium()))
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-shipped-'))
-  // Not a teardown, which an interrupted runner leaves out.
+  // Not in a teardown: an interrupted runner skips it.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   project.provide('shippedWorker', await buildWorker(directory))
 }
@@ -41,6 +41,6 @@ async function installChromium(): Promise<string> {
     throw new Error('The tests need Chromium. Install it, so that `chromium` runs it.')
   }
   const found = await findChromium()
-  if (found === undefined) throw new Error(`${DEBIAN_PACKAGES.join(' and ')} brought no Chromium.`)
+  if (found === undefined) throw new Error(`Chromium was not found after installing ${DEBIAN_PACKAGES.join(' and ')}.`)
   return found
 }

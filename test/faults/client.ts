@@ -1,18 +1,18 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import type { Part } from './part.ts'
+import type { Increment } from './increment.ts'
 
 /** The token of the Workers under test. */
 export const TOKEN = 'a-token-for-faults'
 
-/** Milliseconds after which a request that was not answered is a failure of the test: everybody gets an answer. */
+/** Milliseconds within which every request must be answered. */
 const ANSWER_MS = 40_000
 
 const agent = new Agent({ keepAlive: true })
 const api = { Authorization: `Bearer ${TOKEN}` }
 
-/** What a client knows of its increments: they are counted, certainly are not, or nobody told it. */
-export type Fate = 'counted' | 'refused' | 'unknown'
+/** What a client knows about its increments: they were counted, will be counted, were not counted, or it is unknown. */
+export type Fate = 'counted' | 'queued' | 'refused' | 'unknown'
 
 /** A request that counts. */
 export interface Message {
@@ -20,65 +20,104 @@ export interface Message {
   path: string
   headers?: Record<string, string>
   body?: unknown
+  /** Milliseconds within which it must be answered. Default: 40 s. */
+  answerMs?: number
 }
 
 /** A hit, as a browser sends it. */
-export function hitOf({ type, key }: Part): Message {
+export function hitOf({ type, key }: Increment): Message {
   return { method: 'POST', path: '/hit', body: { type, key } }
 }
 
+/** A hit by the image. */
+export function pixelOf({ type, key }: Increment): Message {
+  return { method: 'GET', path: `/hit.gif?type=${type}&key=${encodeURIComponent(key)}` }
+}
+
 /** An increment of one counter, as a program sends it. */
-export function incrementOf({ type, key, by }: Part): Message {
+export function incrementOf({ type, key, by }: Increment): Message {
   return { method: 'POST', path: `/v1/counters/${type}/${encodeURIComponent(key)}`, headers: api, body: { by } }
 }
 
-/** Increments of several counters, all of which count or none. */
-export function incrementsOf(increments: readonly Part[]): Message {
+/** Increments of several counters. All of them count, or none. */
+export function incrementsOf(increments: readonly Increment[]): Message {
   return { method: 'POST', path: '/v1/increments', headers: api, body: { increments } }
 }
 
-/** The same, under an idempotency key. */
+/** The message with an idempotency key. */
 export function under(key: string, message: Message): Message {
-  return { ...message, headers: { ...message.headers, 'Idempotency-Key': key } }
+  return withHeader(message, 'Idempotency-Key', key)
 }
 
-/** The same, from a client with which all of the request's work ends. */
+/** The message from a client whose request, with all of its work, ends when the client hangs up. */
 export function mortal(message: Message): Message {
-  return { ...message, headers: { ...message.headers, 'Test-Mortal': '1' } }
+  return withHeader(message, 'Test-Mortal', '1')
+}
+
+/** The message from another visitor. */
+export function fromAddress(address: string, message: Message): Message {
+  return withHeader(message, 'CF-Connecting-IP', address)
+}
+
+function withHeader(message: Message, name: string, value: string): Message {
+  return { ...message, headers: { ...message.headers, [name]: value } }
 }
 
 /**
- * Sends a request.
+ * Sends a request that counts.
  *
- * @param hangUp when it settles, the client hangs up with RST, whatever has come back by then
- * @throws {Error} for an answer that no client may be given, or none at all
+ * @param hangUp when it settles, the client hangs up with RST, whether or not it has been answered
+ * @throws {Error} if there is no answer, or one that no client may get
  */
-export function send(url: string, { method, path, headers, body }: Message, hangUp?: Promise<unknown>): Promise<Fate> {
+export async function send(url: string, message: Message, hangUp?: Promise<unknown>): Promise<Fate> {
+  const answer = await exchange(url, message, hangUp)
+  if (typeof answer === 'string') return answer
+  const fate = fateOf(answer)
+  if (fate === null) throw unexpected(message, answer)
+  return fate
+}
+
+/** Sends a visit to a type that counts each visitor once. */
+export async function sendVisit(url: string, message: Message): Promise<Fate | 'duplicate'> {
+  const answer = await exchange(url, message)
+  if (typeof answer === 'string') return answer
+  const isDuplicate = answer.statusCode === 204 && answer.headers['x-hit'] === 'ignored; reason=duplicate'
+  const fate = isDuplicate ? 'duplicate' : fateOf(answer)
+  if (fate === null) throw unexpected(message, answer)
+  return fate
+}
+
+function unexpected({ method, path }: Message, { statusCode, headers }: IncomingMessage): Error {
+  return new Error(`${method} ${path}: ${statusCode}, X-Hit: ${headers['x-hit']}`)
+}
+
+/** Sends a request. Without an answer, settles to what that means for its increments. */
+function exchange(
+  url: string,
+  { method, path, headers, body, answerMs = ANSWER_MS }: Message,
+  hangUp?: Promise<unknown>,
+): Promise<IncomingMessage | 'refused' | 'unknown'> {
   return new Promise((resolve, reject) => {
     const text = body === undefined ? '' : JSON.stringify(body)
     const sent = request(url + path, {
       method,
-      // Hanging up must not end a connection that others use.
+      // Hanging up must not end a connection that other requests use.
       agent: hangUp === undefined ? agent : false,
       headers: { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) },
     })
-    const patience = setTimeout(() => {
+    const timeout = setTimeout(() => {
       reject(new Error(`${method} ${path} was not answered`))
       sent.destroy()
-    }, ANSWER_MS)
-    sent.once('close', () => clearTimeout(patience))
+    }, answerMs)
+    sent.once('close', () => clearTimeout(timeout))
     sent.once('error', (error: NodeJS.ErrnoException) => {
-      // Nobody listened, so nothing was sent.
+      // Without a listener nothing was sent.
       resolve(error.code === 'ECONNREFUSED' ? 'refused' : 'unknown')
     })
     sent.once('response', (response) => {
       response.resume()
       response.once('error', () => resolve('unknown'))
-      response.once('end', () => {
-        const fate = fateOf(response)
-        if (fate !== null) resolve(fate)
-        else reject(new Error(`${method} ${path}: ${response.statusCode}, X-Hit: ${response.headers['x-hit']}`))
-      })
+      response.once('end', () => resolve(response))
     })
     sent.end(text)
     void hangUp?.finally(() => cut(sent))
@@ -86,9 +125,9 @@ export function send(url: string, { method, path, headers, body }: Message, hang
 }
 
 /**
- * Sends a request and leaves without waiting for an answer, with RST or with an orderly FIN.
+ * Sends a request and leaves without waiting for the answer, with RST or with an orderly FIN.
  *
- * @param afterMs milliseconds from the moment that the kernel has taken all of it
+ * @param afterMs milliseconds from the moment when the kernel has accepted all of the request
  */
 export function sendAndLeave(
   port: number,
@@ -115,16 +154,19 @@ export function sendAndLeave(
   })
 }
 
-/** What an answer says; `null` if it says nothing of the kind. */
+/** The fate that an answer tells, or `null` if no client may get this answer. */
 function fateOf({ statusCode, headers }: IncomingMessage): Fate | null {
   const said = headers['x-hit']
   if (said === 'counted') return statusCode === 200 || statusCode === 204 ? 'counted' : null
+  if (said === 'queued') return statusCode === 200 || statusCode === 202 || statusCode === 204 ? 'queued' : null
+  // An image is an image even if its hit was not counted.
+  if (said === 'unknown' && statusCode === 200 && headers['content-type'] === 'image/gif') return 'unknown'
   if (statusCode !== 503 || typeof said !== 'string') return null
   if (said === 'unknown') return 'unknown'
   return said.startsWith('ignored') ? 'refused' : null
 }
 
-/** Hangs up with RST, as a client does that is gone. */
+/** Hangs up with RST, as a client does that dies. */
 function cut(sent: ClientRequest): void {
   if (sent.socket?.connecting === false) sent.socket.resetAndDestroy()
   else sent.destroy()

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
-import { startWorkerd, type Workerd } from '../../local/workerd.ts'
+import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import type { WorkerLoad } from '../harness/worker-load.ts'
 import { TOKEN } from './client.ts'
 
-/** Milliseconds in which an isolate must have done everything it was asked to. */
+/** Milliseconds within which an isolate must finish its work. */
 const IDLE_MS = 40_000
 
-/** An isolate of the built Worker: a workerd of its own, in front of which nothing stands. */
+/** An isolate of the built Worker: one workerd process, with nothing in front of it. */
 export class Isolate {
   readonly #databaseUrl: string
   readonly #settings: Record<string, unknown>
@@ -20,7 +20,7 @@ export class Isolate {
     this.#workerd = workerd
   }
 
-  /** Starts isolates that end with the test. */
+  /** Starts isolates. They stop when the test ends. */
   static async start(count: number, databaseUrl: string, settings: Record<string, unknown> = {}): Promise<Isolate[]> {
     const starting = Array.from({ length: count }, async () => {
       const isolate = new Isolate(databaseUrl, settings, await launch(databaseUrl, settings))
@@ -38,7 +38,7 @@ export class Isolate {
     return this.#workerd.port
   }
 
-  /** Ends it with kill -9, and starts one that knows nothing of it, elsewhere. */
+  /** Kills it with -9 and starts a new one at another port. */
   async replace(): Promise<void> {
     await this.#workerd.kill()
     this.#workerd = await launch(this.#databaseUrl, this.#settings)
@@ -49,32 +49,34 @@ export class Isolate {
     return (await response.json()) as WorkerLoad
   }
 
-  /**
-   * Waits until its load is such.
-   *
-   * @throws {Error} if that takes too long
-   */
-  async until(isSo: (load: WorkerLoad) => boolean): Promise<void> {
+  /** Waits until the load meets a condition, for at most 40 s. */
+  async until(isMet: (load: WorkerLoad) => boolean): Promise<void> {
     for (const giveUpAt = Date.now() + IDLE_MS; ; ) {
       const load = await this.load()
-      if (isSo(load)) return
-      if (Date.now() > giveUpAt) throw new Error(`an isolate does not come to it: ${JSON.stringify(load)}`)
+      if (isMet(load)) return
+      if (Date.now() > giveUpAt) throw new Error(`the isolate does not get there: ${JSON.stringify(load)}`)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
 
-  /** Waits until nothing waits and nothing is on its way. */
+  /** Waits until no request waits and no flush is in flight. */
   idle(): Promise<void> {
     return this.until(isIdle)
   }
 }
 
-/** Whether nothing waits and nothing is on its way. */
+/** Whether no request waits and no flush is in flight. */
 export function isIdle({ waiting, flushes }: WorkerLoad): boolean {
   return waiting === 0 && flushes === 0
 }
 
 async function launch(databaseUrl: string, settings: Record<string, unknown>): Promise<Workerd> {
   const directory = join(inject('scratch'), `isolate-${randomUUID()}`)
-  return startWorkerd({ script: inject('builtWorker'), directory, databaseUrl, apiToken: TOKEN, settings })
+  return startWorkerd({
+    script: inject('builtWorker'),
+    directory,
+    databaseUrl,
+    apiToken: TOKEN,
+    settings: { SHARDING: { ranges: inject('ranges') }, ...settings },
+  })
 }

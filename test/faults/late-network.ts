@@ -1,28 +1,28 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { Random } from './random.ts'
+import type { Random } from '../harness/random.ts'
 
-/** The statement that counts. */
+/** Matches the statement that counts. */
 const BATCH = /IF\(batch/
-/** Milliseconds that a statement may be late: enough for others to be sent, answered and followed by more. */
+/** Most milliseconds that a statement is late. Later statements are sent and answered in this time. */
 const MOST_LATE_MS = 800
-/** Milliseconds after which no Worker waits for an answer any more. */
+/** Milliseconds after which no Worker waits for an answer. */
 const FORGOTTEN_MS = 5_000
 
 /**
- * A network between Workers and an endpoint in which some statements arrive late: their sender's connection is cut at once,
- * so that it gives them up, sends them again and goes on, and they reach the database after that.
+ * A network between Workers and an endpoint in which some statements arrive late. It cuts the Worker's connection at once, so
+ * that the Worker retries and goes on. The first attempt reaches the database after that.
  */
 export class LateNetwork {
   /** Probability that a batch is late. */
   late = 0
-  /** Statements that were late and have arrived. */
+  /** Number of statements that have arrived late. */
   arrived = 0
   #held: Promise<void> | null = null
   readonly #to: URL
   readonly #random: Random
-  readonly #onTheirWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   readonly #server = createServer((request, response) => {
     this.#carry(request, response).catch(() => response.destroy())
   })
@@ -32,7 +32,7 @@ export class LateNetwork {
     this.#random = random
   }
 
-  /** Opens a way to an endpoint. It is closed with the test. */
+  /** Starts a network in front of an endpoint. It stops when the test ends. */
   static async start(databaseUrl: string, random: Random): Promise<LateNetwork> {
     const network = new LateNetwork(databaseUrl, random)
     network.#server.keepAliveTimeout = 120_000
@@ -44,7 +44,7 @@ export class LateNetwork {
     return network
   }
 
-  /** The endpoint's URL, by way of this network. */
+  /** The endpoint's URL by way of this network. */
   get url(): string {
     const url = new URL(this.#to)
     url.port = String((this.#server.address() as AddressInfo).port)
@@ -52,9 +52,9 @@ export class LateNetwork {
   }
 
   /**
-   * Holds back the next batch, its connection left as it is.
+   * Holds back the next batch without cutting its connection.
    *
-   * @returns lets it go on
+   * @returns a function that lets it go on
    */
   holdNext(): () => void {
     const held = Promise.withResolvers<void>()
@@ -62,9 +62,9 @@ export class LateNetwork {
     return held.resolve
   }
 
-  /** Waits until nothing is on its way. */
+  /** Waits until no statement is in flight. */
   async settle(): Promise<void> {
-    while (this.#onTheirWay.size > 0) await Promise.allSettled(this.#onTheirWay)
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
   }
 
   async #carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,8 +95,8 @@ export class LateNetwork {
   }
 
   #watched<T>(work: Promise<T>): Promise<T> {
-    const watched = work.finally(() => this.#onTheirWay.delete(watched))
-    this.#onTheirWay.add(watched)
+    const watched = work.finally(() => this.#inFlight.delete(watched))
+    this.#inFlight.add(watched)
     return watched
   }
 }

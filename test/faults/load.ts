@@ -1,111 +1,158 @@
 import { randomUUID } from 'node:crypto'
-import { hitOf, incrementOf, incrementsOf, type Message, mortal, send, under } from './client.ts'
-import type { Isolate } from './isolate.ts'
-import type { Part } from './part.ts'
-import type { Random } from './random.ts'
-import type { Receipts } from './receipts.ts'
+import type { Random } from '../harness/random.ts'
+import {
+  fromAddress,
+  hitOf,
+  incrementOf,
+  incrementsOf,
+  type Message,
+  mortal,
+  pixelOf,
+  send,
+  sendVisit,
+  under,
+} from './client.ts'
+import { type ExpectedCounts, isAcknowledged } from './expected-counts.ts'
+import type { Increment } from './increment.ts'
 
-/** Milliseconds in which a request under an idempotency key must have been acknowledged. */
+/** Milliseconds within which a request with an idempotency key must be acknowledged. */
 const ACKNOWLEDGED_MS = 60_000
+/** Most milliseconds before a client hangs up. */
+const HANG_UP_MS = 30
+/** For each kind of request, the number of counters that all clients add to. */
+const HOT = 3
+const VISITED = 20
+const VISITORS = 97
 
 /** Who counts, and how. Probabilities are per request. */
 export interface LoadOptions {
-  isolates: readonly Isolate[]
-  receipts: Receipts
+  isolates: readonly { url: string }[]
+  expected: ExpectedCounts
   random: Random
   clients: number
-  /** Says when to stop; asked before each request. */
+  /** Tells when to stop. Asked before each request. */
   enough: () => boolean
-  /** Requests under an idempotency key, which is sent again until it is acknowledged. */
+  /** Milliseconds between the beginnings of two requests of a client. Default: none. */
+  everyMs?: number
+  /** Milliseconds within which each request must be answered. */
+  answerMs?: number
+  /** Requests with an idempotency key, which the client repeats until they are acknowledged. */
   keyed?: number
-  /** Clients that hang up within `HANG_UP_MS`. */
+  /** Visits of a type that counts each visitor once. */
+  visits?: number
+  /** Hits by the image. */
+  pixels?: number
+  /** Clients that hang up within 30 ms. */
   hangUps?: number
-  /** Of those, the ones with which their request's work ends. */
+  /** Of those that hang up, the clients with which the work of their request ends. */
   mortal?: number
-  /** Told of each request under a key that was acknowledged at once, and that nobody is going to send again. */
-  onFinished?: (key: string, parts: readonly Part[]) => void
+  /** Called with each request that was acknowledged at its first attempt and that no client will repeat. */
+  onFinished?: (key: string, increments: readonly Increment[]) => void
 }
 
-const HANG_UP_MS = 30
-/** Of each kind of request, so many counters that all clients add to. */
-const HOT = 3
-
-/** Counts from many clients at once over hot and cold keys, and books what each is told. */
+/** Counts from many clients at once, on counters that they share and on their own, and records what each is told. */
 export async function load(options: LoadOptions): Promise<void> {
-  const { clients, enough, random, receipts, isolates } = options
+  const { clients, enough, random, everyMs = 0 } = options
   const client = async () => {
+    if (everyMs > 0) await pause(random.between(0, everyMs))
     while (!enough()) {
-      const { message, parts } = draw(random)
-      if (message.path !== '/hit' && random.chance(options.keyed ?? 0)) {
-        await sendUntilAcknowledged(options, message, parts)
-        continue
-      }
-      const { url } = random.pick(isolates)
-      const fate = await send(url, ...leaving(options, message))
-      receipts.book(parts, fate)
-      if (fate !== 'counted') await backOff(random)
+      const next = everyMs > 0 ? pause(everyMs) : undefined
+      await countOnce(options)
+      await next
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-/** A request of a random kind. Most add to a counter of their own, alone or last. */
-function draw(random: Random): { message: Message; parts: readonly Part[] } {
-  const own: Part = { type: 'download', key: `/own/${randomUUID()}`, by: random.between(2, 9) }
-  const hot = (kind: string): Part => {
+async function countOnce(options: LoadOptions): Promise<void> {
+  const { random, expected, isolates, answerMs } = options
+  if (random.chance(options.visits ?? 0)) return visit(options)
+  const drawn = draw(options)
+  const message = answerMs === undefined ? drawn.message : { ...drawn.message, answerMs }
+  const { increments } = drawn
+  if (message.headers !== undefined && random.chance(options.keyed ?? 0)) {
+    return sendUntilAcknowledged(options, message, increments)
+  }
+  const fate = await send(random.pick(isolates).url, ...leaving(options, message))
+  expected.record(increments, fate)
+  if (!isAcknowledged(fate)) await backOff(random)
+}
+
+/** A random request. Most add to a counter of their own, alone or last. Those of the API have headers: their token. */
+function draw({ random, pixels = 0 }: LoadOptions): { message: Message; increments: readonly Increment[] } {
+  const own: Increment = { type: 'download', key: `/own/${randomUUID()}`, by: random.between(2, 9) }
+  const hot = (kind: string): Increment => {
     return { type: 'page_view', key: `/hot/${kind}/${random.between(1, HOT)}`, by: random.between(1, 9) }
+  }
+  const hit = (increment: Increment) => {
+    const message = pixels > 0 && random.chance(pixels) ? pixelOf(increment) : hitOf(increment)
+    return { message, increments: [{ ...increment, by: 1 }] }
   }
   switch (random.between(1, 10)) {
     case 1:
-    case 2: {
-      const part = { ...hot('hit'), by: 1 }
-      return { message: hitOf(part), parts: [part] }
-    }
+    case 2:
+      return hit(hot('hit'))
     case 3:
     case 4:
-    case 5: {
-      const part = { ...own, by: 1 }
-      return { message: hitOf(part), parts: [part] }
-    }
+    case 5:
+      return hit(own)
     case 6: {
-      const part = hot('one')
-      return { message: incrementOf(part), parts: [part] }
+      const increment = hot('one')
+      return { message: incrementOf(increment), increments: [increment] }
     }
     case 7:
-      return { message: incrementOf(own), parts: [own] }
+      return { message: incrementOf(own), increments: [own] }
     default: {
       const down = { ...hot('down'), by: -random.between(1, 9) }
-      const parts = [hot('many'), ...(random.chance(0.5) ? [hot('many'), down] : []), own]
-      return { message: incrementsOf(parts), parts }
+      const increments = [hot('many'), ...(random.chance(0.5) ? [hot('many'), down] : []), own]
+      return { message: incrementsOf(increments), increments }
     }
   }
 }
 
-/** The request as its client sends it: some hang up on it. */
+async function visit({ random, expected, isolates, answerMs = 40_000 }: LoadOptions): Promise<void> {
+  const visited: Increment = { type: 'visit', key: `/visited/${random.between(1, VISITED)}`, by: 1 }
+  const address = `198.51.100.${random.between(1, VISITORS)}`
+  const fate = await sendVisit(random.pick(isolates).url, { ...fromAddress(address, hitOf(visited)), answerMs })
+  if (fate !== 'duplicate') expected.recordVisit(address, visited, fate)
+}
+
+/** The request as its client sends it. Some clients hang up. */
 function leaving(options: LoadOptions, message: Message): [Message, Promise<unknown>?] {
   const { random, hangUps = 0 } = options
   if (!random.chance(hangUps)) return [message]
-  const hangUp = new Promise((resolve) => setTimeout(resolve, random.fraction() * HANG_UP_MS))
+  const hangUp = pause(random.fraction() * HANG_UP_MS)
   return [random.chance(options.mortal ?? 0) ? mortal(message) : message, hangUp]
 }
 
-/** Sends a request under a key, each time to any isolate, until it is acknowledged, and sometimes once more. */
-async function sendUntilAcknowledged(options: LoadOptions, message: Message, parts: readonly Part[]): Promise<void> {
-  const { random, isolates, receipts, onFinished } = options
+/** Sends a request with a key to any isolate until one acknowledges it. Some requests are sent once more. */
+async function sendUntilAcknowledged(
+  options: LoadOptions,
+  message: Message,
+  increments: readonly Increment[],
+): Promise<void> {
+  const { random, isolates, expected, onFinished } = options
   const key = randomUUID()
   const keyed = under(key, message)
   const giveUpAt = Date.now() + ACKNOWLEDGED_MS
+  const attempt = () => send(random.pick(isolates).url, ...leaving(options, keyed))
   let attempts = 1
-  for (; (await send(random.pick(isolates).url, ...leaving(options, keyed))) !== 'counted'; attempts++) {
-    if (Date.now() > giveUpAt) throw new Error(`what was sent under the key ${key} was never acknowledged`)
+  let fate = await attempt()
+  for (; !isAcknowledged(fate); attempts++) {
+    if (Date.now() > giveUpAt) throw new Error(`the request with the key ${key} was never acknowledged`)
     await backOff(random)
+    fate = await attempt()
   }
-  receipts.book(parts, 'counted')
-  if (random.chance(0.3)) await send(random.pick(isolates).url, ...leaving(options, keyed))
-  else if (attempts === 1) onFinished?.(key, parts)
+  expected.record(increments, fate)
+  if (random.chance(0.3)) await attempt()
+  else if (attempts === 1) onFinished?.(key, increments)
 }
 
-/** As clients do that were told that it did not work, so as not to make it worse. */
+/** Waits as clients do after a failure, so as not to add to the load. */
 function backOff(random: Random): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, random.between(5, 40)))
+  return pause(random.between(5, 40))
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

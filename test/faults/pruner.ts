@@ -1,28 +1,28 @@
-import { hash64 } from '../../src/counters/hash.ts'
-import { prune } from '../../src/counters/prune.ts'
-import type { FaultyDatabase } from './database.ts'
-import { type Part, recordOf } from './part.ts'
+import { hash63 } from '../../src/counters/key-hash.ts'
+import { prune } from '../../src/counters/rollup/prune.ts'
+import type { FaultyDatabase } from './faulty-database.ts'
+import { type Increment, recordOf } from './increment.ts'
 
-/** Milliseconds after which nothing of an acknowledged request is on its way any more, in the database's queues either. */
+/** Milliseconds after which no statement of an acknowledged request is in flight or waits in the database. */
 const SETTLED_MS = 4_000
 
-/** A request under an idempotency key that nobody is going to send again. */
+/** A request with an idempotency key that no client will send again. */
 interface Finished {
   key: string
-  parts: readonly Part[]
+  increments: readonly Increment[]
   at: number
 }
 
-/** Lets a day pass for the slots of finished requests, and prunes, again and again. */
+/** Ages the slots of finished requests by two days, and prunes. */
 export class Pruner {
   deleted = 0
   #finished: Finished[] = []
 
-  finish(key: string, parts: readonly Part[]): void {
-    this.#finished.push({ key, parts, at: Date.now() })
+  finish(key: string, increments: readonly Increment[]): void {
+    this.#finished.push({ key, increments, at: Date.now() })
   }
 
-  /** Ages some slots and prunes once; either may fail. */
+  /** Ages some slots and prunes once. Either may fail. */
   async run(db: FaultyDatabase): Promise<void> {
     const settled = this.#finished.filter(({ at }) => at < Date.now() - SETTLED_MS).slice(0, 200)
     this.#finished = this.#finished.slice(settled.length)
@@ -30,17 +30,17 @@ export class Pruner {
       await age(db, settled)
       this.deleted += (await prune(db, { idempotencyHours: 24, pageSlots: 50, maxStatements: 100 })).deleted
     } catch {
-      // So do others' statements.
+      // Faults strike here as well.
     }
   }
 }
 
 async function age(db: FaultyDatabase, finished: readonly Finished[]): Promise<void> {
   const slots: unknown[] = []
-  for (const { key, parts } of finished) {
-    const slot = await hash64(`idempotency-key ${key}`)
-    for (const part of parts) {
-      const { recordType, recordId } = await recordOf(part)
+  for (const { key, increments } of finished) {
+    const slot = await hash63(`idempotency-key ${key}`)
+    for (const increment of increments) {
+      const { recordType, recordId } = await recordOf(increment)
       slots.push(recordType, recordId, slot)
     }
   }

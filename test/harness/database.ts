@@ -1,26 +1,28 @@
 import { inject } from 'vitest'
-import type { Behaviour, RecordedStatement } from '../../local/planetscale/behaviour.ts'
-import { type Database, openDatabase } from '../../src/database/database.ts'
+import type { Behaviour, RecordedStatement } from '../../local/planetscale/fault-injection.ts'
+import { type Database, openDatabase, type Result } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
+import { onVitess } from './on-vitess.ts'
+import { takeDatabase } from './taken-databases.ts'
 
-/** A database of one test's own, on the real server, through the real driver and the endpoint. */
+/** A database for one test, on the real server, through the real driver and the endpoint. */
 export interface TestDatabase extends Database {
   name: string
   url: string
-  /** Makes the endpoint slow or faulty for this database; without arguments, normal again. */
+  /** Makes the endpoint slow or faulty for this database. Without arguments, makes it normal again. */
   behave(behaviour?: Partial<Behaviour>): Promise<void>
-  /** Runs something and tells which statements it sent, and what the server read for each. */
+  /** Runs something. Returns its statements, with what the server read for each. */
   recording(work: () => Promise<unknown>): Promise<RecordedStatement[]>
-  /** One number from the database. */
+  /** Runs a statement that prepares a test. It may write to several shards, which the statements of the Worker may not. */
+  arrange(sql: string, args?: readonly unknown[]): Promise<Result>
+  /** Reads one number. */
   number(sql: string, args?: readonly unknown[]): Promise<bigint>
 }
 
-/** Makes a database with all tables. It is removed when the test run ends. */
+/** Takes a database with all tables for the current test or, between tests, for the current file. */
 export async function freshDatabase(): Promise<TestDatabase> {
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-  if (!response.ok) throw new Error(await response.text())
-  const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
-  const database = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
+  const { name, databaseUrl } = await takeDatabase()
+  const database = openDatabase({ url: databaseUrl, deadlineMs: 60_000, ranges: inject('ranges') })
   const { username, password, origin } = new URL(databaseUrl)
   const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
   const local = async (path: string, method: string, body?: unknown): Promise<unknown> => {
@@ -48,6 +50,18 @@ export async function freshDatabase(): Promise<TestDatabase> {
       } finally {
         await local('behaviour', 'PUT', {})
       }
+    },
+    arrange(sql, args) {
+      if (!onVitess) return database.execute(sql, args)
+      return database.transaction(async (transaction) => {
+        // The mode stays with the connection, which others use afterwards.
+        await transaction.execute(`SET transaction_mode = 'multi'`)
+        try {
+          return await transaction.execute(sql, args)
+        } finally {
+          await transaction.execute(`SET transaction_mode = 'single'`)
+        }
+      })
     },
     async number(sql, args) {
       const { rows } = await database.execute(sql, args)

@@ -1,16 +1,14 @@
-/** A network that dies at one point. */
+/** The point at which a network fails. */
 export interface Cut {
-  /** Requests that go through before. */
+  /** Requests that succeed before. */
   after: number
-  /** Whether the request at that point still reaches the database, only its answer being lost. */
+  /** Whether the request at that point reaches the database, so that only its answer is lost. */
   delivered: boolean
-  /** Whether a ROLLBACK still goes through afterwards, as it does when the caller outlives the fault. */
+  /** Whether a ROLLBACK succeeds afterwards, as it does if the caller survives the fault. */
   rollback: boolean
 }
 
-/**
- * A `fetch` that fails from a certain request on, as everything does for a Worker that is killed there.
- */
+/** A `fetch` that fails from a certain request on, as if the Worker had been killed there. */
 export function cutFetch({ after, delivered, rollback }: Cut): typeof fetch {
   let left = after
   let dead = false

@@ -1,18 +1,19 @@
-import type { Increment } from '../../src/counters/batch.ts'
-import type { FlushContext } from '../../src/counters/flush.ts'
-import { GroupCommit } from '../../src/counters/group-commit.ts'
 import { StoredNames } from '../../src/counters/names.ts'
-import { SlotPool } from '../../src/counters/slots.ts'
-import type { Executor } from '../../src/database/database.ts'
+import type { Increment } from '../../src/counters/write/apply-batch.ts'
+import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
+import type { FlushContext } from '../../src/counters/write/flush-group.ts'
+import { GroupCommit } from '../../src/counters/write/group-commit.ts'
+import { SlotPool } from '../../src/counters/write/slot-pool.ts'
+import type { Database, Executor } from '../../src/database/database.ts'
 
-/** What one isolate of the Worker counts with. Many of them in one test stand for many isolates. */
+/** The part of an isolate that counts. A test may use many of them as many isolates. */
 export class TestIsolate {
-  readonly counting: GroupCommit
+  readonly counting: CommitByRange
   readonly #leading: Promise<unknown>[] = []
 
-  /** @param db how it reaches the database; one attempt at each statement */
+  /** @param db tries each statement once */
   constructor(db: Executor, overrides: Partial<FlushContext> = {}) {
-    this.counting = new GroupCommit({
+    const context = () => ({
       db,
       deadlineMs: 30_000,
       classicSlots: new Map(),
@@ -21,6 +22,8 @@ export class TestIsolate {
       queue: null,
       ...overrides,
     })
+    const ranges = 'ranges' in db ? (db as Database).ranges : 1
+    this.counting = new CommitByRange(Array.from({ length: ranges }, () => new GroupCommit(context())))
   }
 
   /** Counts as one request does. */
@@ -28,7 +31,7 @@ export class TestIsolate {
     return this.counting.count(increments, { key, waitUntil: (work) => this.#leading.push(work) })
   }
 
-  /** Waits for what its requests left to be done after their answers. */
+  /** Waits for the work that its requests do after their answers. */
   async settle(): Promise<void> {
     while (this.#leading.length > 0) await Promise.all(this.#leading.splice(0))
   }

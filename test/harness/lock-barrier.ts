@@ -1,12 +1,12 @@
 import type { Database, Executor, Result } from '../../src/database/database.ts'
 import { DatabaseFailure } from '../../src/database/errors.ts'
 
-/** Less than the 20 s after which a transaction is ended from outside. */
+/** Milliseconds. Less than the 20 s after which the endpoint ends a transaction. */
 const PATIENCE_MS = 15_000
 
 /**
- * A database whose statements keep their locks until a given number of them have run. So none of them can have waited for
- * another one's lock: if one does, the others wait for it in vain, and all of them fail.
+ * A database whose statements keep their locks until a given number of statements have run. If one of them waits for a lock
+ * of another, they never all run, and all of them fail.
  */
 export class LockBarrier implements Executor {
   readonly #database: Database
@@ -17,16 +17,16 @@ export class LockBarrier implements Executor {
   #timer: ReturnType<typeof setTimeout> | undefined
   #all = Promise.withResolvers<void>()
 
-  /** @param waiting tells which locks somebody waits for, for when that happens */
+  /** @param waiting returns the locks that statements wait for, for the error message */
   constructor(database: Database, waiting: () => Promise<string[]>) {
     this.#database = database
     this.#waiting = waiting
   }
 
   /**
-   * Lets so many statements hold their locks at once while something runs that sends them.
+   * Runs something that sends statements, and makes this many of them hold their locks at the same time.
    *
-   * @param match those that are meant; others go their ways
+   * @param match the statements to hold; others run as usual
    */
   async holding(statements: number, match: RegExp, work: () => Promise<unknown>): Promise<void> {
     this.#match = match
@@ -41,6 +41,10 @@ export class LockBarrier implements Executor {
       clearTimeout(this.#timer)
     }
     if (this.#held !== statements) throw new Error(`${this.#held} statements were sent, not ${statements}`)
+  }
+
+  get ranges(): number {
+    return this.#database.ranges
   }
 
   execute(sql: string, args?: readonly unknown[]): Promise<Result> {

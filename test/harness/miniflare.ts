@@ -3,24 +3,24 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
 import { unstable_readConfig } from 'wrangler'
-import { PROJECT } from '../../local/worker-process.ts'
+import { PROJECT } from '../../local/project-root.ts'
 
-/** Milliseconds for the inspector to answer. */
+/** Milliseconds within which the inspector must answer. */
 const INSPECTOR_MS = 30_000
 
 /** How to run a built Worker with queues behind it. */
 export interface QueuedWorkerOptions {
-  /** The module that `buildWorker` made. */
+  /** The path of the module that `buildWorker` made. */
   script: string
   databaseUrl: string
   apiToken: string
   /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `ROLLUP`, `PRUNING`. */
   settings?: Record<string, unknown>
-  /** Told each line of the Worker's log. */
+  /** Called with each line of the Worker's log. */
   onLog?: (event: Record<string, unknown>) => void
 }
 
-/** A Worker on the platform as Miniflare has it: with `BATCHES`, which it consumes itself, and `DEAD_BATCHES`. */
+/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`. */
 export class QueuedWorker {
   readonly url: string
   readonly #miniflare: Miniflare
@@ -30,7 +30,7 @@ export class QueuedWorker {
     this.url = url
   }
 
-  /** Starts one, and waits until it answers. */
+  /** Starts a Worker, and waits until it answers. */
   static async start({ script, databaseUrl, apiToken, settings, onLog }: QueuedWorkerOptions): Promise<QueuedWorker> {
     const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
     const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
@@ -65,7 +65,7 @@ export class QueuedWorker {
             },
             triggers: [{ type: 'queue', name: 'batches', maxBatchSize: 100, maxBatchTimeout: 1, maxRetries: 100 }],
           },
-          // Clients of these tests say themselves who they are.
+          // The clients of these tests set CF-Connecting-IP.
           dev: { stripCfConnectingIp: false },
         },
         {
@@ -83,7 +83,7 @@ export class QueuedWorker {
     return new QueuedWorker(miniflare, origin)
   }
 
-  /** What has come out of the dead-letter queue since it was last asked. */
+  /** Takes what has come out of the dead-letter queue. */
   async deadLetters(): Promise<unknown[]> {
     // Its type is that of the Workers runtime, which Node does not have.
     const sink = (await this.#miniflare.getWorker('queue-sink')) as unknown as { fetch: typeof fetch }
@@ -91,7 +91,7 @@ export class QueuedWorker {
     return (await response.json()) as unknown[]
   }
 
-  /** Bytes that the Worker's live objects take: its heap after a garbage collection. */
+  /** The size of the Worker's heap after a garbage collection, in bytes. */
   async liveBytes(): Promise<number> {
     const { host } = await this.#miniflare.getInspectorURL()
     const socket = new WebSocket(`ws://${host}/core:user:main`)
@@ -105,7 +105,7 @@ export class QueuedWorker {
       throw new Error(`the inspector does not answer ${method}`)
     }
     try {
-      // Collects first, and says so when it is done, which HeapProfiler.collectGarbage does not in workerd.
+      // Collects garbage first. In workerd, HeapProfiler.collectGarbage does not report when it is done.
       await call(1, 'HeapProfiler.takeHeapSnapshot')
       const usage = (await call(2, 'Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize: number }
       return usage.usedSize + usage.backingStorageSize

@@ -1,4 +1,4 @@
-import type { Env } from '../../src/env.ts'
+import type { Bindings } from '../../src/config/bindings.ts'
 import worker from '../../src/index.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import type { WorkerLoad } from './worker-load.ts'
@@ -6,9 +6,11 @@ import type { WorkerLoad } from './worker-load.ts'
 let begun = 0
 
 /**
- * The Worker as it ships, and two things that cannot be seen or done from outside: `GET /test/load` tells what is going on
- * in its isolate, and a request with the header `Test-Mortal` ends with its client, all its work included. So does every
- * request whose work after the answer takes longer than the platform allows.
+ * The Worker as it ships, with two additions for tests:
+ *
+ * - `GET /test/load` reports the load of its isolate.
+ * - A request with the header `Test-Mortal` ends with all of its work when its client hangs up. On the platform, this happens
+ *   to requests whose work after the response takes too long.
  */
 export default {
   ...worker,
@@ -21,4 +23,4 @@ export default {
     const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext
     return worker.fetch(request, env, request.headers.has('Test-Mortal') ? mortal : context)
   },
-} satisfies ExportedHandler<Env>
+} satisfies ExportedHandler<Bindings>

@@ -2,11 +2,19 @@ import 'vitest'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `POST` makes an empty database and answers its name and URL; with `?migrate`, the tables too. */
+    /**
+     * `POST` takes an empty database and returns its name and URL. `?migrate` creates the tables too. `DELETE /NAME` gives it back.
+     */
     databases: string
-    /** The server itself, for tests of what stands in front of it. */
+    /** The server behind the endpoint. */
     mysqlUrl: string
-    /** A folder for what tests keep on disk; removed with everything in it when the run ends. */
+    /** The server that runs the statements: behind a vtgate, that of VITESS_MYSQL_URL, if it is set. */
+    backendUrl: string
+    /** Whether the server is a vtgate. */
+    onVitess: boolean
+    /** The setting SHARDING.ranges of the databases. */
+    ranges: number
+    /** A folder for the files of tests, which is removed when the run ends. */
     scratch: string
   }
 }

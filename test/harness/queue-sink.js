@@ -1,4 +1,4 @@
-/** Takes whatever comes out of the queues, and gives it to the test that asks: `GET /QUEUE`, once. */
+/** Keeps the messages of the queues until a test takes them: `GET /QUEUE`. */
 const kept = new Map()
 
 export default {

@@ -1,9 +1,9 @@
 import type { TestDatabase } from './database.ts'
 
-/** Errors that a statement meets when others hold what it wants: a deadlock, and a wait that took too long. */
+/** Errors of lock conflicts: a deadlock, and a lock wait that timed out. */
 const LOCK_ERRORS = /\(errno (1213|1205)\)/g
 
-/** What a server tells about row locks. */
+/** Reads what the server knows about row locks. */
 export class RowLocks {
   readonly #db: TestDatabase
   readonly product: 'MySQL' | 'MariaDB'
@@ -26,20 +26,22 @@ export class RowLocks {
     return String(rows[0]!.level)
   }
 
-  /** How often any statement on this server has waited for a row lock, those of other databases included. */
+  /** The number of row lock waits of the whole server, other databases included. */
   async waits(): Promise<bigint> {
     const { rows } = await this.#db.execute(`SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_waits'`)
     return BigInt(String(rows[0]!.Value))
   }
 
-  /** The row locks of this database that somebody is waiting for at this moment. */
+  /** The row locks of this database that statements are waiting for. */
   async waiting(): Promise<string[]> {
     const { rows } =
       this.product === 'MySQL'
         ? await this.#db.execute(
             `SELECT CONCAT_WS(' ', OBJECT_NAME, INDEX_NAME, LOCK_MODE, LOCK_DATA) AS what
-             FROM performance_schema.data_locks WHERE OBJECT_SCHEMA = ? AND LOCK_STATUS = 'WAITING'`,
-            [this.#db.name],
+             FROM performance_schema.data_locks
+             WHERE LOCK_STATUS = 'WAITING' AND (OBJECT_SCHEMA = ? OR OBJECT_SCHEMA LIKE CONCAT('vt\\_', ?, '\\_%'))`,
+            // The second is that of a shard on Vitess.
+            [this.#db.name, this.#db.name],
           )
         : await this.#db.execute(
             `SELECT CONCAT_WS(' ', l.lock_table, l.lock_index, l.lock_mode, l.lock_data) AS what
@@ -51,7 +53,7 @@ export class RowLocks {
     return rows.map(({ what }) => String(what))
   }
 
-  /** What the server remembers of the latest deadlock, if it was in this database. */
+  /** The server's report of the latest deadlock, if that was in this database. */
   async latestDeadlock(): Promise<string> {
     const { rows } = await this.#db.execute('SHOW ENGINE INNODB STATUS')
     const [, text = ''] =
@@ -61,8 +63,8 @@ export class RowLocks {
 }
 
 /**
- * A `fetch` that counts the deadlocks and lock wait timeouts in what the database answers, whoever hides them by retrying.
- * That a lock was not to be had at once, where a statement asks for just that, is none.
+ * A `fetch` that counts the deadlocks and lock wait time-outs in the answers of the database, even if they are retried. It
+ * ignores statements with NOWAIT, for which a taken lock is a normal result.
  */
 export class WatchedNetwork {
   /** By error number. */

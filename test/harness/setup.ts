@@ -3,36 +3,37 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import mysql from 'mysql2/promise'
 import type { TestProject } from 'vitest/node'
-import { startDatabaseServer } from '../../local/database-server.ts'
-import { migrate } from '../../local/migrations.ts'
-import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
+import { startDatabaseServer } from '../../local/database/database-server.ts'
+import { CreatedDatabases } from './databases/created-databases.ts'
+import { KeyspacePool } from './databases/keyspace-pool.ts'
 
-/** Starts a throw-away database server (or takes MYSQL_URL) and the endpoint, and removes what the tests made. */
+/**
+ * Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
+ *
+ * @throws {Error} if VITESS_URL is set, even to nothing, but names no vtgate
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { VITESS_URL, VITESS_MYSQL_URL, MYSQL_URL } = process.env
+  if (VITESS_URL === '') throw withoutStack(NO_VITESS)
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-test-'))
   const say = (line: string) => console.log(line)
   const server = await startDatabaseServer({
     directory: join(directory, 'database'),
-    mysqlUrl: process.env.MYSQL_URL,
+    mysqlUrl: VITESS_URL ?? MYSQL_URL,
     say,
   })
-  say(`Testing on ${server.description}`)
-  const endpoint = new PlanetScaleEndpoint({ mysqlUrl: server.url, password: 'test' })
-  await endpoint.listen()
-  const connection = await mysql.createConnection({ uri: server.url })
-  const made: string[] = []
-  const run = `${process.pid}_${Date.now().toString(36)}`
+  const keyspaces = await KeyspacePool.open(server.url)
+  if (VITESS_URL !== undefined && keyspaces === null) throw withoutStack(NO_VITESS)
+  const databases = keyspaces ?? (await CreatedDatabases.open(server.url, server.description))
+  say(`Testing on ${databases.description}`)
 
   const control = createServer(async (request, response) => {
     try {
-      const name = `slotted_test_${run}_${made.length}`
-      made.push(name)
-      await connection.query(`CREATE DATABASE \`${name}\``)
-      const databaseUrl = endpoint.urlOf(name)
-      if (request.url?.includes('migrate')) await migrate({ databaseUrl, say: () => {} })
-      response.end(JSON.stringify({ name, databaseUrl }))
+      const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+      if (request.method === 'DELETE') await databases.giveBack(decodeURIComponent(pathname.slice(1)))
+      const taken = request.method === 'POST' && (await databases.take({ migrated: searchParams.has('migrate') }))
+      response.end(JSON.stringify(taken))
     } catch (error) {
       response.writeHead(500).end(String(error))
     }
@@ -41,21 +42,31 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   project.provide('databases', `http://127.0.0.1:${(control.address() as AddressInfo).port}/`)
   project.provide('mysqlUrl', server.url)
-
+  project.provide('backendUrl', (keyspaces !== null && VITESS_MYSQL_URL) || server.url)
+  project.provide('onVitess', keyspaces !== null)
+  project.provide('ranges', databases.ranges)
   project.provide('scratch', directory)
 
   const tearDown = async () => {
     control.closeAllConnections()
     control.close()
-    await endpoint.close()
-    for (const name of made) await connection.query(`DROP DATABASE IF EXISTS \`${name}\``)
-    await connection.end()
+    await databases.close()
     await server.stop()
     await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
   }
-  // Interrupted, the runner would end a millisecond later, without its teardown.
+  // An interrupted runner would end within a millisecond, without its teardown.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.removeAllListeners(signal).once(signal, () => void tearDown().finally(() => process.exit(130)))
   }
   return tearDown
 }
+
+/** An error of which vitest prints only the message. */
+function withoutStack(message: string): Error {
+  return Object.assign(new Error(message), { stack: '' })
+}
+
+const NO_VITESS =
+  'Set VITESS_URL=mysql://USER:PASSWORD@HOST:PORT to the MySQL port of a vtgate with about 16 keyspaces for the tests alone. ' +
+  'All must have the same number of shards and, if that is not 1, the VSchema of migrations/vschema.json. ' +
+  'The image vitess/vttestserver is such a server.'

@@ -8,10 +8,10 @@ export interface SvgElement {
 }
 
 /**
- * Parses a drawing as strictly as XML 1.0 with namespaces asks: characters, references, nesting, one root.
+ * Parses a drawing as XML 1.0 with namespaces, strictly: characters, references, nesting, one root.
  *
  * @returns all elements, in the order in which they begin
- * @throws {Error} if it is not well-formed
+ * @throws {Error} if the drawing is not well-formed
  */
 export function parseSvg(source: string): SvgElement[] {
   const elements: SvgElement[] = []

@@ -1,10 +1,10 @@
-/** What an observed Worker says of itself. */
+/** The load that an observed Worker reports. */
 export interface WorkerLoad {
-  /** Requests it has begun since it was started. */
+  /** Requests begun since the start. */
   begun: number
   /** Requests that wait for a flush, and flushes in flight. */
   waiting: number
   flushes: number
-  /** Requests that wait for a query, and queries in flight. */
+  /** Reads that wait for a query, and queries in flight. */
   reads: { waiting: number; queries: number }
 }

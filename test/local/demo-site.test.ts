@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startDemoSite } from '../../local/demo-site.ts'
 
-it('the demo site has its pages, with the counter they are counted by, and its files', async () => {
+it('The demo site serves its pages, with the address of the counter in them, and its files', async () => {
   const site = await startDemoSite({ counter: 'http://counter.test', port: 0 })
   onTestFinished(() => site.stop())
   for (const path of ['/', '/article?from=mail', '/app/', '/app/anything', '/downloads']) {
@@ -22,7 +22,7 @@ it('the demo site has its pages, with the counter they are counted by, and its f
   }
 })
 
-it('a port that is taken is an error', async () => {
+it('A port in use is an error', async () => {
   const site = await startDemoSite({ counter: 'http://counter.test', port: 0 })
   onTestFinished(() => site.stop())
   await expect(startDemoSite({ counter: 'http://counter.test', port: site.port })).rejects.toMatchObject({

@@ -8,22 +8,22 @@ import { promisify } from 'node:util'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import sirv from 'sirv'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { installPackages, isInstalled } from '../../local/packages.ts'
-import { buildWorker, startWorkerd, type Workerd } from '../../local/workerd.ts'
+import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
+import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import { stateDirectory } from './npm-script.ts'
 
 const run = promisify(execFile)
 
-/** The programs, and the packages that have them. */
+/** The programs and their packages. */
 const CLIENTS = { curl: 'curl', wget: 'wget', aria2c: 'aria2', axel: 'axel' }
 const FILE = 'dist/v1/app.bin'
-/** Large enough that those who split split it. */
+/** Large enough for clients with several connections to use them. */
 const BYTES = 8 * 1024 * 1024
 
 let workerd: Workerd
 let database: string
 let files: string
-/** Ranges that the file's server was asked for; `undefined`: all of it. */
+/** The ranges that clients requested from the file server; `undefined` is the whole file. */
 let asked: (string | undefined)[] = []
 let sum: string
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -31,8 +31,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 beforeAll(async () => {
   const missing: string[] = []
   for (const [program, name] of Object.entries(CLIENTS)) if (!(await isInstalled(program))) missing.push(name)
-  if (missing.length > 0)
-    await installPackages({ debian: missing }, 'Installing what people download with:', console.log)
+  if (missing.length > 0) await installPackages({ debian: missing }, 'Installing download clients:', console.log)
 
   files = await stateDirectory(afterAll)
   const bytes = randomBytes(BYTES)
@@ -61,7 +60,7 @@ beforeAll(async () => {
           record_type: 2,
           public: true,
           redirect_to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-          // Their own runs take longer than the 30 seconds of the default where the machine is busy.
+          // On a busy machine, a client may take longer than the default of 30 seconds.
           dedupe_seconds: 86_400,
         },
       },
@@ -84,10 +83,10 @@ async function downloads(): Promise<number> {
 }
 
 let visitors = 0
-/** A visitor's address, as Cloudflare says it. */
+/** The address of a new visitor, as Cloudflare passes it on. */
 const visitor = () => `CF-Connecting-IP: 203.0.113.${++visitors}`
 
-/** Downloads, and tells by how much the counter went up and what the file's server was asked for. */
+/** Downloads the file. Returns how much that counted and which ranges were requested from the file server. */
 async function download(work: (url: string, target: string) => Promise<unknown>) {
   const target = join(await stateDirectory(), 'app.bin')
   asked = []
@@ -97,7 +96,7 @@ async function download(work: (url: string, target: string) => Promise<unknown>)
   return { counted: (await downloads()) - before, asked: asked.toSorted() }
 }
 
-it('curl counts once', async () => {
+it('A download with curl counts once', async () => {
   const from = visitor()
   expect(await download((url, to) => run('curl', ['-sSfL', '-H', from, '-o', to, url]))).toEqual({
     counted: 1,
@@ -105,7 +104,7 @@ it('curl counts once', async () => {
   })
 })
 
-it('curl that asks for the head only counts nothing', async () => {
+it('A HEAD request of curl does not count', async () => {
   const before = await downloads()
   const { stdout } = await run('curl', ['-sSIL', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
   expect(stdout).toContain('X-Hit: ignored; reason=head')
@@ -115,7 +114,7 @@ it('curl that asks for the head only counts nothing', async () => {
 it.each([
   ['curl', (url: string, to: string, from: string) => run('curl', ['-sSfL', '-C', '-', '-H', from, '-o', to, url])],
   ['wget', (url: string, to: string, from: string) => run('wget', ['-q', '-c', `--header=${from}`, '-O', to, url])],
-])('%s that goes on with a download counts once, in both parts together', async (_, get) => {
+])('A download that %s resumes counts once', async (_, get) => {
   const from = visitor()
   const { counted, asked } = await download(async (url, to) => {
     await get(url, to, from)
@@ -126,19 +125,19 @@ it.each([
   expect(counted).toBe(1)
 })
 
-it('wget counts once', async () => {
+it('A download with wget counts once', async () => {
   const from = visitor()
   const { counted } = await download((url, to) => run('wget', ['-q', `--header=${from}`, '-O', to, url]))
   expect(counted).toBe(1)
 })
 
-it('wget that looks first whether it is there counts nothing', async () => {
+it('A check with wget --spider does not count', async () => {
   const before = await downloads()
   await run('wget', ['-q', '--spider', `--header=${visitor()}`, `${workerd.url}/d/download/${FILE}`])
   expect(await downloads()).toBe(before)
 })
 
-it('aria2 over four connections counts once', async () => {
+it('A download with aria2 over four connections counts once', async () => {
   const from = visitor()
   const { counted, asked } = await download((url, to) =>
     run('aria2c', ['-q', '-x4', '-s4', '-k1M', `--header=${from}`, '-d', join(to, '..'), '-o', 'app.bin', url]),
@@ -147,7 +146,7 @@ it('aria2 over four connections counts once', async () => {
   expect(counted).toBe(1)
 })
 
-it('axel over four connections counts once', async () => {
+it('A download with axel over four connections counts once', async () => {
   const from = visitor()
   const { counted, asked } = await download((url, to) => run('axel', ['-q', '-n4', '-H', from, '-o', to, url]))
   expect(asked.length).toBeGreaterThan(1)

@@ -3,82 +3,82 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { inject, onTestFinished } from 'vitest'
-import { freePort } from '../../local/free-port.ts'
+import { freePort } from '../../local/processes/free-port.ts'
 
 const run = promisify(execFile)
 
-/** The top of the project. */
+/** The root folder of the project. */
 export const PROJECT = resolve(import.meta.dirname, '../..')
 
-/** What to do when the test is over, or the suite where something belongs to all its tests. */
+/** Registers a clean-up for the end of a test or of a suite. */
 export type Finally = (cleanUp: () => Promise<void>) => void
 
-/** A state directory of the test's own, removed afterwards. */
+/** Creates a state directory that is removed at the end. */
 export async function stateDirectory(atEnd: Finally = onTestFinished): Promise<string> {
   const directory = await mkdtemp(join(inject('scratch'), 'state-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** An npm script that is running, as a person runs it; stopped when the test ends, however it ends. */
+/** A running npm script, started as a person starts it. It is stopped at the end of the test. */
 export class NpmScript {
   /** Its standard input. */
   readonly input: NodeJS.WritableStream
-  /** Everything it has printed so far. */
+  /** All output so far. */
   output = ''
-  /** Its exit code, once it has ended. */
+  /** Its exit code; `null` while it is running. */
   exitCode: number | null = null
   readonly ended: Promise<number | null>
-  readonly #leash: ChildProcess
+  readonly #runner: ChildProcess
   readonly #started: Promise<number>
 
-  /** @param args what stands behind `npm` on the command line */
+  /** @param args the arguments of `npm` */
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, atEnd: Finally = onTestFinished) {
-    this.#leash = fork(join(PROJECT, 'local/leash.ts'), ['30000', 'npm', ...args], {
+    this.#runner = fork(join(PROJECT, 'local/processes/stop-with-parent.ts'), ['30000', 'npm', ...args], {
       cwd: PROJECT,
       env: { ...process.env, ...env },
-      // Not in the group of the test runner, which is killed as a whole when it is interrupted.
+      // Not in the process group of the test runner, which is killed as a whole when it is interrupted.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     })
-    this.input = this.#leash.stdin!
-    for (const stream of [this.#leash.stdout, this.#leash.stderr]) {
+    this.input = this.#runner.stdin!
+    for (const stream of [this.#runner.stdout, this.#runner.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text
       })
     }
-    this.#started = new Promise((resolve) => this.#leash.once('message', ({ pid }: { pid: number }) => resolve(pid)))
+    this.#started = new Promise((resolve) => this.#runner.once('message', ({ pid }: { pid: number }) => resolve(pid)))
     this.ended = new Promise((resolve) => {
-      this.#leash.once('close', (code) => {
+      this.#runner.once('close', (code) => {
         this.exitCode = code
         resolve(code)
       })
     })
     atEnd(async () => {
-      if (this.exitCode === null) this.#leash.kill('SIGTERM')
+      if (this.exitCode === null) this.#runner.kill('SIGTERM')
       await this.ended
     })
   }
 
-  /** Presses Ctrl-C as a terminal does: npm and all it has started in its process group get the signal. */
+  /** Presses Ctrl-C as a terminal does: npm and its whole process group receive the signal. */
   async pressCtrlC(): Promise<void> {
     process.kill(-(await this.#started), 'SIGINT')
   }
 
-  /** Sends a signal to npm, and to nothing else. */
+  /** Sends a signal to npm only. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     process.kill(await this.#started, signal)
   }
 
-  /** Waits until it has printed something. */
+  /** Waits for some output. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.output)) {
-      if (this.exitCode !== null) throw new Error(`it ended without printing ${pattern}:\n${this.output}`)
+      if (this.exitCode !== null) throw new Error(`the script ended without printing ${pattern}:\n${this.output}`)
       await new Promise((done) => setTimeout(done, 50))
     }
   }
 
-  /** The process ids of everything it has started, directly or not. */
+  /** The process ids of npm and of all its descendants. */
   async processes(): Promise<number[]> {
     const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
     const parents = stdout
@@ -91,7 +91,7 @@ export class NpmScript {
   }
 }
 
-/** Starts the service and waits until it has said what to try. */
+/** Runs `npm start` and waits until everything is up. */
 export async function npmStart(
   env: NodeJS.ProcessEnv,
   atEnd: Finally = onTestFinished,
@@ -102,7 +102,7 @@ export async function npmStart(
   return { service, url: `http://127.0.0.1:${port}`, port }
 }
 
-/** Those of some processes that are still there. */
+/** The lines of `ps` for those of some processes that are still running. */
 export async function alive(pids: readonly number[]): Promise<string[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,stat=,args='])
   return stdout.split('\n').filter((line) => {

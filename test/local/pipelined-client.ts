@@ -1,23 +1,23 @@
 import { createConnection } from 'node:net'
 
-/** What to send. */
+/** What to send, and how. */
 export interface Pipelined {
   port: number
-  /** One request without a body, head and all. */
+  /** The text of a request without a body. */
   request: string
-  /** How many times. */
+  /** How many times to send it. */
   times: number
   connections: number
-  /** Requests that one connection sends at once. */
+  /** Requests that a connection sends before it waits for their responses. */
   depth: number
 }
 
 /**
- * Sends one request very often, and checks that every answer is, byte for byte, the same. As little work as that can be: the
- * machine is the server's too.
+ * Sends a request many times and checks that all responses are equal, byte for byte. It does as little work as possible,
+ * because it shares the machine with the server.
  *
- * @returns the answer
- * @throws {Error} at the first answer that differs
+ * @returns the response
+ * @throws {Error} at the first response that differs
  */
 export async function sendPipelined({ port, request, times, connections, depth }: Pipelined): Promise<string> {
   const requests = Buffer.from(request.repeat(depth))
@@ -27,7 +27,7 @@ export async function sendPipelined({ port, request, times, connections, depth }
     new Promise<void>((resolve, reject) => {
       const socket = createConnection({ port, host: '127.0.0.1', noDelay: true })
       let missing = 0
-      /** Bytes of the answer that is arriving. */
+      /** Bytes of the current response that have arrived. */
       let received = 0
       const send = () => {
         missing = Math.min(depth, left)
@@ -58,7 +58,7 @@ export async function sendPipelined({ port, request, times, connections, depth }
   return answer?.toString() ?? ''
 }
 
-/** An answer without a body, at the beginning of what a server sends. */
+/** The first response in a chunk; it must be a 204. */
 function firstAnswer(chunk: Buffer): Buffer {
   const end = chunk.indexOf('\r\n\r\n')
   if (!chunk.subarray(0, 13).equals(Buffer.from('HTTP/1.1 204 ')) || end < 0) throw new Error(`not 204:\n${chunk}`)

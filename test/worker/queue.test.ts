@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { QueueProducer } from '../../src/config.ts'
-import { ROLL_UP_CRON } from '../../src/maintenance.ts'
+import type { QueueProducer } from '../../src/counters/write/queue-message.ts'
+import { ROLL_UP_CRON } from '../../src/scheduled.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
-import { deliver, sumOf, type Taken, TestQueue } from '../harness/queue.ts'
+import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
 import { TestWorker } from '../harness/worker.ts'
 
 const COUNTERS = {
@@ -17,7 +17,7 @@ beforeEach(async () => {
   worker = queueing()
 })
 
-/** A Worker that knows nothing of others, with a queue behind it. */
+/** A new isolate with a queue. */
 function queueing(overrides = {}): TestWorker {
   return new TestWorker(db.url, {
     COUNTERS,
@@ -26,7 +26,7 @@ function queueing(overrides = {}): TestWorker {
     ...overrides,
   })
 }
-/** From now on the database takes no increments, of which nothing arrives. */
+/** From now on, the database refuses all inserts. */
 const refuse = (errno = 2003) => db.behave({ faults: [{ action: 'error', errno, match: '^INSERT', times: 1_000_000 }] })
 const addUpTo = (sum: bigint) => (taken: readonly Taken[]) => sumOf(taken) >= sum
 const facts = async (response: Response) => ({
@@ -35,15 +35,15 @@ const facts = async (response: Response) => ({
   body: await response.text(),
 })
 const countOf = async (key: string, type = 'page_view') => {
-  // By an isolate that has not met the database's failures.
+  // In a new isolate, whose circuit breaker is closed.
   const response = await queueing().fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
   return ((await response.json()) as { count: number }).count
 }
 const path = (key: string) => `/v1/counters/page_view/${encodeURIComponent(key)}`
 const increments = (...keys: string[]) => ({ increments: keys.map((key) => ({ type: 'page_view', key })) })
 
-describe('while the database refuses', () => {
-  it('hits and increments are queued, with the same answers as always, and counted when they come out', async () => {
+describe('While the database refuses inserts', () => {
+  it('hits and increments are queued, with the usual response bodies, and counted when the queue delivers them', async () => {
     await worker.hit('page_view', '/before')
     await refuse()
     expect(await facts(await worker.hit('page_view', '/hit'))).toEqual({ status: 204, hit: 'queued', body: '' })
@@ -81,7 +81,7 @@ describe('while the database refuses', () => {
     expect(rows.map(({ name }) => name)).toEqual(['/before', '/hit', '/many', '/one', '/pixel'])
   })
 
-  it('what was queued counts once, however often it is delivered, and whatever is rolled up in between', async () => {
+  it('a queued batch counts once, however often it is delivered, before and after a roll-up', async () => {
     await refuse(2013)
     await Promise.all(Array.from({ length: 40 }, (_, i) => worker.hit('page_view', `/${i % 4}`)))
     await db.behave()
@@ -93,7 +93,7 @@ describe('while the database refuses', () => {
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
   })
 
-  it('a request of 1,000 keys of 512 bytes goes through the queue whole', async () => {
+  it('a request of 1,000 keys of 512 bytes goes through the queue completely', async () => {
     const keys = Array.from({ length: 1_000 }, (_, i) => `${i}/`.padEnd(512, 'x'))
     await refuse()
     expect((await worker.api('POST', '/v1/increments', increments(...keys))).status).toBe(202)
@@ -104,7 +104,7 @@ describe('while the database refuses', () => {
     expect(await countOf(keys[999]!)).toBe(1)
   })
 
-  it('a request with an Idempotency-Key counts once: queued, sent again from elsewhere, and out of the queue', async () => {
+  it('a request with an Idempotency-Key counts once: queued, repeated in another isolate, and delivered', async () => {
     const send = (from: TestWorker) =>
       from.api('POST', '/v1/increments', increments('/a', '/b'), { 'Idempotency-Key': 'import-1' })
     await refuse()
@@ -120,7 +120,7 @@ describe('while the database refuses', () => {
     expect([await countOf('/a'), await countOf('/b')]).toEqual([1, 1])
   })
 
-  it('a queue that comes out too early is put off, and counted later', async () => {
+  it('a batch that is delivered too early is retried, and counted later', async () => {
     await refuse()
     for (let i = 0; i < 3; i++) await worker.hit('page_view', '/early')
     const taken = await TestQueue.batches.take(addUpTo(3n))
@@ -133,9 +133,9 @@ describe('while the database refuses', () => {
     expect(await countOf('/early')).toBe(3)
   })
 
-  it('what can never be counted ends in the dead-letter queue, and says why', async () => {
+  it('a batch that can never be counted goes to the dead-letter queue, with the reason', async () => {
     await worker.hit('full', '/dead')
-    await db.execute('UPDATE slotted_counters SET count = ? WHERE record_type = 2', [2n ** 63n - 1n])
+    await db.arrange('UPDATE slotted_counters SET count = ? WHERE record_type = 2', [2n ** 63n - 1n])
     await refuse()
     await worker.hit('full', '/dead')
     await worker.hit('page_view', '/alive')
@@ -152,14 +152,14 @@ describe('while the database refuses', () => {
   })
 })
 
-describe('without help from the queue', () => {
+describe('Without the queue', () => {
   const failing: QueueProducer = {
     send: () => Promise.reject(new Error('refused by the test')),
     sendBatch: () => Promise.reject(new Error('refused by the test')),
   }
   const code = async (response: Response) => ((await response.json()) as { code: string }).code
 
-  it('nobody knows, if the queue fails too: it may have taken it', async () => {
+  it('the outcome is unknown if the queue fails too, because it may have accepted the batch', async () => {
     const lost = queueing({ BATCHES: failing })
     await refuse()
     const hit = await lost.hit('page_view', '/a')
@@ -170,20 +170,20 @@ describe('without help from the queue', () => {
     const api = await send()
     expect([api.status, api.headers.get('Retry-After'), await code(api)]).toEqual([503, '5', 'outcome_unknown'])
     await db.behave()
-    // The breaker of that isolate lets it through when it has waited a little.
+    // The circuit breaker of that isolate lets it through after a while.
     for (const began = Date.now(); (await send()).status !== 200; ) expect(Date.now() - began).toBeLessThan(30_000)
     expect([await countOf('/a'), await countOf('/b')]).toEqual([0, 3])
   })
 
   it.each([
     [
-      'says that nothing was counted, if that is certain',
+      'answers that nothing was counted, if that is certain',
       2003,
       'database_unavailable',
       'ignored; reason=database_unavailable',
     ],
-    ['says that nobody knows, if that is so', 2013, 'outcome_unknown', 'unknown'],
-  ])('a Worker that has none %s', async (_, errno, expected, hit) => {
+    ['answers that the outcome is unknown, if it is', 2013, 'outcome_unknown', 'unknown'],
+  ])('a Worker that has no queue %s', async (_, errno, expected, hit) => {
     await refuse(errno)
     const requests = [
       (alone: TestWorker) => alone.hit('page_view', '/a'),
@@ -207,13 +207,13 @@ describe('without help from the queue', () => {
   })
 })
 
-describe('of requests that are written together', () => {
-  it.each([1, 3])('all are counted but those that would leave 64 bits, which are told so: %d of 40', async (bad) => {
-    // Without a queue, into which it would put what has waited for long.
+describe('Of requests in one batch', () => {
+  it.each([1, 3])('all are counted except those that would leave 64 bits, which get 422: %d of 40', async (bad) => {
+    // Without a queue, because requests that wait long would go there.
     worker = new TestWorker(db.url, { COUNTERS })
     const poison = Array.from({ length: bad }, (_, i) => ({ type: 'full', key: `/poison/${i}` }))
     await worker.api('POST', '/v1/increments', { increments: poison })
-    await db.execute('UPDATE slotted_counters SET count = ?', [2n ** 63n - 1n])
+    await db.arrange('UPDATE slotted_counters SET count = ?', [2n ** 63n - 1n])
 
     const requests = Array.from({ length: 40 }, (_, i) => {
       const key = `/good/${i % 4}`
@@ -224,7 +224,7 @@ describe('of requests that are written together', () => {
     })
     const answers: Response[] = []
     const statements = await db.recording(async () => {
-      // Slow enough for all of them to wait for the same flush, but the first, which does not wait.
+      // Slow enough for all but the first to wait for the same flush.
       await db.behave({ record: true, latencyMs: 10 })
       answers.push(...(await Promise.all(requests.map((one) => one()))))
     })

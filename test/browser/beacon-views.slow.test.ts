@@ -1,0 +1,160 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
+import { consoleOf, launchChromium } from './chromium.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+import { startProxy } from './test-site.ts'
+
+let browser: Browser
+let counter: Counter
+let demo: DemoSite
+let context: BrowserContext
+let page: Page
+let said: string[]
+beforeAll(async () => {
+  counter = await startCounter()
+  demo = await startDemoSite({ counter: counter.url, port: 0 })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await demo?.stop()
+  await counter?.stop()
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+  said = consoleOf(context)
+  page = await context.newPage()
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+})
+
+const visit = (path: string) => page.goto(demo.url + path)
+
+describe('a view is counted', () => {
+  it('once when a page is loaded, and again when it is reloaded', async () => {
+    await visit('/')
+    await counter.has({ 'page_view /': 1 })
+    await page.reload()
+    await counter.has({ 'page_view /': 2 })
+  })
+
+  it('under the canonical URL, without the query', async () => {
+    await visit('/article?from=mail')
+    await visit('/downloads?utm=1')
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /downloads': 1 })
+  })
+
+  it('not again for another fragment of the page', async () => {
+    await visit('/article')
+    await page.click('a[href="#second"]')
+    await page.goBack()
+    await page.goForward()
+    await counter.has({ 'page_view /blog/counting': 1 })
+  })
+
+  it('even if the page is closed as soon as it is loaded', async () => {
+    for (let i = 0; i < 5; i++) {
+      const passing = await context.newPage()
+      await passing.goto(`${demo.url}/downloads`, { waitUntil: 'domcontentloaded' })
+      await passing.close()
+    }
+    await counter.has({ 'page_view /downloads': 5 })
+  })
+
+  it('even if the visitor leaves before the hit arrives', async () => {
+    // A slow connection to the counter: a request that the browser cancels in the meantime never arrives.
+    const slow = await startProxy(counter.url, async () => undefined, { delayMs: 400 })
+    const far = await startDemoSite({ counter: slow.url, port: 0 })
+    onTestFinished(async () => {
+      await far.stop()
+      await slow.stop()
+    })
+    await page.goto(`${far.url}/downloads`)
+    await page.goto('about:blank')
+    const closed = await context.newPage()
+    await closed.goto(`${far.url}/article`)
+    await closed.close()
+    await counter.has({ 'page_view /downloads': 1, 'page_view /blog/counting': 1 })
+  })
+})
+
+describe('a single-page application', () => {
+  it('counts every section shown, and going back and forward', async () => {
+    await visit('/app/')
+    await page.click('text=Map')
+    await page.waitForURL('**/map')
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1 })
+    await page.click('a[href="/app/list"]')
+    await page.click('a[href="/app/list?page=2"]')
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1, 'page_view /app/list': 2 })
+    await page.goBack()
+    await page.goBack()
+    await page.goForward()
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 2, 'page_view /app/list': 4 })
+    expect(said).toEqual([])
+  })
+
+  it('counts a replaced URL only if its path changes, and does not count a state pushed on the same URL', async () => {
+    await visit('/app/')
+    await counter.has({ 'page_view /app/': 1 })
+    await page.evaluate(() => history.replaceState(null, '', '/app/?filter=a'))
+    await page.evaluate(() => history.pushState({ open: true }, ''))
+    await counter.has({ 'page_view /app/': 1 })
+    await page.evaluate(() => history.replaceState(null, '', '/app/map'))
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/map': 1 })
+  })
+
+  it('that navigates quickly counts each page under its own path', async () => {
+    await visit('/app/')
+    await page.evaluate(() => {
+      for (const name of ['a', 'b', 'c']) history.pushState(null, '', `/app/${name}`)
+    })
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/a': 1, 'page_view /app/b': 1, 'page_view /app/c': 1 })
+  })
+
+  it('counts its last page even if the visitor leaves at once', async () => {
+    // The timer is always too late, even if the next page loads slowly.
+    await page.addInitScript(() => {
+      const real = window.setTimeout
+      window.setTimeout = ((work: () => void, ms: number) => real(work, 100 * ms)) as typeof setTimeout
+    })
+    await visit('/app/')
+    await page.evaluate(() => {
+      history.pushState(null, '', '/app/last')
+      location.href = '/downloads'
+    })
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/last': 1, 'page_view /downloads': 1 })
+  })
+
+  it('counts under a canonical link that changed with the page, and not under an unchanged one', async () => {
+    await visit('/article')
+    await page.evaluate(() => history.pushState(null, '', '/elsewhere'))
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /elsewhere': 1 })
+    await page.evaluate(() => {
+      history.pushState(null, '', '/third?x=1')
+      setTimeout(() => {
+        document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = 'https://times.example/blog/third'
+      }, 20)
+    })
+    await counter.has({ 'page_view /blog/counting': 1, 'page_view /elsewhere': 1, 'page_view /blog/third': 1 })
+  })
+})
+
+describe('back and forward', () => {
+  it('between pages count, even if the page comes from the back/forward cache', async () => {
+    await visit('/')
+    await page.evaluate(() => Object.assign(window, { left: true }))
+    await visit('/downloads')
+    await counter.has({ 'page_view /': 1, 'page_view /downloads': 1 })
+    // The page is not loaded again, so there is no load event to wait for.
+    await page.goBack({ waitUntil: 'commit' })
+    // The same page, not a new one. Otherwise this would not test the back/forward cache.
+    expect(await page.evaluate(() => 'left' in window)).toBe(true)
+    await counter.has({ 'page_view /': 2, 'page_view /downloads': 1 })
+    await page.goForward({ waitUntil: 'commit' })
+    await counter.has({ 'page_view /': 2, 'page_view /downloads': 2 })
+  })
+})

@@ -1,0 +1,118 @@
+import { mkdtemp } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { ServerProcess } from '../../local/processes/server-process.ts'
+import { openWindow } from './background-tabs.ts'
+import { CHROMIUM_ARGUMENTS, launchChromium } from './chromium.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+import { startProxy, startServer } from './test-site.ts'
+
+let browser: Browser
+let counter: Counter
+let tag: string
+beforeAll(async () => {
+  counter = await startCounter()
+  tag = `<!doctype html><script defer src="${counter.url}/beacon.js" data-local></script>`
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+
+/** Starts Chromium without Playwright, because it does not prerender under Playwright. */
+async function chromiumAlone(url: string): Promise<void> {
+  const directory = await mkdtemp(join(inject('scratch'), 'chromium-'))
+  const process = await ServerProcess.start({
+    name: 'chromium',
+    command: inject('chromium'),
+    args: ['--headless', ...CHROMIUM_ARGUMENTS, '--no-first-run', `--user-data-dir=${directory}`, url],
+    records: directory,
+    marker: directory,
+    output: 'pipe',
+    graceMs: 5_000,
+  })
+  process.stdout?.resume()
+  process.stderr?.resume()
+  onTestFinished(() => process.stop())
+}
+
+async function aWindow() {
+  const window = await openWindow(browser)
+  onTestFinished(async () => {
+    await window.close()
+  })
+  return window
+}
+
+it('a background tab counts once, when it is shown, and pages that it left unseen do not count', async () => {
+  const tells = `<script>
+    const tell = () => { document.title = location.pathname + ' ' + document.visibilityState }
+    addEventListener('visibilitychange', tell)
+    tell()`
+  const site = await startServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    // The page goes from /passing to /other, and from there to /section within the page.
+    if (request.url === '/passing') response.end(`${tag}${tells}; onload = () => { location.href = '/other' }</script>`)
+    else if (request.url === '/other') {
+      const navigates = `onload = () => { history.pushState(null, '', '/section'); tell() }`
+      response.end(`${tag}${tells}; ${navigates}</script>`)
+    } else response.end(`${tag}${tells}</script>`)
+  })
+  onTestFinished(() => site.stop())
+  const window = await aWindow()
+  const front = await window.open(`${site.url}/front`)
+  const background = await window.open(`${site.url}/passing`, { background: true })
+  await expect.poll(() => background.title(), { timeout: 10_000 }).toBe('/section hidden')
+  await counter.has({ 'page_view /front': 1 })
+  await background.show()
+  await expect.poll(() => background.title()).toBe('/section visible')
+  await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
+  await front.show()
+  await background.show()
+  await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
+  await counter.clear()
+})
+
+it('a prerendered page counts when the visitor opens it, and not before', async () => {
+  const rules = '{"prerender":[{"source":"list","urls":["/next"],"eagerness":"immediate"}]}'
+  const said: string[] = []
+  const purposes: unknown[] = []
+  const proxy = await startProxy(counter.url, async ({ url = '', headers }) => {
+    if (url.startsWith('/hit?')) purposes.push(headers['sec-purpose'])
+    return undefined
+  })
+  onTestFinished(() => proxy.stop())
+  const tag = `<!doctype html><script defer src="${proxy.url}/beacon.js" data-local></script>`
+  let going: ServerResponse | undefined
+  const site = await startServer((request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    if (request.url === '/first') {
+      // The page goes to the next one as soon as the test responds.
+      const go = `<script>fetch('/go').then(() => { location.href = '/next' })</script>`
+      response.end(`${tag}<script type="speculationrules">${rules}</script>${go}`)
+    } else if (request.url === '/next') {
+      const tells = `<script>
+        fetch('/said?prerendering=' + document.prerendering)
+        document.addEventListener('prerenderingchange', () => fetch('/said?activated'))
+      </script>`
+      response.end(tag + tells)
+    } else if (request.url === '/go') going = response
+    else {
+      if (request.url!.startsWith('/said')) said.push(request.url!)
+      response.end()
+    }
+  })
+  onTestFinished(() => site.stop())
+  await chromiumAlone(`${site.url}/first`)
+  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true'])
+  await counter.has({ 'page_view /first': 1 })
+  going!.end()
+  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true', '/said?activated'])
+  await counter.has({ 'page_view /first': 1, 'page_view /next': 1 })
+  // The Worker would not count a request that is still marked as prerendering.
+  expect(purposes).toEqual([undefined, undefined])
+  await counter.clear()
+})

@@ -1,0 +1,60 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { BrowserContextOptions } from 'playwright-core'
+import { expect, inject, it, onTestFinished } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import { signedIn } from './open-dashboard.ts'
+import { fillHistory } from './sample-history.ts'
+import { startCounter } from './shipped-worker.ts'
+
+const MAX_BYTES = 150_000
+/** With `SCREENSHOTS=1` the pictures of the documents are written. Otherwise the checkout does not change. */
+const FOLDER = process.env.SCREENSHOTS ? resolve(import.meta.dirname, '../../docs') : undefined
+
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1100, height: 860 } }
+const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true }
+
+it('screenshots of the dashboard can be taken', async () => {
+  const counter = await startCounter()
+  const browser = await launchChromium()
+  onTestFinished(async () => {
+    await browser.close()
+    await counter.stop()
+  })
+  await fillHistory(counter, new Date())
+  await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
+  const folder = FOLDER ?? join(inject('scratch'), 'dashboard-screenshots')
+  await mkdir(folder, { recursive: true })
+  const counterPath = '/counter?type=page_view&key=%2Fblog%2Fcounting'
+
+  const shots: [name: string, path: string, options: BrowserContextOptions, range: string | undefined][] = [
+    ['dashboard', '/', { ...DESKTOP, colorScheme: 'light' }, undefined],
+    ['dashboard-dark', '/', { ...DESKTOP, colorScheme: 'dark' }, '30 days'],
+    ['dashboard-phone', '/', { ...PHONE, colorScheme: 'light' }, undefined],
+    ['dashboard-counter', counterPath, { ...DESKTOP, colorScheme: 'light' }, '30 days'],
+    ['dashboard-counter-dark', '/counter?type=download&key=map.txt', { ...DESKTOP, colorScheme: 'dark' }, '12 months'],
+    ['dashboard-counter-phone', counterPath, { ...PHONE, colorScheme: 'dark' }, '7 days'],
+  ]
+  for (const [name, path, options, range] of shots) {
+    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options })
+    const page = await signedIn(context, counter)
+    await page.goto(counter.url + path)
+    if (range !== undefined) await page.getByRole('button', { name: range }).click()
+    await page.waitForSelector('.chart canvas')
+    // The port of a test run means nothing to a reader.
+    await page.evaluate((origin) => {
+      for (const area of document.querySelectorAll('textarea')) {
+        area.value = area.value.replaceAll(origin, 'https://counter.example')
+      }
+    }, counter.url)
+    await page.waitForLoadState('networkidle')
+    const file = join(folder, `${name}.png`)
+    await page.screenshot({ path: file })
+    if (process.env.SCREENSHOTS_FULL)
+      await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/${name}.png`, fullPage: true })
+    const { size } = await stat(file)
+    expect(size).toBeGreaterThan(5_000)
+    expect(size).toBeLessThan(MAX_BYTES)
+    await context.close()
+  }
+})

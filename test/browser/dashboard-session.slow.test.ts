@@ -1,0 +1,176 @@
+import { serializeSigned } from 'hono/utils/cookie'
+import type { Browser, BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Config } from '../../src/config/config.ts'
+import { sessionSecret } from '../../src/http/session.ts'
+import { launchChromium } from './chromium.ts'
+import { counterUrl, signedIn } from './open-dashboard.ts'
+import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
+import { type Page as SitePage, startSite } from './test-site.ts'
+
+let browser: Browser
+let counter: Counter
+let context: BrowserContext
+beforeAll(async () => {
+  counter = await startCounter()
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+})
+
+const port = () => new URL(counter.url).port
+const status = async () => (await context.request.get(`${counter.url}/v1/status`)).status()
+
+/** Puts a session cookie into the browser, signed for a deployment, that expires in some seconds. */
+async function bring(
+  seconds: number,
+  { databaseUrl = counter.databaseUrl, apiToken = TOKEN, host = `127.0.0.1:${port()}` } = {},
+) {
+  const ends = String(Math.floor(Date.now() / 1_000) + seconds)
+  const secret = sessionSecret({ databaseUrl, apiToken } as Config, host)
+  const [name, value] = (await serializeSigned(`session-${port()}`, ends, secret)).split('=', 2)
+  await context.addCookies([{ name: name!, value: value!, url: counter.url }])
+}
+
+describe('signing in', () => {
+  it('with a wrong token shows an error, and can be tried again', async () => {
+    const page = await context.newPage()
+    await page.goto(counter.url)
+    await page.getByLabel('API token').fill('wrong')
+    await page.keyboard.press('Enter')
+    expect(await page.getByRole('alert').textContent()).toContain('not this Worker’s API token')
+    expect(await status()).toBe(401)
+    await page.getByLabel('API token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('main[data-page=overview]')
+    expect(await status()).toBe(200)
+  })
+
+  it('opens the requested page', async () => {
+    const page = await context.newPage()
+    const wanted = counterUrl(counter, 'download', '/a b?c=d&e#f')
+    await page.goto(wanted)
+    await page.getByLabel('API token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('main[data-page=counter]')
+    expect(page.url()).toBe(wanted)
+    expect(await page.textContent('h1')).toBe('/a b?c=d&e#f')
+  })
+
+  it('sets a cookie that scripts cannot read, and signing out deletes it', async () => {
+    const page = await signedIn(context, counter)
+    expect(await page.evaluate(() => document.cookie)).toBe('')
+    const [cookie] = await context.cookies()
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API token').waitFor()
+    expect(await context.cookies()).toEqual([])
+    expect(await status()).toBe(401)
+  })
+})
+
+describe('a cookie', () => {
+  it('of this deployment works until it expires', async () => {
+    await bring(60)
+    expect(await status()).toBe(200)
+    await context.clearCookies()
+    await bring(-1)
+    expect(await status()).toBe(401)
+    const page = await context.newPage()
+    await page.goto(counter.url)
+    expect(await page.getByLabel('API token').isVisible()).toBe(true)
+  })
+
+  it.each([
+    ['another token', { apiToken: 'guess' }],
+    ['another database', { databaseUrl: 'https://other:password@db.example' }],
+    ['another host', { host: 'counter.example' }],
+  ])('of a deployment with %s does not work', async (_, other) => {
+    await bring(60, other)
+    expect(await status()).toBe(401)
+  })
+
+  it('that disappears while a page is open is noticed, and the page offers to sign in again', async () => {
+    const page = await signedIn(context, counter)
+    await expect.poll(() => page.textContent('#pending')).toBe('0')
+    await context.clearCookies()
+    await page.getByRole('link', { name: 'Sign in again.' }).click({ timeout: 20_000 })
+    await page.getByLabel('API token').waitFor()
+  })
+})
+
+describe('another site', () => {
+  const page = (html: string): SitePage => ({ html: `<!doctype html><title>attack</title>${html}` })
+  const form = (action: string, fields = '') =>
+    `<form method="post" action="${action}">${fields}</form><script>document.forms[0].submit()</script>`
+
+  /** To a browser, another port of the same host is the same site, so it sends cookies. localhost is another site. */
+  async function attacker() {
+    const count = `${counter.url}/v1/counters/page_view/victim`
+    const site = await startSite({
+      '/count': page(form(count)),
+      '/rollup': page(form(`${counter.url}/v1/rollup`)),
+      '/logout': page(form(`${counter.url}/logout`)),
+      '/login': page(form(`${counter.url}/login`, '<input name="token" value="wrong">')),
+      '/fetch': page(`<script>
+        const send = (url, init) => fetch(url, { credentials: 'include', ...init }).then((r) => r.type + ' ' + r.status, () => 'refused')
+        Promise.all([
+          send('${count}', { method: 'POST', mode: 'no-cors' }),
+          send('${count}', { method: 'POST', mode: 'no-cors', headers: { 'Content-Type': 'text/plain' }, body: '{"by":7}' }),
+          send('${count}', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"by":7}' }),
+          send('${count}', { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body: '{"count":7}' }),
+          send('${count}', { method: 'DELETE' }),
+          send('${counter.url}/v1/status', {}),
+        ]).then((answers) => { document.title = answers.join(', ') })
+      </script>`),
+      '/frame': page(`<iframe src="${counter.url}/" onload="document.title = 'loaded'"></iframe>`),
+    })
+    onTestFinished(() => site.stop())
+    return { same: site.url, cross: site.url.replace('127.0.0.1', 'localhost') }
+  }
+
+  it('cannot count, change, roll up, sign out or read in the name of a signed-in user', async () => {
+    const mine = await signedIn(context, counter)
+    await counter.add('page_view', 'victim', 3)
+    const { same, cross } = await attacker()
+    const theirs = await context.newPage()
+    for (const site of [same, cross]) {
+      for (const path of ['/count', '/rollup', '/logout', '/login']) {
+        await theirs.goto(site + path)
+        await theirs.waitForURL(`${counter.url}/**`)
+        const said = await theirs.textContent('body')
+        // Where the browser sends the cookie, the Worker refuses the request.
+        expect(said, path).toContain(
+          site === cross && ['/count', '/rollup'].includes(path) ? 'unauthorized' : 'cross_site_request',
+        )
+      }
+      await theirs.goto(`${site}/fetch`)
+      await expect.poll(() => theirs.title()).toBe('opaque 0, opaque 0, refused, refused, refused, refused')
+    }
+    await counter.has({ 'page_view victim': 3 })
+    expect(await status()).toBe(200)
+    await mine.reload()
+    expect(await mine.locator('main').getAttribute('data-page')).toBe('overview')
+  })
+
+  it('cannot show the dashboard in a frame', async () => {
+    await signedIn(context, counter)
+    const { same } = await attacker()
+    const theirs = await context.newPage()
+    await theirs.goto(`${same}/frame`)
+    await expect.poll(() => theirs.title()).toBe('loaded')
+    // The frame loads its error page after the event, so its address can still be empty here.
+    await expect
+      .poll(() => theirs.frames().map((frame) => frame.url()))
+      .toEqual([`${same}/frame`, 'chrome-error://chromewebdata/'])
+  })
+})

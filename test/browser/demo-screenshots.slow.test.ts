@@ -1,0 +1,49 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { expect, inject, it, onTestFinished } from 'vitest'
+import { startDemoSite } from '../../local/demo-site.ts'
+import { launchChromium } from './chromium.ts'
+import { startCounter } from './shipped-worker.ts'
+
+const MAX_BYTES = 60_000
+/** With `SCREENSHOTS=1` the pictures of the documents are written. Otherwise the checkout does not change. */
+const FOLDER = process.env.SCREENSHOTS ? resolve(import.meta.dirname, '../../docs') : undefined
+
+it('screenshots of the demo site can be taken', async () => {
+  const counter = await startCounter()
+  const demo = await startDemoSite({ counter: counter.url, port: 0 })
+  const browser = await launchChromium()
+  onTestFinished(async () => {
+    await browser.close()
+    await demo.stop()
+    await counter.stop()
+  })
+  const seeds = { '/': 12_841, '/blog/counting': 3_977, '/app/': 1_208, '/downloads': 964 }
+  for (const [key, by] of Object.entries(seeds)) await counter.add('page_view', key, by)
+  const files = { '/files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }
+  for (const [key, by] of Object.entries(files)) await counter.add('download', key, by)
+
+  const folder = FOLDER ?? join(inject('scratch'), 'screenshots')
+  await mkdir(folder, { recursive: true })
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 760, height: 560 } })
+  const page = await context.newPage()
+  for (const [name, path] of [
+    ['demo-home', '/'],
+    ['demo-downloads', '/downloads'],
+  ] as const) {
+    await page.goto(demo.url + path)
+    await expect.poll(() => page.textContent('footer b')).toMatch(/^\d/)
+    // The port of a test run means nothing to a reader.
+    await page.evaluate((origin) => {
+      for (const pre of document.querySelectorAll('pre')) {
+        pre.textContent = pre.textContent!.replaceAll(origin, 'https://counter.example')
+      }
+    }, counter.url)
+    await page.waitForLoadState('networkidle')
+    const file = join(folder, `${name}.png`)
+    await page.screenshot({ path: file })
+    const { size } = await stat(file)
+    expect(size).toBeGreaterThan(5_000)
+    expect(size).toBeLessThan(MAX_BYTES)
+  }
+})

@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, inject, it, onTestFinished } from 'vitest'
+import { accessLog } from '../local/cli/sample-log.ts'
+import { npmStart, PROJECT, stateDirectory } from '../local/npm-script.ts'
+import { launchChromium } from './chromium.ts'
+
+it('following the output of npm start leads to a chart of the counts in an access log', async () => {
+  const directory = await stateDirectory()
+  const { service } = await npmStart({ MYSQL_URL: '', API_TOKEN: '', STATE_DIR: directory })
+  const log = join(inject('scratch'), 'newcomer.log')
+  await writeFile(log, accessLog())
+
+  const command = /^ {2}(.*npm run replay -- access\.log)$/m.exec(service.output)![1]!
+  const { stdout } = await promisify(execFile)('sh', ['-c', command.replace('access.log', log)], { cwd: PROJECT })
+  const counted = (type: string) => Number(new RegExp(`(\\d+) ${type}`).exec(stdout)?.[1] ?? 0)
+  expect(counted('page_view')).toBeGreaterThan(0)
+
+  const [, url, token] = /dashboard {2}(\S+) \(sign in with the API token: (\S+)\)/.exec(service.output)!
+  const browser = await launchChromium()
+  onTestFinished(() => browser.close())
+  const page = await (await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })).newPage()
+  await page.goto(url!)
+  await page.getByLabel('API token').fill(token!)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Roll up now' }).click()
+  await expect.poll(() => page.textContent('#live-message'), { timeout: 60_000 }).toMatch(/^Rolled up [\d,]+\.$/)
+
+  const shows = (count: number) =>
+    expect.poll(() => page.textContent('#today'), { timeout: 60_000 }).toBe(count.toLocaleString('en'))
+  await shows(counted('page_view'))
+  expect(await page.locator('.chart canvas').isVisible()).toBe(true)
+  // The ranking loads on its own.
+  await expect.poll(() => page.locator('#top tr').count(), { timeout: 60_000 }).toBe(10)
+  await page.getByRole('link', { name: 'download', exact: true }).click()
+  await page.waitForURL('**/?type=download')
+  await shows(counted('download'))
+})

@@ -1,0 +1,60 @@
+import type { Counter } from './shipped-worker.ts'
+
+const HOUR_MS = 3_600_000
+/** The last hours are rolled up one by one. Earlier days are imported. */
+const HOURS = 60
+const DAYS = 370
+
+/** Pages, with their relative number of views. */
+const PAGES = {
+  '/': 40,
+  '/blog/counting': 21,
+  '/blog/slots': 14,
+  '/docs/install': 11,
+  '/pricing': 7,
+  '/blog/why-exact': 5,
+  '/about': 3,
+  '/docs/api': 3,
+  '/contact': 2,
+  '/blog/2019/hello': 1,
+}
+const FILES = { 'app-1.2.0.tgz': 9, 'app-1.1.4.tgz': 4, 'map.txt': 2, 'list.csv': 1 }
+
+/** Fills a Worker with the same year of history every time: imported days, followed by hours that are rolled up. */
+export async function fillHistory(counter: Counter, now: Date): Promise<void> {
+  const thisHour = now.getTime() - (now.getTime() % HOUR_MS)
+  const imported: { type: string; key: string; count: number; day: string }[] = []
+  for (let day = DAYS; day > HOURS / 24; day--) {
+    const at = new Date(thisHour - day * 24 * HOUR_MS)
+    for (const { type, key, share } of counters()) {
+      const count = Math.round(share * 9 * busy(at.getUTCDay(), day) * (1.6 - day / DAYS))
+      imported.push({ type, key, count, day: at.toISOString().slice(0, 10) })
+    }
+  }
+  for (let i = 0; i < imported.length; i += 1_000) {
+    await counter.api('POST', '/v1/imports', { counters: imported.slice(i, i + 1_000) })
+  }
+  for (let hour = HOURS; hour >= 0; hour--) {
+    const at = new Date(thisHour - hour * HOUR_MS)
+    const increments = counters().map(({ type, key, share }) => ({
+      type,
+      key,
+      by: 1 + Math.round(share * daylight(at.getUTCHours()) * busy(at.getUTCDay(), hour)),
+    }))
+    await counter.api('POST', '/v1/increments', { increments })
+    await counter.rollUp(hour > 0 ? at : now)
+  }
+  for (const { type, key, share } of counters().slice(0, 3)) await counter.add(type, key, share)
+}
+
+function counters() {
+  const of = (type: string, shares: Record<string, number>) =>
+    Object.entries(shares).map(([key, share]) => ({ type, key, share }))
+  return [...of('page_view', PAGES), ...of('download', FILES)]
+}
+
+/** A factor that is lower at weekends and varies from day to day. */
+const busy = (weekday: number, nth: number) => (weekday % 6 === 0 ? 0.55 : 1) * (0.85 + ((nth * 7919) % 31) / 100)
+
+/** A factor that is higher by day than by night. */
+const daylight = (hour: number) => 0.35 + Math.max(0, Math.sin(((hour - 5) / 18) * Math.PI))

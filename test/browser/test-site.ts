@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A page of a site: its HTML and extra response headers. */
+export interface Page {
+  html: string
+  headers?: Record<string, string>
+}
+
+/** A site for a test. */
+export interface Site {
+  port: number
+  url: string
+  stop(): Promise<void>
+}
+
+/** Serves pages by path on 127.0.0.1. Other paths are answered 404. */
+export function startSite(pages: Record<string, Page>): Promise<Site> {
+  return startServer((request, response) => {
+    const page = pages[request.url!.replace(/[?#].*$/s, '')]
+    if (page === undefined) return void response.writeHead(404).end()
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...page.headers }).end(page.html)
+  })
+}
+
+export async function startServer(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Site> {
+  const server = createServer(answer)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    stop() {
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      server.closeAllConnections()
+      return closed
+    },
+  }
+}
+
+/**
+ * Starts a proxy in front of the Worker.
+ *
+ * @param answered called when the Worker has answered a request; with `drop` the visitor gets no response
+ * @param delayMs delay of hits in milliseconds; a hit is dropped if the visitor disconnects in the meantime
+ */
+export function startProxy(
+  target: string,
+  answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
+  { delayMs = 0 } = {},
+): Promise<Site> {
+  return startServer(async (request, response) => {
+    const { method = 'GET', url = '/', headers } = request
+    if (delayMs > 0 && url.startsWith('/hit')) {
+      await new Promise((done) => setTimeout(done, delayMs))
+      if (request.socket.destroyed) return
+    }
+    const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value] as [string, string]] : []
+    })
+    const answer = await fetch(target + url, { method, headers: kept })
+    const body = new Uint8Array(await answer.arrayBuffer())
+    if ((await answered(request)) === 'drop') return void request.socket.destroy()
+    const passed = [...answer.headers].filter(
+      ([name]) => !/^(content-encoding|content-length|transfer-encoding)$/.test(name),
+    )
+    response.writeHead(answer.status, passed.flat()).end(body)
+  })
+}

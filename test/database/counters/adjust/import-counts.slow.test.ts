@@ -1,0 +1,188 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type ImportRow, importCounts } from '../../../../src/counters/adjust/import-counts.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import { DatabaseFailure } from '../../../../src/database/errors.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { WatchedNetwork } from '../../../harness/row-locks.ts'
+
+const AT = new Date('2026-11-20T12:00:00Z')
+const ROLL_UP = { pageSlots: 50, maxStatements: 100, maxSeconds: 60, lease: false, at: AT }
+const counters = Array.from({ length: 5 }, (_, i): CounterAddress => {
+  return {
+    recordType: 1 + (i % 2),
+    recordId: BigInt.asUintN(64, BigInt(i) * 0x9e3779b97f4a7c15n),
+    name: `/import/${i}`,
+  }
+})
+const row = (counter: number, count: bigint, day?: string): ImportRow => {
+  return { counter: counters[counter]!, count, day: day === undefined ? null : new Date(day) }
+}
+const ROWS = [
+  row(0, 10n, '2026-10-31'),
+  row(1, 5n),
+  row(0, 7n, '2026-11-01'),
+  row(0, 1n),
+  row(3, -4n, '2026-11-01'),
+  row(0, 100n, '2026-11-01'),
+  row(4, 0n),
+]
+const SUMS = [118n, 5n, 0n, -4n, 0n]
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await freshDatabase()
+})
+const bring = (rows: readonly ImportRow[] = ROWS, id = random63(), on: Database = db) =>
+  importCounts({ db: on, totals: null }, rows, { id, at: AT })
+/** Imports as a client does that repeats the request until it succeeds. */
+const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database = db): Promise<unknown> => {
+  for (;;) {
+    try {
+      return await bring(rows, id, on)
+    } catch (error) {
+      // If some ranges have it already, the outcome is unknown.
+      if (!(error instanceof Overtaken) && !(error instanceof DatabaseFailure && error.retry)) throw error
+    }
+  }
+}
+const counts = async () => {
+  const readings = await Promise.all(counters.map((counter) => readCounters(db, [counter])))
+  return readings.map(([reading]) => reading!.total + reading!.pending)
+}
+const sum = (of: string) => db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
+const expectAccounted = async () => {
+  const totals = await sum('counter_totals')
+  const undated = await sum('counter_adjustments')
+  for (const period of [1, 2, 3]) {
+    expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals - undated)
+    expect(await sum(`type_history WHERE period = ${period}`)).toBe(totals - undated)
+  }
+}
+
+describe('An import', () => {
+  it('adds all rows to the totals, and rows with a day to that day, its week and its month', async () => {
+    await bring()
+    expect(await counts()).toEqual(SUMS)
+    const days = await db.execute(
+      'SELECT record_id, period, CAST(period_start AS CHAR) AS start, count FROM counter_periods WHERE record_type = 1 AND record_id = 0 ORDER BY period, period_start',
+    )
+    expect(days.rows.map(({ period, start, count }) => [Number(period), start, String(count)])).toEqual([
+      [1, '2026-10-31', '10'],
+      [1, '2026-11-01', '107'],
+      [2, '2026-10-26', '117'],
+      [3, '2026-10-01', '10'],
+      [3, '2026-11-01', '107'],
+    ])
+    expect(await sum('counter_history')).toBe(0n)
+    expect(await sum('type_history WHERE record_type = 2 AND period = 1')).toBe(-4n)
+    const marks = await db.execute('SELECT kind, count FROM counter_adjustments ORDER BY record_type, record_id')
+    expect(marks.rows.map(({ kind, count }) => [Number(kind), String(count)])).toEqual([
+      [2, '1'],
+      [2, '0'],
+      [2, '5'],
+      [2, '0'],
+    ])
+    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(4n)
+    await expectAccounted()
+  })
+
+  it('repeated with the same id adds nothing, also after other imports', async () => {
+    const id = random63()
+    expect(await bring(ROWS, id)).toBe('imported')
+    expect(await bring(ROWS, random63())).toBe('imported')
+    expect(await bring(ROWS, id)).toBe('repeated')
+    expect(await bring(ROWS.slice(0, 1), id)).toBe('repeated')
+    expect(await counts()).toEqual(SUMS.map((sum) => 2n * sum))
+    await expectAccounted()
+  })
+
+  it('from many clients at once, beside roll-ups of the same counters, counts once for each id', async () => {
+    const ids = [random63(), random63(), random63()]
+    const expected = SUMS.map((sum) => 3n * sum)
+    const count = async () => {
+      for (let i = 0; i < 60; i++) {
+        const counter = counters[i % 5]!
+        expected[i % 5]! += 1n
+        await applyBatch(
+          db,
+          makeBatch(random63(), [{ counter, by: 1n }], () => random63()),
+        )
+      }
+    }
+    const roll = async () => {
+      for (let i = 0; i < 15; i++) await rollUp({ db, totals: null }, ROLL_UP)
+    }
+    const imports = Array.from({ length: 4 }, () => ids).flat()
+    await Promise.all([count(), roll(), roll(), ...imports.map((id) => bringSurely(ROWS, id))])
+    expect(await counts()).toEqual(expected)
+    await rollUp({ db, totals: null }, ROLL_UP)
+    expect(await counts()).toEqual(expected)
+    await expectAccounted()
+  })
+
+  it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
+    for (const delivered of [false, true]) {
+      for (let after = 0; after <= 10; after++) {
+        db = await freshDatabase()
+        const id = random63()
+        const cut = openDatabase({
+          url: db.url,
+          ranges: db.ranges,
+          deadlineMs: 60_000,
+          fetch: cutFetch({ after, delivered, rollback: true }),
+        })
+        const done = await bring(ROWS, id, cut).then(
+          () => true,
+          () => false,
+        )
+        const between = await counts()
+        expect([SUMS, SUMS.map(() => 0n)]).toContainEqual(between)
+        if (done) expect(between).toEqual(SUMS)
+        await bring(ROWS, id)
+        expect(await counts()).toEqual(SUMS)
+        await expectAccounted()
+      }
+    }
+  })
+
+  it('whose COMMIT gets no answer finds out that it succeeded', async () => {
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'COMMIT' }] })
+    expect(await bring()).toBe('imported')
+    expect(await counts()).toEqual(SUMS)
+  })
+
+  it('is refused as a whole if one total would leave 64 bits', async () => {
+    await bring([row(1, 2n ** 63n - 1n)])
+    await expect(bring([row(0, 1n), row(1, 1n), row(3, 1n, '2026-11-01')])).rejects.toMatchObject({
+      kind: 'range',
+      applied: 'no',
+    })
+    await expect(bring([row(0, 2n ** 62n), row(0, 2n ** 62n)])).rejects.toMatchObject({ kind: 'range' })
+    expect(await counts()).toEqual([0n, 2n ** 63n - 1n, 0n, 0n, 0n])
+    expect(await sum('counter_periods')).toBe(0n)
+  })
+
+  it('of 1,000 rows in any order meets no deadlock with other imports of the same counters', async () => {
+    const many = Array.from({ length: 1_000 }, (_, i): ImportRow => {
+      return {
+        counter: { recordType: 1, recordId: BigInt(i % 700), name: `/${i % 700}` },
+        count: 1n,
+        day: i % 3 ? AT : null,
+      }
+    })
+    const ids = [random63(), random63(), random63(), random63()]
+    const network = new WatchedNetwork()
+    const watched = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch: network.fetch })
+    await Promise.all(ids.map((id, i) => bringSurely(i % 2 ? many : many.toReversed(), id, watched)))
+    expect([...network.lockErrors]).toEqual([])
+    expect(await sum('counter_totals')).toBe(4_000n)
+    await expectAccounted()
+  })
+})

@@ -1,0 +1,70 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
+import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+
+const COUNTER: CounterAddress = { recordType: 1, recordId: 7n, name: '/held' }
+/** So short that a statement is given up while it waits for a lock. */
+const DEADLINE_MS = 1_000
+
+let db: TestDatabase
+let impatient: Database
+beforeEach(async () => {
+  db = await freshDatabase()
+  impatient = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS })
+  await db.arrange(
+    'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 7, 40, 3, NULL)',
+  )
+})
+
+/** Locks the row of the counter's total, as a transaction that was cut off does. Returns a function that releases the lock. */
+async function hold(): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>()
+  const over = Promise.withResolvers<void>()
+  const holding = db.transaction(async (transaction) => {
+    await transaction.execute('UPDATE counter_totals SET count = count WHERE record_type = 1 AND record_id = 7')
+    held.resolve()
+    await over.promise
+  })
+  await held.promise
+  return () => {
+    over.resolve()
+    return holding
+  }
+}
+
+describe('While a transaction that was cut off locks a total', () => {
+  it.each([
+    [
+      'a set',
+      (on: Database) => setCounter({ db: on, totals: null }, COUNTER, { count: 5n, id: random63(), at: new Date() }),
+    ],
+    [
+      'an import',
+      (on: Database) =>
+        importCounts({ db: on, totals: null }, [{ counter: COUNTER, count: 5n, day: null }], {
+          id: random63(),
+          at: new Date(),
+        }),
+    ],
+  ])(
+    '%s fails with the certainty that nothing changed, and leaves no statement that waits for the lock',
+    async (_, adjust) => {
+      const letGo = await hold()
+      const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => adjust(impatient)))
+      expect(attempts.map((attempt) => attempt.status === 'rejected' && attempt.reason)).toEqual(
+        attempts.map(() => expect.any(Overtaken)),
+      )
+      const waiting = `SELECT COUNT(*) FROM information_schema.PROCESSLIST
+      WHERE DB LIKE CONCAT('%', DATABASE(), '%') AND COMMAND <> 'Sleep' AND INFO LIKE '%counter_totals%' AND INFO NOT LIKE '%PROCESSLIST%'`
+      expect(await db.number(waiting)).toBe(0n)
+      await letGo()
+      await expect(adjust(impatient)).resolves.toMatch(/set|imported/)
+      expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+    },
+  )
+})

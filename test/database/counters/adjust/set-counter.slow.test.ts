@@ -1,0 +1,277 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { prune } from '../../../../src/counters/rollup/prune.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { TestIsolate } from '../../../harness/isolate.ts'
+
+const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
+/** Under load. */
+const SETS = 15
+const ROLL_UP = { pageSlots: 50, maxStatements: 100, maxSeconds: 60, lease: false }
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await freshDatabase()
+})
+const add = (by: bigint, counter = COUNTER) =>
+  applyBatch(
+    db,
+    makeBatch(random63(), [{ counter, by }], () => random63()),
+  )
+const set = (count: bigint, id = random63(), on: Database = db) =>
+  setCounter({ db: on, totals: null }, COUNTER, { count, id, at: new Date() })
+/** Sets as a client does that repeats the request, with the same key, until it succeeds. */
+const setSurely = async (count: bigint) => {
+  for (const id = random63(); ; ) {
+    try {
+      return await set(count, id)
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error
+    }
+  }
+}
+const move = () => rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+const count = async () => {
+  const [reading] = await readCounters(db, [COUNTER])
+  return reading!.total + reading!.pending
+}
+/** The sum of what was counted and adjusted. The total must equal it. */
+const accounted = () =>
+  db.number(
+    `SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_periods WHERE period = 1)
+       + (SELECT COALESCE(SUM(count), 0) FROM counter_adjustments)`,
+  )
+
+describe('Setting a counter', () => {
+  it('that is new, pending or rolled up gives it the new count, and keeps its history', async () => {
+    expect(await set(100n)).toBe('set')
+    expect(await count()).toBe(100n)
+    await add(5n)
+    await add(-2n)
+    expect(await set(7n)).toBe('set')
+    expect(await count()).toBe(7n)
+    await move()
+    expect(await count()).toBe(7n)
+    expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(3n)
+    await add(1n)
+    await set(0n)
+    expect(await count()).toBe(0n)
+    await move()
+    expect([await count(), await accounted()]).toEqual([0n, 0n])
+    expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(4n)
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
+    expect(rows).toEqual([{ name: '/set' }])
+  })
+
+  it('again with the same id changes nothing, also after increments, other sets, roll-ups and pruning', async () => {
+    const id = random63()
+    expect(await set(10n, id)).toBe('set')
+    await add(3n)
+    expect(await set(10n, id)).toBe('repeated')
+    expect(await count()).toBe(13n)
+    await set(1_000n)
+    await move()
+    await prune(db, { idempotencyHours: -1, pageSlots: 100, maxStatements: 10 })
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
+    expect(await set(10n, id)).toBe('repeated')
+    expect(await set(99n, id)).toBe('repeated')
+    expect(await count()).toBe(1_000n)
+  })
+
+  it('from many clients at once with one id happens once', async () => {
+    await add(4n)
+    const id = random63()
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => set(50n, id)))
+    expect(outcomes.filter((outcome) => outcome === 'set')).toHaveLength(1)
+    expect(await count()).toBe(50n)
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+  })
+
+  it('to different values at once leaves one of them, and each change is recorded', async () => {
+    await add(4n)
+    const values = [10n, 20n, 30n, 40n]
+    await Promise.all(values.map(setSurely))
+    expect(values).toContain(await count())
+    await move()
+    expect(await accounted()).toBe(await count())
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(4n)
+  })
+
+  it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
+    for (const delivered of [false, true]) {
+      for (let after = 0; after <= 8; after++) {
+        const fresh = await freshDatabase()
+        db = fresh
+        await add(3n)
+        const id = random63()
+        const cut = openDatabase({
+          url: db.url,
+          ranges: db.ranges,
+          deadlineMs: 60_000,
+          fetch: cutFetch({ after, delivered, rollback: true }),
+        })
+        const first = await set(20n, id, cut).catch((error: unknown) => error)
+        const between = await count()
+        expect([3n, 20n]).toContain(between)
+        if (first === 'set') expect(between).toBe(20n)
+        await add(1n)
+        expect(await set(20n, id)).toBe(between === 20n ? 'repeated' : 'set')
+        expect(await count()).toBe(between === 20n ? 21n : 20n)
+        expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+        await move()
+        expect(await accounted()).toBe(await count())
+      }
+    }
+  })
+
+  it.each(['COMMIT', 'UPDATE counter_totals', 'INSERT INTO counter_adjustments', 'SELECT SUM'])(
+    'succeeds if the answer to %s is lost once',
+    async (match) => {
+      await add(3n)
+      await db.behave({ faults: [{ action: 'cut-answer', match }] })
+      const outcome = await set(20n)
+      // It looks for the lost change before it tries again.
+      expect(outcome).toBe('set')
+      expect(await count()).toBe(20n)
+      expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+    },
+  )
+
+  it('fails with an unknown outcome if every COMMIT gets no answer, and a repeat with the same id tells the outcome', async () => {
+    await add(3n)
+    const id = random63()
+    await db.behave({
+      faults: [
+        { action: 'cut-answer', match: 'COMMIT' },
+        { action: 'cut-request', match: 'SELECT SUM', skip: 1, times: 99 },
+      ],
+    })
+    await expect(set(20n, id)).rejects.toMatchObject({ applied: 'unknown' })
+    await db.behave()
+    expect(await count()).toBe(20n)
+    expect(await set(20n, id)).toBe('repeated')
+  })
+
+  it('is refused if the difference would leave 64 bits, and changes nothing', async () => {
+    const largest = 2n ** 63n - 1n
+    await add(-2n)
+    await expect(set(largest)).rejects.toMatchObject({ kind: 'range', applied: 'no' })
+    expect(await count()).toBe(-2n)
+    await move()
+    expect(await set(largest)).toBe('set')
+    expect(await count()).toBe(largest)
+    expect(await set(-largest)).toBe('set')
+    expect(await count()).toBe(-largest)
+    expect(await accounted()).toBe(-largest)
+  })
+
+  it('gives up if a roll-up is faster every time, without changing anything', async () => {
+    await add(3n)
+    const overtaken: Database = {
+      ranges: db.ranges,
+      execute: (sql, args) => db.execute(sql, args),
+      transaction: (work) =>
+        db.transaction((transaction) =>
+          work({
+            async execute(sql, args) {
+              if (sql.includes('NOWAIT')) await db.arrange('UPDATE counter_totals SET version = version + 1')
+              return transaction.execute(sql, args)
+            },
+          }),
+        ),
+    }
+    await expect(set(20n, random63(), overtaken)).rejects.toThrow(Overtaken)
+    expect(await count()).toBe(3n)
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(0n)
+  })
+
+  it('does not wait for writers', async () => {
+    const slots = Array.from({ length: 20 }, () => random63())
+    const touch = (to: Pick<Database, 'execute'>) =>
+      applyBatch(
+        to,
+        makeBatch(random63(), [{ counter: COUNTER, by: 1n }], () => slots[0]!),
+      )
+    await touch(db)
+    // A writer keeps its slot locked during the set.
+    await db.transaction(async (writer) => {
+      await touch(writer)
+      expect(await set(100n)).toBe('set')
+    })
+    expect(await count()).toBe(101n)
+  })
+
+  it('under load ends at the set count plus all later increments', async () => {
+    const isolates = Array.from(
+      { length: 4 },
+      () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
+    )
+    // Each writer adds a different power, so that the count shows the number of increments of each.
+    const MOST = 4_096n
+    const writers = isolates.map((isolate, i) => ({ isolate, by: MOST ** BigInt(i), begun: 0n, acknowledged: 0n }))
+    let over = false
+    const write = async (writer: (typeof writers)[number]) => {
+      while (!over && writer.begun < MOST - 1n) {
+        writer.begun++
+        await writer.isolate.count([{ counter: COUNTER, by: writer.by }])
+        writer.acknowledged++
+      }
+    }
+    const untilOver = async (work: () => Promise<unknown>) => {
+      while (!over) await work()
+    }
+    let checked = 0
+    const setAgainAndAgain = async () => {
+      for (; checked < SETS; checked++) {
+        const before = writers.map(({ acknowledged }) => acknowledged)
+        await setSurely(-1_000n)
+        const after = writers.map(({ begun }) => begun)
+        const read = (await count()) + 1_000n
+        for (const [i, { by, begun }] of writers.entries()) {
+          // The number of this writer's increments in the count, on top of the set count.
+          const counted = (read / by) % MOST
+          // None of them was acknowledged before the set began.
+          expect(counted).toBeLessThanOrEqual(begun - before[i]!)
+          latest[i] = { most: before[i]!, least: after[i]! }
+        }
+      }
+      // Some increments must follow the last set.
+      const now = writers.map(({ acknowledged }) => acknowledged)
+      while (writers.some(({ acknowledged, begun }, i) => begun < MOST - 1n && acknowledged < now[i]! + 20n))
+        await count()
+      over = true
+    }
+    const latest: { most: bigint; least: bigint }[] = []
+    await Promise.all([
+      setAgainAndAgain().finally(() => {
+        over = true
+      }),
+      ...writers.map(write),
+      untilOver(move),
+      untilOver(move),
+      untilOver(() => prune(db, { idempotencyHours: -1, pageSlots: 50, maxStatements: 10 })),
+    ])
+    for (const isolate of isolates) await isolate.settle()
+    const end = (await count()) + 1_000n
+    for (const [i, { by, begun, acknowledged }] of writers.entries()) {
+      expect(begun).toBe(acknowledged)
+      const counted = (end / by) % MOST
+      expect(counted).toBeGreaterThanOrEqual(acknowledged - latest[i]!.least)
+      expect(counted).toBeLessThanOrEqual(acknowledged - latest[i]!.most)
+      expect(counted).toBeGreaterThan(0n)
+    }
+    expect(checked).toBe(SETS)
+    await move()
+    expect((await count()) + 1_000n).toBe(end)
+    expect(await accounted()).toBe(await count())
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(BigInt(SETS))
+  })
+})

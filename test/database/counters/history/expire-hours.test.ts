@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
+import { historyRange } from '../../../../src/counters/history/range.ts'
+import { readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { countPeriods } from '../../../harness/count-periods.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { onVitess } from '../../../harness/on-vitess.ts'
+
+const AT = new Date('2026-11-20T10:17:00Z')
+const HOUR = 3_600_000
+/** The beginning of the first day whose hours are kept for 40 days. */
+const KEPT_FROM = Date.UTC(2026, 9, 11)
+
+describe('Deleting old hours', () => {
+  let db: TestDatabase
+  const run = (options: Partial<ExpiryOptions> = {}, on: TestDatabase = db) =>
+    expireHours(on, { hourDays: 40, pageHours: 10, maxStatements: 1_000, recordTypes: [1, 2], at: AT, ...options })
+  /** Adds 1 to an hour and its periods, as a roll-up does. */
+  const count = (at: number, recordIds: readonly bigint[] = [1n], recordType = 1) =>
+    countPeriods(
+      db,
+      recordIds.map((recordId) => ({ recordType, recordId, amount: 1n })),
+      new Date(at),
+    )
+  const hours = () => db.number('SELECT COUNT(*) FROM counter_history')
+  const typeHours = () => db.number('SELECT COUNT(*) FROM type_history WHERE period = 0')
+  const read = async (by: 'day' | 'month', timeZone = 'UTC') => {
+    const range = historyRange({ by, timeZone, from: '2026-08-01', to: '2026-12-01' }, AT)
+    const { counts } = await readCounterHistory(db, { recordType: 1, recordId: 1n, name: null }, range, AT)
+    return [counts, await readTypeHistory(db, 1, range)]
+  }
+  beforeEach(async () => {
+    db = await freshDatabase()
+  })
+
+  it('deletes the hours of days that ended long enough ago, and no others', async () => {
+    for (const at of [-400 * 24, -25, -1, 0, 1, 24]) await count(KEPT_FROM + at * HOUR)
+    await count(KEPT_FROM - HOUR, [1n], 2)
+    expect(await run()).toMatchObject({ outcome: 'complete', deleted: 8, kept: 0 })
+    const { rows } = await db.execute('SELECT period_start FROM counter_history ORDER BY period_start')
+    expect(rows.map(({ period_start }) => period_start)).toEqual([
+      '2026-10-11 00:00:00',
+      '2026-10-11 01:00:00',
+      '2026-10-12 00:00:00',
+    ])
+    expect(await typeHours()).toBe(3n)
+    expect(await run()).toMatchObject({ outcome: 'complete', deleted: 0, statements: 2 })
+  })
+
+  it('never changes a history by day or month in UTC, nor a sum in any time zone', async () => {
+    for (let hour = -300; hour < 100; hour += 7) await count(KEPT_FROM + hour * HOUR, [1n, 2n])
+    await db.arrange(
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES (1, 1, 1, '2026-09-01', 50), (1, 1, 3, '2026-09-01', 50)
+       ON DUPLICATE KEY UPDATE count = count + 50`,
+    )
+    const zone = 'America/St_Johns'
+    const sums = async () => (await read('day', zone)).map((counts) => counts.reduce((all, one) => all + one, 0n))
+    const before = [await read('day'), await read('month'), await sums()]
+    let moments = 0
+    const watched: TestDatabase = {
+      ...db,
+      async execute(sql, args) {
+        const result = await db.execute(sql, args)
+        if (sql.startsWith('DELETE')) {
+          moments++
+          expect([await read('day'), await read('month'), await sums()]).toEqual(before)
+        }
+        return result
+      },
+    }
+    expect(await run({}, watched)).toMatchObject({ outcome: 'complete', deleted: 3 * 43 })
+    expect(moments).toBeGreaterThan(10)
+  })
+
+  it('works in pages from the oldest hour, stops at its budget, and reads no hour twice', async () => {
+    const recordIds = Array.from({ length: 30 }, (_, id) => BigInt(id))
+    for (const days of [3, 2, 1]) await count(KEPT_FROM - days * 24 * HOUR, recordIds)
+    expect(await run({ maxStatements: 7 + db.ranges, recordTypes: [2] })).toMatchObject({
+      outcome: 'partial',
+      deleted: 30,
+      statements: 7,
+    })
+    expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', ['2026-10-09'])).toBe(0n)
+    const statements = await db.recording(async () => {
+      expect(await run()).toMatchObject({ outcome: 'complete', deleted: 60 + 3 })
+    })
+    const read = statements
+      .filter(({ sql }) => sql.startsWith('SELECT'))
+      .reduce((sum, { rowsRead }) => sum + rowsRead, 0)
+    // Each hour, its day, and the beginning of each page. On Vitess, the endpoint cannot tell.
+    if (!onVitess) expect(read).toBeLessThan(2 * 63 + 6 * statements.length)
+  })
+
+  it('keeps hours whose day is missing, reports them, and goes on after them', async () => {
+    for (let id = 0n; id < 25n; id++) await count(KEPT_FROM - 24 * HOUR, [id])
+    await db.arrange('DELETE FROM counter_periods WHERE period = 1 AND record_id < 15')
+    await db.arrange('DELETE FROM type_history WHERE period = 1')
+    expect(await run()).toMatchObject({ outcome: 'complete', deleted: 10, kept: 16 })
+    expect([await hours(), await typeHours()]).toEqual([15n, 1n])
+  })
+
+  it('several times at once, and cut off, deletes the same hours', async () => {
+    for (let id = 0n; id < 40n; id++) await count(KEPT_FROM - 24 * HOUR, [id, id + 100n])
+    await count(KEPT_FROM, [1n])
+    await db.behave({ faults: [{ action: 'cut-answer', match: '^DELETE', skip: 1, times: 5 }] })
+    const runs = await Promise.allSettled([run(), run(), run()])
+    expect(runs.length).toBe(3)
+    await db.behave()
+    expect(await run()).toMatchObject({ outcome: 'complete' })
+    expect([await hours(), await typeHours()]).toEqual([1n, 1n])
+    expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = 1')).toBe(81n)
+  })
+
+  it('loses nothing if roll-ups with wrong clocks write the hours that are deleted', async () => {
+    const recordIds = Array.from({ length: 20 }, (_, id) => BigInt(id + 1))
+    const wrong = [KEPT_FROM - 30 * HOUR, KEPT_FROM - 2 * HOUR, AT.getTime()]
+    let deleting = true
+    const roll = async () => {
+      for (let batch = 1n; batch <= 20n; batch++) {
+        const increments = recordIds.map((recordId) => ({ counter: { recordType: 1, recordId, name: null }, by: 1n }))
+        await applyBatch(
+          db,
+          makeBatch(batch, increments, () => 1n),
+        )
+        const at = new Date(wrong[Number(batch) % wrong.length]!)
+        await rollUp({ db, totals: null }, { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60 })
+      }
+      deleting = false
+    }
+    let deleted = 0
+    const deleteAll = async () => {
+      while (deleting) deleted += (await run({ pageHours: 7 })).deleted
+    }
+    await Promise.all([roll(), deleteAll(), deleteAll()])
+    deleted += (await run()).deleted
+    expect(deleted).toBeGreaterThan(40)
+    expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', [new Date(KEPT_FROM)])).toBe(
+      0n,
+    )
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(400n)
+    for (const period of [1, 2, 3]) {
+      expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = ?', [period])).toBe(400n)
+    }
+    for (const timeZone of ['UTC', 'Asia/Tokyo']) {
+      const [counts] = await read('day', timeZone)
+      expect(counts!.reduce((all, one) => all + one, 0n)).toBe(20n)
+    }
+  })
+})

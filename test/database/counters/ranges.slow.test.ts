@@ -1,0 +1,204 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { importCounts } from '../../../src/counters/adjust/import-counts.ts'
+import { setCounter } from '../../../src/counters/adjust/set-counter.ts'
+import { addressOfKey, type CounterAddress } from '../../../src/counters/counter-address.ts'
+import { random63 } from '../../../src/counters/random-id.ts'
+import { rangeOf } from '../../../src/counters/ranges.ts'
+import { readCounters } from '../../../src/counters/read/read-counters.ts'
+import { prune } from '../../../src/counters/rollup/prune.ts'
+import { leastRollUpStatements, type RollUpOptions, rollUp } from '../../../src/counters/rollup/roll-up.ts'
+import { type Database, openDatabase } from '../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestIsolate } from '../../harness/isolate.ts'
+import { verifyAll } from '../../harness/verify-all.ts'
+import { writesAcrossRanges } from '../../harness/writes-within-ranges.ts'
+
+const RANGES = 8
+const TYPE = { recordType: 1, key: 'string' } as const
+const AT = new Date()
+
+describe('With several ranges', () => {
+  let db: TestDatabase
+  let ranged: Database
+  let counters: CounterAddress[]
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    ranged = openDatabase({ url: db.url, deadlineMs: 60_000, ranges: RANGES })
+    counters = await Promise.all(Array.from({ length: 100 }, (_, i) => addressOfKey(TYPE, `/page/${i}`)))
+    expect(new Set(counters.map(({ recordId }) => rangeOf(recordId, RANGES))).size).toBe(RANGES)
+  })
+
+  const ledger = () => ({ db: ranged, totals: null })
+  const increments = (by: bigint) => counters.map((counter) => ({ counter, by }))
+  const counts = async () => {
+    const readings = await readCounters(ranged, counters)
+    return readings.map(({ total, pending }) => total + pending)
+  }
+  const run = (options: Partial<RollUpOptions> = {}) =>
+    rollUp(ledger(), { pageSlots: 10, maxStatements: 2_000, maxSeconds: 100, at: AT, ...options })
+  const all = (count: bigint) => counters.map(() => count)
+
+  it('no statement writes to more than one of them', async () => {
+    const isolate = new TestIsolate(ranged)
+    const imported = counters.map((counter) => ({ counter, count: 4n, day: AT }))
+    const statements = await db.recording(async () => {
+      for (let i = 0; i < 3; i++) await isolate.count(increments(1n))
+      await isolate.count(increments(2n), 77n)
+      await isolate.settle()
+      await run()
+      await importCounts(ledger(), imported, { id: random63(), at: AT })
+      await setCounter(ledger(), counters[0]!, { count: 9n, id: random63(), at: AT })
+      await db.arrange('UPDATE slotted_counters SET written_hour = 1')
+      await prune(ranged, { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 100 })
+    })
+    const own = statements.filter(({ sql }) => !sql.startsWith('UPDATE'))
+    expect(own.filter(({ sql }) => sql.startsWith('INSERT INTO slotted_counters')).length).toBeGreaterThan(4 * RANGES)
+    expect(writesAcrossRanges(own, RANGES)).toEqual([])
+    expect(await counts()).toEqual([9n, ...all(9n).slice(1)])
+    expect((await verifyAll(ranged)).wrong).toEqual([])
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
+  })
+
+  it('an increment that fails in one of them has an unknown outcome, and counts once when it is sent again', async () => {
+    const isolate = new TestIsolate(ranged)
+    const victim = counters[5]!
+    await db.behave({
+      faults: [{ action: 'error', errno: 1213, match: `INSERT INTO slotted.*${victim.recordId}`, times: 3 }],
+    })
+    await expect(isolate.count(increments(1n), 99n)).rejects.toMatchObject({ applied: 'unknown' })
+    const lost = (await counts()).filter((count) => count === 0n).length
+    expect(lost).toBeGreaterThan(0)
+    expect(lost).toBeLessThan(counters.length)
+    await db.behave()
+    expect(await isolate.count(increments(1n), 99n)).toBe('counted')
+    expect(await counts()).toEqual(all(1n))
+    await isolate.settle()
+  })
+
+  it('an increment that certainly failed in all of them was not applied', async () => {
+    const isolate = new TestIsolate(ranged)
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO slotted', times: 1_000 }] })
+    await expect(isolate.count(increments(1n))).rejects.toMatchObject({ applied: 'no' })
+    await db.behave()
+    expect(await counts()).toEqual(all(0n))
+    await isolate.settle()
+  })
+
+  it('an import that fails in one of them is completed when it is sent again', async () => {
+    const imported = counters.map((counter) => ({ counter, count: 3n, day: null }))
+    const id = random63()
+    const { recordId } = counters[7]!
+    await db.behave({
+      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counter_totals.*${recordId}`, times: 1_000 }],
+    })
+    await expect(importCounts(ledger(), imported, { id, at: AT })).rejects.toMatchObject({ applied: 'unknown' })
+    await db.behave()
+    expect(new Set(await counts())).toEqual(new Set([0n, 3n]))
+    expect(await importCounts(ledger(), imported, { id, at: AT })).toBe('imported')
+    expect(await counts()).toEqual(all(3n))
+    expect(await importCounts(ledger(), imported, { id, at: AT })).toBe('repeated')
+  })
+
+  it('an import that would overflow one counter adds to none', async () => {
+    await setCounter(ledger(), counters[3]!, { count: 2n ** 63n - 1n, id: random63(), at: AT })
+    const imported = counters.map((counter) => ({ counter, count: 3n, day: null }))
+    await expect(importCounts(ledger(), imported, { id: random63(), at: AT })).rejects.toMatchObject({
+      kind: 'range',
+      applied: 'no',
+    })
+    expect((await counts()).reduce((sum, count) => sum + count, 0n)).toBe(2n ** 63n - 1n)
+  })
+
+  it('a roll-up stops at its budget, and the next ones continue in every range', async () => {
+    const isolate = new TestIsolate(ranged)
+    await isolate.count(increments(1n))
+    await isolate.settle()
+    const budget = { pageSlots: 2, maxStatements: 80 }
+    let slots = 0
+    for (let time = 0; time < 100 && slots < counters.length; time++) {
+      const summary = await run(budget)
+      expect(summary.statements).toBeLessThanOrEqual(80)
+      slots += summary.slots
+    }
+    expect(slots).toBe(counters.length)
+    expect(await run()).toMatchObject({ outcome: 'complete', left: 0, behindSeconds: 0 })
+    expect(await counts()).toEqual(all(1n))
+  })
+
+  it('every range is rolled up in time although the budget of a run does not suffice for all', async () => {
+    const isolate = new TestIsolate(ranged)
+    const budget = { pageSlots: 2_000, maxStatements: leastRollUpStatements(RANGES) }
+    await isolate.count(increments(1n))
+    let rolledUp = 0
+    for (let time = 0; time < 200 && rolledUp < counters.length; time++) {
+      await run(budget)
+      rolledUp = (await readCounters(ranged, counters)).filter(({ total }) => total > 0n).length
+      await isolate.count(increments(1n))
+    }
+    expect(rolledUp).toBe(counters.length)
+    await isolate.settle()
+  })
+
+  it('a range whose roll-up fails does not stop the others', async () => {
+    const isolate = new TestIsolate(ranged)
+    await isolate.count(increments(1n))
+    await isolate.settle()
+    const { recordId } = counters[9]!
+    const failing = rangeOf(recordId, RANGES)
+    await db.behave({
+      faults: [{ action: 'error', errno: 1205, match: `INSERT INTO counter_totals.*${recordId}`, times: 1_000 }],
+    })
+    await expect(run({ pageSlots: 1_000 })).rejects.toThrow('1205')
+    await db.behave()
+    const readings = await readCounters(ranged, counters)
+    for (const [index, { total }] of readings.entries()) {
+      expect(total).toBe(rangeOf(counters[index]!.recordId, RANGES) === failing ? 0n : 1n)
+    }
+    expect(await run()).toMatchObject({ outcome: 'complete', left: 0 })
+    expect(await counts()).toEqual(all(1n))
+  })
+})
+
+describe('Far from the database', () => {
+  const FAR_MS = 40
+
+  it.each([1, 4])(
+    'a roll-up of %i ranges moves several pages at the same time, and every count once',
+    async (ranges) => {
+      const db = await freshDatabase()
+      const far = openDatabase({ url: db.url, deadlineMs: 60_000, ranges: Math.max(ranges, db.ranges) })
+      const counters = await Promise.all(Array.from({ length: 60 }, (_, i) => addressOfKey(TYPE, `/far/${i}`)))
+      const isolate = new TestIsolate(far)
+      // One counter has more slots than a page.
+      for (let i = 0; i < 3; i++)
+        await isolate.count(
+          counters.map((counter) => ({ counter, by: 1n })),
+          random63(),
+        )
+      for (let i = 0; i < 25; i++) await isolate.count([{ counter: counters[0]!, by: 1n }], random63())
+      await isolate.settle()
+      await db.behave({
+        latencyMs: FAR_MS,
+        faults: [
+          { action: 'cut-answer', match: 'INSERT INTO slotted_counters', skip: 3 },
+          { action: 'cut-answer', match: 'COMMIT', skip: 6 },
+          { action: 'error', errno: 1213, match: 'INSERT INTO counter_periods', skip: 9 },
+        ],
+      })
+      const run = () =>
+        rollUp({ db: far, totals: null }, { pageSlots: 10, maxStatements: 5_000, maxSeconds: 100, at: AT })
+      // Three failed pages end a run.
+      const failed = (error: unknown) => expect(error).toMatchObject({ retry: true })
+      for (let time = 0; time < 4; time++) await run().catch(failed)
+      expect(await run()).toMatchObject({ outcome: 'complete', left: 0, slots: 0 })
+      await db.behave()
+      const readings = await readCounters(far, counters)
+      const expected = counters.map((counter) => (counter === counters[0] ? 28n : 3n))
+      expect(readings.map(({ total, pending }) => [total, pending])).toEqual(expected.map((count) => [count, 0n]))
+      // Lanes have rows of their own.
+      expect(await db.number('SELECT COUNT(DISTINCT range_lane) FROM type_history')).toBeGreaterThan(BigInt(ranges))
+      expect((await verifyAll(far)).wrong).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,58 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { Overloaded } from '../../../../src/counters/shared-work-state.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { GatedDatabase } from '../../../harness/gated-database.ts'
+
+/** Milliseconds. Longer than anything takes on a busy machine, and short for tests in which requests die. */
+const DEADLINE_MS = 30_000
+const SHORT_DEADLINE_MS = 400
+
+describe('Shared reads', () => {
+  let db: TestDatabase
+  let gated: GatedDatabase
+  const a: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+  const readsWithin = (deadlineMs: number) =>
+    new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
+  const read = (reads: SharedReads<Reading>): Promise<SharedReading<Reading>> => reads.read([a], () => {})
+  const countOfA = async (reads: SharedReads<Reading>): Promise<bigint[]> =>
+    (await read(reads)).values.map(({ total, pending }) => total + pending)
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL)',
+    )
+    await db.arrange(
+      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 2, 1, 0)',
+    )
+    gated = new GatedDatabase(db)
+  })
+
+  it('give up in time if one sender after another dies', async () => {
+    const reads = readsWithin(SHORT_DEADLINE_MS)
+    gated.lose(1_000)
+    const told: string[] = []
+    for (let i = 0; i < 40; i++) {
+      read(reads).catch((error: Error) => told.push(error.message))
+    }
+    // Each sender dies. The other reads fail in time.
+    await vi.waitFor(() => expect(gated.sent.length + told.length).toBe(40), { timeout: 30_000 })
+    expect(new Set(told)).toEqual(new Set(['no query that this read could share was answered in time']))
+    expect(told.length).toBeGreaterThan(20)
+    gated.lose(0)
+    expect(await countOfA(reads)).toEqual([42n])
+  })
+
+  it('are refused if too many wait, and accepted again once these are answered', async () => {
+    const reads = readsWithin(DEADLINE_MS)
+    const letGo = gated.close()
+    const waiting = Array.from({ length: 8_192 }, () => read(reads))
+    await expect(read(reads)).rejects.toThrow(Overloaded)
+    letGo()
+    await Promise.all(waiting)
+    expect(await countOfA(reads)).toEqual([42n])
+  })
+})

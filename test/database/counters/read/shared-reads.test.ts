@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { GatedDatabase } from '../../../harness/gated-database.ts'
+import { TestIsolate } from '../../../harness/isolate.ts'
+
+/** Milliseconds. Longer than anything takes on a busy machine, and short for tests in which requests die. */
+const DEADLINE_MS = 30_000
+const SHORT_DEADLINE_MS = 400
+
+describe('Shared reads', () => {
+  let db: TestDatabase
+  let gated: GatedDatabase
+  let reads: SharedReads<Reading>
+  const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+  const [a, b] = [counter(1n), counter(2n ** 64n - 1n, 2)]
+  const readsWithin = (deadlineMs: number) =>
+    new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
+  const read = (...counters: CounterAddress[]): Promise<SharedReading<Reading>> => reads.read(counters, () => {})
+  const countOf = async (...counters: CounterAddress[]): Promise<bigint[]> =>
+    (await read(...counters)).values.map(({ total, pending }) => total + pending)
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL)',
+    )
+    await db.arrange(
+      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)',
+    )
+    gated = new GatedDatabase(db)
+    reads = readsWithin(DEADLINE_MS)
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('are sent at once if no query is in flight', async () => {
+    expect(await countOf(a)).toEqual([42n])
+    expect(await read(a)).toMatchObject({ shared: false, values: [{ total: 40n, pending: 2n }] })
+    expect(gated.sent).toHaveLength(2)
+  })
+
+  /** Makes everything that follows happen at one instant, however slow the machine is. */
+  const stopClock = () => vi.useFakeTimers({ toFake: ['Date'] })
+
+  it('of one counter, 200 at once, need two statements: one for the first, and one for the others', async () => {
+    stopClock()
+    const readings = await Promise.all(Array.from({ length: 200 }, () => read(a)))
+    for (const { values: found } of readings) expect(found).toEqual([{ total: 40n, pending: 2n, rolledUpAt: null }])
+    expect(gated.sent).toHaveLength(2)
+    expect(readings.filter(({ shared }) => shared)).toHaveLength(199)
+  })
+
+  it('of different counters and types share a statement, and each gets its own counters in its own order', async () => {
+    stopClock()
+    const letGo = gated.close()
+    const all = [countOf(a), countOf(b, a), countOf(a, b, a), countOf(counter(1n, 2)), countOf(counter(77n))]
+    letGo()
+    expect(await Promise.all(all)).toEqual([[42n], [5n, 42n], [42n, 5n, 42n], [999n], [0n]])
+    expect(gated.sent).toHaveLength(2)
+  })
+
+  it('of more counters than fit into a statement need several, and all are answered', async () => {
+    const list = (begin: bigint) => Array.from({ length: 1_000 }, (_, i) => counter(begin + BigInt(i)))
+    const all = await Promise.all([countOf(a), countOf(a), countOf(...list(1n)), countOf(...list(5_000n)), countOf(a)])
+    expect(all.map(([first]) => first)).toEqual([42n, 42n, 42n, 0n, 42n])
+    expect(gated.sent.length).toBeLessThanOrEqual(5)
+  })
+
+  it('never use a query that was sent before they began', async () => {
+    const letGo = gated.close()
+    const early = countOf(a)
+    await vi.waitFor(() => expect(gated.sent).toHaveLength(1))
+    // An increment while the statement of the first read is held back. The second read comes after it.
+    await db.arrange('UPDATE slotted_counters SET count = count + 10 WHERE record_type = 1')
+    const late = countOf(a)
+    await vi.waitFor(() => expect(gated.sent).toHaveLength(2))
+    letGo()
+    expect([await early, await late]).toEqual([[52n], [52n]])
+    expect(gated.sent).toHaveLength(2)
+  })
+
+  it('include all that was acknowledged before they began, and nothing that began after they ended', async () => {
+    const hot = counter(500n)
+    const isolates = Array.from(
+      { length: 3 },
+      () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
+    )
+    let begun = 0
+    let acknowledged = 0
+    let reading = 40
+    const wrong: string[] = []
+    let checked = 0
+    let shared = 0
+    const reader = async () => {
+      for (let i = 0; i < 20; i++) {
+        const least = acknowledged
+        const found = await read(hot, counter(BigInt(i)))
+        const count = Number(found.values[0]!.total + found.values[0]!.pending)
+        if (count < least || count > begun) wrong.push(`${count} is not from ${least} to ${begun}`)
+        checked++
+        if (found.shared) shared++
+      }
+      reading--
+    }
+    const writer = async (isolate: TestIsolate) => {
+      while (reading > 0) {
+        begun++
+        await isolate.count([{ counter: hot, by: 1n }])
+        acknowledged++
+      }
+      await isolate.settle()
+    }
+    const roller = async () => {
+      while (reading > 0) {
+        await rollUp(
+          { db, totals: null },
+          { pageSlots: 100, maxStatements: 45, maxSeconds: 10, at: new Date(), lease: false },
+        )
+      }
+    }
+    await Promise.all([...isolates.map(writer), ...Array.from({ length: reading }, reader), roller()])
+    expect(wrong).toEqual([])
+    // Otherwise the test would prove nothing about shared queries.
+    expect(shared).toBeGreaterThan(checked / 2)
+    expect(gated.sent.length).toBeLessThan(checked / 2)
+    expect(acknowledged).toBeGreaterThan(20)
+  })
+
+  it('all fail if the database fails, and the next reads succeed', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 1045, times: 2 }] })
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => read(a)))
+    for (const outcome of all) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'credentials' } })
+    }
+    expect(gated.sent).toHaveLength(2)
+    expect(await countOf(a)).toEqual([42n])
+    expect(reads.load).toEqual({ waiting: 0, queries: 0 })
+  })
+
+  it('are retried after transient failures', async () => {
+    await db.behave({ faults: [{ action: 'cut-answer', times: 2 }] })
+    expect(await countOf(a)).toEqual([42n])
+  })
+
+  it('are answered by another query if the sender of theirs has died', async () => {
+    reads = readsWithin(SHORT_DEADLINE_MS)
+    gated.lose(2)
+    const first = read(a)
+    const others = Array.from({ length: 20 }, () => countOf(a))
+    // The first two statements are lost. The third gets through.
+    const dead = others.shift()!
+    const answers = await Promise.all(others)
+    expect(answers).toEqual(others.map(() => [42n]))
+    expect(gated.sent).toHaveLength(3)
+    expect(await Promise.race([first, dead, 'no answer'])).toBe('no answer')
+    // What the dead reads left behind does not block others.
+    expect(await countOf(b)).toEqual([5n])
+  })
+
+  it('are answered if the clock is set back or forward', async () => {
+    const letGo = gated.close()
+    const before = Array.from({ length: 10 }, () => countOf(a))
+    await vi.waitFor(() => expect(gated.sent).toHaveLength(2))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    const after = Array.from({ length: 10 }, () => countOf(a))
+    letGo()
+    expect(new Set((await Promise.all([...before, ...after])).flat())).toEqual(new Set([42n]))
+    vi.setSystemTime(Date.now() + 7_200_000)
+    expect(await countOf(a)).toEqual([42n])
+    expect(reads.load).toEqual({ waiting: 0, queries: 0 })
+  })
+
+  it('are answered by another query if the clock is set back after their sender has died', async () => {
+    reads = readsWithin(SHORT_DEADLINE_MS)
+    gated.lose(2)
+    read(a)
+    const [, ...others] = Array.from({ length: 20 }, () => countOf(a))
+    await vi.waitFor(() => expect(gated.sent).toHaveLength(2))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    expect(await Promise.all(others)).toEqual(others.map(() => [42n]))
+  }, 30_000)
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { ReadsByRange } from '../../../../src/counters/read/reads-by-range.ts'
+import { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import { TotalsCache } from '../../../../src/counters/read/totals-cache.ts'
+import type { Executor } from '../../../../src/database/database.ts'
+import { freshDatabase } from '../../../harness/database.ts'
+
+describe('Cached totals', () => {
+  it('are not kept if a roll-up ends while they are read', async () => {
+    const db = await freshDatabase()
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL)',
+    )
+    let answered = () => {}
+    let mayReturn = Promise.resolve()
+    const slow: Executor = {
+      async execute(sql, args) {
+        const result = await db.execute(sql, args)
+        answered()
+        await mayReturn
+        return result
+      },
+    }
+    const kept = new TotalsCache(
+      new ReadsByRange([
+        new SharedReads(slow, {
+          deadlineMs: 30_000,
+          maxCounters: MAX_READ,
+          read: (on, of) => readCounters(on, of, 'rolled'),
+        }),
+      ]),
+    )
+    const counter: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+    const read = async () => (await kept.read([counter], () => {}, { fresh: false })).values[0]!.total
+
+    const gate = Promise.withResolvers<void>()
+    const reachedDatabase = Promise.withResolvers<void>()
+    answered = reachedDatabase.resolve
+    mayReturn = gate.promise
+    const early = read()
+    await reachedDatabase.promise
+    await db.arrange('UPDATE counter_totals SET count = 50')
+    kept.forget()
+    gate.resolve()
+    expect(await early).toBe(40n)
+    expect(await read()).toBe(50n)
+    // This one is kept.
+    await db.arrange('UPDATE counter_totals SET count = 60')
+    expect(await read()).toBe(50n)
+  })
+})

@@ -1,0 +1,210 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { addToPeriods } from '../../../../src/counters/ledger/periods.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
+import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
+
+const AT = new Date('2026-11-20T10:59:30.250Z')
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+
+describe('A roll-up', () => {
+  let db: TestDatabase
+  const run = (options: Partial<RollUpOptions> = {}, on: Database = db) =>
+    rollUp({ db: on, totals: null }, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: AT, ...options })
+  const add = (recordId: bigint, by: bigint, slot = 1n, batch = 1n) =>
+    applyBatch(
+      db,
+      makeBatch(batch, [{ counter: counter(recordId), by }], () => slot),
+    )
+  const read = async (recordId: bigint) => (await readCounters(db, [counter(recordId)]))[0]!
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+  })
+
+  it.each(['cut-answer', 'error'] as const)(
+    'continues if reading a page fails (%s), and moves everything once',
+    async (action) => {
+      for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, id)
+      await db.behave({ faults: [{ action, errno: 1205, match: 'SELECT s.record_type', skip: 1 }] })
+      const summary = await run({ pageSlots: 3 })
+      await db.behave()
+      expect(summary).toMatchObject({ outcome: 'complete', moved: 45n, counters: 9, pages: 3, left: 0 })
+      expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(45n)
+    },
+  )
+
+  it('reads a page again if another run has moved it in the meantime', async () => {
+    for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, id)
+    // Creates the totals, so that their versions show the conflict.
+    await run()
+    for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, 100n + id)
+    let begun = 0
+    let byOther = 0n
+    const slow = openDatabase({
+      url: db.url,
+      ranges: db.ranges,
+      deadlineMs: 10_000,
+      fetch: async (input, init) => {
+        if (String(init?.body).includes('"BEGIN"') && ++begun === 2) {
+          const other = await run({ lease: false })
+          expect(other).toMatchObject({ outcome: 'complete' })
+          byOther = other.moved
+          for (let id = 7n; id <= 9n; id++) await add(id, 1n, 1n, 200n + id)
+        }
+        return fetch(input, init)
+      },
+    })
+    // If answers take long, several pages are under way.
+    const { outcome, moved, overtaken, left } = await run({ pageSlots: 3 }, slow)
+    expect({ outcome, left, moved: byOther + moved }).toEqual({ outcome: 'complete', left: 0, moved: 48n })
+    expect(byOther).toBeGreaterThan(0n)
+    expect(overtaken).toBeGreaterThan(0)
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(93n)
+    expect(await db.number('SELECT SUM(count) FROM slotted_counters')).toBe(0n)
+  })
+
+  it('that fails or stops early does not report to have caught up', async () => {
+    await add(1n, 1n)
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals', times: 9 }] })
+    await expect(run()).rejects.toMatchObject({ kind: 'contention' })
+    await db.behave()
+    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: null })
+    for (let id = 2n; id <= 30n; id++) await add(id, 1n, 1n, id)
+    expect(await run({ pageSlots: 10, maxStatements: 14 })).toMatchObject({ outcome: 'partial' })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null })
+  })
+
+  it('survives deadlocks in the statements around its pages, and never sets its times back', async () => {
+    await add(1n, 1n)
+    const hiccup = (match: string) => ({ action: 'error' as const, errno: 1213, match })
+    await db.behave({ faults: [hiccup('INSERT INTO rollup_state'), hiccup('UPDATE rollup_state')] })
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 1n, left: 0 })
+    await add(1n, 1n, 1n, 2n)
+    await run({ at: new Date('2026-01-01T00:00:00Z') })
+    expect(await readRollUpState(db)).toMatchObject({ leased: false, caughtUpAt: AT, lastRunAt: AT })
+    expect(await read(1n)).toMatchObject({ total: 2n, rolledUpAt: AT })
+  })
+
+  it('recreates a slot that was pruned meanwhile with a negative count, so that nothing counts twice', async () => {
+    await add(1n, 5n)
+    // The slot vanishes after the roll-up has read it.
+    let held = true
+    const slow = openDatabase({
+      url: db.url,
+      ranges: db.ranges,
+      deadlineMs: 10_000,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init)
+        // Not the page of a range that begins behind this counter.
+        if (held && /FORCE INDEX \(pending\)(?!.* BETWEEN [1-9])/.test(String(init?.body))) {
+          held = false
+          await db.arrange('DELETE FROM slotted_counters WHERE record_id = 1')
+          await db.arrange(
+            'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 5, 0, NULL)',
+          )
+        }
+        return response
+      },
+    })
+    await run({}, slow)
+    const { total, pending } = await read(1n)
+    expect(total + pending).toBe(5n)
+  })
+
+  it('takes back what an earlier run moved twice, from the total and from every period', async () => {
+    // Moves as a run without the guard would do. Two such runs move the same slots twice.
+    const moveUnguarded = async () => {
+      await db.transaction(async (transaction) => {
+        await transaction.execute(
+          `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 7, 1, ?)
+           ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
+          [AT],
+        )
+        await addToPeriods(transaction, [{ recordType: 1, recordId: 1n, amount: 7n }], AT, 0n)
+        await transaction.execute('UPDATE slotted_counters SET count = count - 7 WHERE record_id = 1')
+      })
+    }
+    const history = async () => {
+      const { rows } = await db.execute(
+        `SELECT 'hour' AS kept, SUM(count) AS count FROM counter_history
+         UNION ALL SELECT CONCAT('counter ', period), SUM(count) FROM counter_periods GROUP BY period
+         UNION ALL SELECT CONCAT('type ', period), SUM(count) FROM type_history GROUP BY period`,
+      )
+      return Object.fromEntries(rows.map(({ kept, count }) => [kept, Number(count)]))
+    }
+    const all = (count: number) => {
+      const [hour, day, week, month] = [0, 1, 2, 3]
+      const periods = [
+        `type ${hour}`,
+        ...[day, week, month].flatMap((period) => [`counter ${period}`, `type ${period}`]),
+      ]
+      return Object.fromEntries(['hour', ...periods].map((kept) => [kept, count]))
+    }
+    await add(1n, 7n)
+    await moveUnguarded()
+    await moveUnguarded()
+    expect(await read(1n)).toMatchObject({ total: 14n, pending: -7n })
+    expect(await history()).toEqual(all(14))
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: -7n, left: 0 })
+    expect(await read(1n)).toMatchObject({ total: 7n, pending: 0n })
+    expect(await history()).toEqual(all(7))
+    expect(await db.number('SELECT COUNT(*) FROM counter_periods')).toBe(3n)
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 0n })
+  })
+
+  it.each([100, 1])(
+    'survives being cut off at any statement, and the next run finishes (pages of %i)',
+    async (pageSlots) => {
+      let sent = Number.POSITIVE_INFINITY
+      for (let after = 0; after < sent; after++) {
+        for (const delivered of [false, true]) {
+          const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals')
+          const batch = BigInt(after * 2 + (delivered ? 2 : 1))
+          await add(1n, 3n, batch, batch)
+          await add(batch + 10n, 4n, 1n, batch)
+          const cut = openDatabase({
+            url: db.url,
+            ranges: db.ranges,
+            deadlineMs: 10_000,
+            fetch: cutFetch({ after, delivered, rollback: true }),
+          })
+          const ended = await run({ lease: false, pageSlots }, cut).catch(() => null)
+          const all = await db.number(
+            'SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_totals) + (SELECT COALESCE(SUM(count), 0) FROM slotted_counters)',
+          )
+          expect(all).toBe(before + 7n)
+          await run({ lease: false })
+          expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(before + 7n)
+          expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(before + 7n)
+          if (ended !== null && ended.overtaken === 0) sent = Math.min(sent, after)
+        }
+      }
+      expect(sent).toBeGreaterThanOrEqual(9)
+    },
+  )
+
+  it('that is killed during its transaction blocks others for at most 20 seconds', async () => {
+    await add(1n, 5n)
+    // After lease, state, page, new total, BEGIN, totals, history and slots. Neither COMMIT nor ROLLBACK follows.
+    const cut = openDatabase({
+      url: db.url,
+      ranges: db.ranges,
+      deadlineMs: 10_000,
+      fetch: cutFetch({ after: 8, delivered: false, rollback: false }),
+    })
+    await expect(run({ lease: false }, cut)).rejects.toThrow('cut off')
+    expect(await read(1n)).toMatchObject({ total: 0n, pending: 5n })
+    // Waits for the row locks until the endpoint ends the abandoned transaction, 20 s after its beginning.
+    await add(1n, 2n, 1n, 2n)
+    // The lease of the dead run outlasts its transaction. Runs without a lease go on.
+    expect(await run()).toMatchObject({ outcome: 'busy' })
+    expect(await run({ lease: false })).toMatchObject({ moved: 7n })
+    expect(await read(1n)).toMatchObject({ total: 7n, pending: 0n })
+  })
+})

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { boundsOf } from '../../../../src/counters/ranges.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
+import { countPendingSlots, type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import type { Database } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { onVitess } from '../../../harness/on-vitess.ts'
+
+const AT = new Date('2026-11-20T10:59:30.250Z')
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+
+describe('A roll-up', () => {
+  let db: TestDatabase
+  const run = (options: Partial<RollUpOptions> = {}, on: Database = db) =>
+    rollUp({ db: on, totals: null }, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: AT, ...options })
+  const add = (recordId: bigint, by: bigint, slot = 1n, batch = 1n) =>
+    applyBatch(
+      db,
+      makeBatch(batch, [{ counter: counter(recordId), by }], () => slot),
+    )
+  const read = async (recordId: bigint) => (await readCounters(db, [counter(recordId)]))[0]!
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+  })
+
+  it('moves pending counts into the total and the hour of the run, and keeps the batch ids', async () => {
+    await add(1n, 5n, 1n, 11n)
+    await add(1n, 7n, 2n, 12n)
+    await add(2n, -3n, 1n, 13n)
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 9n, counters: 2, slots: 3, pages: 1, left: 0 })
+    expect(await read(1n)).toEqual({ total: 12n, pending: 0n, rolledUpAt: AT })
+    expect(await read(2n)).toEqual({ total: -3n, pending: 0n, rolledUpAt: AT })
+    const { rows } = await db.execute('SELECT record_id, period_start, count FROM counter_history ORDER BY record_id')
+    expect(rows).toEqual([
+      { record_id: '1', period_start: '2026-11-20 10:00:00', count: '12' },
+      { record_id: '2', period_start: '2026-11-20 10:00:00', count: '-3' },
+    ])
+    await add(1n, 5n, 1n, 11n)
+    expect(await read(1n)).toMatchObject({ total: 12n, pending: 0n })
+  })
+
+  it('moves slots that cancel each other out', async () => {
+    await add(1n, 5n, 1n)
+    await add(1n, -5n, 2n)
+    await run()
+    expect(await read(1n)).toEqual({ total: 0n, pending: 0n, rolledUpAt: AT })
+    expect(await countPendingSlots(db)).toBe(0)
+  })
+
+  it('with nothing to do needs four statements for each range and reads few rows', async () => {
+    await run()
+    const statements = await db.recording(() => run())
+    expect(statements).toHaveLength(4 * db.ranges)
+    // On Vitess, the endpoint cannot tell.
+    if (!onVitess) expect(statements.reduce((sum, { rowsRead }) => sum + rowsRead, 0)).toBeLessThan(10)
+  })
+
+  it('adds to the same hour until the next full hour', async () => {
+    await add(1n, 1n, 1n, 1n)
+    await run()
+    await add(1n, 2n, 1n, 2n)
+    await run({ at: new Date('2026-11-20T10:59:59.999Z') })
+    await add(1n, 4n, 1n, 3n)
+    await run({ at: new Date('2026-11-20T11:00:00.000Z') })
+    const { rows } = await db.execute('SELECT period_start, count FROM counter_history ORDER BY period_start')
+    expect(rows).toEqual([
+      { period_start: '2026-11-20 10:00:00', count: '3' },
+      { period_start: '2026-11-20 11:00:00', count: '4' },
+    ])
+  })
+
+  it('respects the lease of another run until it expires', async () => {
+    await add(1n, 1n)
+    const leases = Array.from({ length: db.ranges }, (_, range) => {
+      return `(${boundsOf(range, db.ranges).first}, 77, UTC_TIMESTAMP(3) + INTERVAL 60 SECOND)`
+    })
+    await db.arrange(`INSERT INTO rollup_state (range_start, holder, leased_until) VALUES ${leases.join()}`)
+    expect(await run()).toMatchObject({ outcome: 'busy', moved: 0n, left: null })
+    await db.arrange('UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND')
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 1n })
+    expect(await readRollUpState(db)).toMatchObject({ leased: false, cursor: null, caughtUpAt: AT, lastRunAt: AT })
+  })
+
+  it('that ends after a later run does not set the times of the last run back', async () => {
+    const due = [
+      '2026-11-20T22:30:00.500Z',
+      '2026-11-20T21:30:00.250Z',
+      '2026-11-19T23:59:59.999Z',
+      '2026-11-20T22:31:00Z',
+    ]
+    const said: unknown[] = []
+    for (const time of due) {
+      await run({ at: new Date(time) })
+      const state = await readRollUpState(db)
+      said.push([state?.lastRunAt, state?.caughtUpAt].map((at) => at?.toISOString()))
+    }
+    const [first, last] = ['2026-11-20T22:30:00.500Z', '2026-11-20T22:31:00.000Z']
+    expect(said).toEqual([first, first, first, last].map((time) => [time, time]))
+  })
+
+  it('moves everything once if eight runs work on the same slots without a lease', async () => {
+    for (let id = 1n; id <= 50n; id++) await add(id, id, id, id)
+    const runs = await Promise.all(Array.from({ length: 8 }, () => run({ lease: false, pageSlots: 20 })))
+    expect(runs.reduce((sum, { moved }) => sum + moved, 0n)).toBe(1_275n)
+    for (let id = 1n; id <= 50n; id++) expect(await read(id)).toMatchObject({ total: id, pending: 0n })
+    expect(await db.number('SELECT SUM(count) FROM counter_history')).toBe(1_275n)
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
+  })
+
+  it('skips a counter whose total would leave 64 bits, and reports it', async () => {
+    for (let id = 1n; id <= 9n; id++) await add(id, 1n, 1n, id)
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 5, ?, 1, NULL)',
+      [2n ** 63n - 1n],
+    )
+    const summary = await run()
+    expect(summary).toMatchObject({ outcome: 'complete', moved: 8n, stuck: 1, left: 1 })
+    expect(await read(5n)).toMatchObject({ total: 2n ** 63n - 1n, pending: 1n })
+    expect(await read(9n)).toMatchObject({ total: 1n, pending: 0n })
+  })
+
+  it.each([
+    ['the sum of its slots', -(2n ** 63n - 1n), [9n * 10n ** 18n, 9n * 10n ** 18n]],
+    ['the negative of one slot', 5n, [-(2n ** 63n)]],
+  ])('skips a counter if %s would leave 64 bits, although its total would not', async (_, total, slots) => {
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 5, ?, 1, NULL)',
+      [total],
+    )
+    for (const [i, count] of slots.entries()) {
+      await db.arrange(
+        'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 5, ?, ?, 1, 0)',
+        [i + 1, count],
+      )
+    }
+    for (const id of [4n, 6n]) await add(id, 1n)
+    expect(await run()).toMatchObject({ outcome: 'complete', moved: 2n, stuck: 1, left: slots.length })
+    expect(await read(5n)).toMatchObject({ total, pending: slots.reduce((sum, count) => sum + count, 0n) })
+    expect(await read(6n)).toMatchObject({ total: 1n, pending: 0n })
+  })
+
+  it('skips such a counter in every run with the shipped settings, and does not report to have caught up', async () => {
+    await db.arrange(
+      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, ?, 1, NULL)',
+      [2n ** 63n - 1n],
+    )
+    for (let id = 1n; id <= 9n; id++) await add(id, 1n, 1n, id)
+    const shipped = { pageSlots: 2_000, maxStatements: 45 }
+    expect(await run(shipped)).toMatchObject({ outcome: 'complete', moved: 8n, stuck: 1, left: 1 })
+    expect(await run(shipped)).toMatchObject({ outcome: 'complete', moved: 0n, stuck: 1, left: 1 })
+    expect(await readRollUpState(db)).toMatchObject({ caughtUpAt: null, lastRunAt: AT })
+  })
+})

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+const add = (recordId: bigint, by: bigint): Increment => ({ counter: counter(recordId), by })
+
+describe('A batch', () => {
+  let db: TestDatabase
+  const countOf = async (recordId: bigint) => {
+    const [reading] = await readCounters(db, [counter(recordId)])
+    return reading!.total + reading!.pending
+  }
+  beforeAll(async () => {
+    db = await freshDatabase()
+  })
+
+  it('that is applied twice counts once, row by row', async () => {
+    const batch = makeBatch(11n, [add(1n, 5n), add(2n, 7n)], () => 100n)
+    await applyBatch(db, batch)
+    await applyBatch(db, batch)
+    // As if the first attempt had been committed on one shard only.
+    await applyBatch(
+      db,
+      makeBatch(11n, [add(1n, 5n), add(3n, 9n)], () => 100n),
+    )
+    expect([await countOf(1n), await countOf(2n), await countOf(3n)]).toEqual([5n, 7n, 9n])
+  })
+
+  it('merges the increments of a counter into one row: a second row would be taken for a repeat', async () => {
+    const batch = makeBatch(12n, [add(10n, 1n), add(10n, 1n), add(10n, 1n)], () => 100n)
+    expect(batch).toHaveLength(1)
+    await applyBatch(db, batch)
+    expect(await countOf(10n)).toBe(3n)
+  })
+
+  it('is in primary key order', () => {
+    const largest = 2n ** 64n - 1n
+    const rows = makeBatch(13n, [add(largest, 1n), add(3n, 1n), add(20n, 1n)], () => 1n)
+    expect(rows.map(({ recordId }) => recordId)).toEqual([3n, 20n, largest])
+  })
+
+  it('leaves out counters whose increments cancel out, and sends nothing if none is left', async () => {
+    const batch = makeBatch(14n, [add(30n, 4n), add(30n, -4n)], () => 1n)
+    expect(batch).toEqual([])
+    const statements = await db.recording(() => applyBatch(db, batch))
+    expect(statements).toEqual([])
+  })
+
+  it('is exact beyond 2^31 and 2^53, and below zero', async () => {
+    const large = 2n ** 53n - 1n
+    for (let id = 20n; id < 24n; id++)
+      await applyBatch(
+        db,
+        makeBatch(id, [add(40n, large)], () => 1n),
+      )
+    await applyBatch(
+      db,
+      makeBatch(30n, [add(41n, -5_000_000_000n)], () => 1n),
+    )
+    expect(await countOf(40n)).toBe(4n * large)
+    expect(await countOf(41n)).toBe(-5_000_000_000n)
+  })
+
+  it('distinguishes 64-bit ids to the last bit', async () => {
+    const high = 2n ** 64n - 1n
+    await applyBatch(
+      db,
+      makeBatch(high, [add(high, 1n), add(high - 1n, 2n)], () => high),
+    )
+    await applyBatch(
+      db,
+      makeBatch(high - 1n, [add(high, 1n), add(high - 1n, 2n)], () => high),
+    )
+    expect([await countOf(high), await countOf(high - 1n), await countOf(high - 2n)]).toEqual([2n, 4n, 0n])
+  })
+
+  it('is refused as a whole if a slot would leave 64 bits', async () => {
+    const near = 2n ** 63n - 1n
+    await db.arrange(
+      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 50, 1, ?, 1, 0)',
+      [near],
+    )
+    const batch = makeBatch(60n, [add(49n, 1n), add(50n, 1n)], () => 1n)
+    await expect(applyBatch(db, batch)).rejects.toMatchObject({ kind: 'range', applied: 'no' })
+    expect(await countOf(49n)).toBe(0n)
+    expect(await countOf(50n)).toBe(near)
+  })
+})

@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/counter-address.ts'
+import { StoredNames } from '../../../../src/counters/names.ts'
+import { rangeOf } from '../../../../src/counters/ranges.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
+import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
+import { CircuitBreaker, withBreaker } from '../../../../src/database/circuit-breaker.ts'
+import { type Database, type Executor, openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+
+const DEADLINE_MS = 400
+/** Milliseconds after which a silent leader is noticed. */
+const SILENCE_MS = DEADLINE_MS + 700
+
+const page: KeyedType = { recordType: 1, key: 'string' }
+
+/** A database that loses a statement, as if its sender had died when it sent it. */
+class DeadlyDatabase implements Executor {
+  readonly sent: string[] = []
+  readonly #db: Database
+  #match: RegExp | null = null
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Loses the next statement that matches. */
+  killAt(match: RegExp): void {
+    this.#match = match
+  }
+
+  execute(sql: string, args?: readonly unknown[]) {
+    this.sent.push(sql)
+    if (!this.#match?.test(sql)) return this.#db.execute(sql, args)
+    this.#match = null
+    return new Promise<never>(() => {})
+  }
+}
+
+describe('Leaders of a group commit', () => {
+  let db: TestDatabase
+  let deadly: DeadlyDatabase
+  let isolate: GroupCommit
+  let [a, b]: CounterAddress[] = []
+  const turns: Promise<unknown>[] = []
+
+  const start = (overrides: Partial<FlushContext> = {}) =>
+    new GroupCommit({
+      db: deadly,
+      deadlineMs: DEADLINE_MS,
+      classicSlots: new Map(),
+      slots: new SlotPool(),
+      names: new StoredNames(),
+      queue: null,
+      ...overrides,
+    })
+  const hit = (counter = a!, by = 1n) => isolate.count([{ counter, by }], { waitUntil: (turn) => turns.push(turn) })
+  /** Raises the known duration of a flush, so that several are in flight at a time. */
+  const slowDown = async () => {
+    await db.behave({ latencyMs: 60 })
+    for (let i = 0; i < 4; i++) await hit()
+    await db.behave()
+  }
+  const countOf = async (counter = a!) => {
+    const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [counter])
+    return total + pending
+  }
+  /** Counters of one range, as a group commit gets them. */
+  const inFirstRange = async (count: number) => {
+    const keys = Array.from({ length: db.ranges * 2 * count + 20 }, (_, i) => `/${i}`)
+    const counters = await Promise.all(keys.map((key) => addressOfKey(page, key)))
+    return counters.filter(({ recordId }) => rangeOf(recordId, db.ranges) === 0).slice(0, count)
+  }
+  const pass = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+  const later = (milliseconds: number) => {
+    const at = Date.now() + milliseconds
+    vi.restoreAllMocks()
+    vi.spyOn(Date, 'now').mockImplementation(() => at + performance.now() - began)
+    const began = performance.now()
+  }
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    deadly = new DeadlyDatabase(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS }))
+    isolate = start()
+    ;[a, b] = await inFirstRange(2)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+    turns.splice(0)
+  })
+
+  it('keep a slot until no request can send its batch again, also if they die while they store names', async () => {
+    await hit(b)
+    await slowDown()
+    const before = await countOf()
+    const [, , fresh] = await inFirstRange(3)
+    deadly.killAt(/counter_names/)
+    void hit(fresh!, 5n)
+    // Its batch is applied, but its names are not. Other flushes need a slot.
+    await expect.poll(() => countOf(fresh), { timeout: 5_000 }).toBe(5n)
+    for (let i = 0; i < 3; i++) await hit(fresh!, 100n)
+    await pass(SILENCE_MS)
+    await hit(fresh!, 1_000n)
+    expect(await countOf(fresh)).toBe(1_305n)
+    expect(await countOf()).toBe(before)
+    expect(isolate.load.waiting).toBe(0)
+  })
+
+  it('are replaced if they die, even if they were taken for dead during a pause', async () => {
+    // The clock stands still, so that a leader pauses for a few milliseconds after many requests at once.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    await Promise.all(Array.from({ length: 40 }, () => hit(b)))
+    await db.behave({ latencyMs: 50 })
+    // During the pause the clock leaps and another request sends what waits. The first leader wakes up and dies with the next one.
+    void hit()
+    later(10_000)
+    const second = hit()
+    deadly.killAt(/INSERT INTO slotted/)
+    expect(await Promise.all([second, hit()])).toEqual(['counted', 'counted'])
+    expect(await countOf()).toBe(3n)
+  })
+
+  it('send the batch of a dead leader, but not once the rows that recognise it may be gone', async () => {
+    deadly.killAt(/INSERT INTO slotted/)
+    void hit(b)
+    later(11 * 60_000)
+    const sent = deadly.sent.length
+    expect(await hit()).toBe('counted')
+    const batches = deadly.sent.slice(sent).filter((sql) => sql.includes('INSERT INTO slotted'))
+    expect(batches.length).toBe(1)
+    expect([await countOf(), await countOf(b)]).toEqual([1n, 0n])
+    expect(isolate.load.waiting).toBe(0)
+  })
+
+  it('lead one flush at a time, however many requests wait', async () => {
+    // Thousands of rows take time on a busy machine.
+    const deadlineMs = 30_000
+    isolate = start({ db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs }), deadlineMs })
+    await hit()
+    // Slower than before, so that more and more leaders are needed.
+    await db.behave({ latencyMs: 60 })
+    const counters = await inFirstRange(16_000)
+    const most: number[] = []
+    const requests = Array.from({ length: 16 }, (_, i) => {
+      let turnsNow = 0
+      return isolate.count(
+        counters.slice(1_000 * i, 1_000 * (i + 1)).map((counter) => ({ counter, by: 1n })),
+        {
+          waitUntil(turn) {
+            most.push(++turnsNow)
+            void turn.then(() => turnsNow--)
+          },
+        },
+      )
+    })
+    await Promise.all(requests)
+    expect(most.length).toBeGreaterThan(1)
+    expect(Math.max(...most)).toBe(1)
+  })
+
+  it('are given time to send to the queue', async () => {
+    const queued: bigint[] = []
+    let sending = false
+    isolate = start({
+      queue: {
+        async send(batch) {
+          sending ||= batch.some(({ count }) => count === 100n)
+          await pass(1_500)
+          queued.push(...batch.map(({ count }) => count))
+        },
+      },
+    })
+    await hit(b)
+    await db.behave({ faults: [{ action: 'hang-request', match: 'INSERT INTO slotted', times: 100 }] })
+    const first = hit(b, 10n)
+    // It may have been tried before: on a slow machine, the first flush asks for a second leader.
+    const waiting = hit(a, 100n)
+    // The waiting increment is now being sent to the queue. The next request sees that.
+    await vi.waitFor(() => expect(sending).toBe(true), { timeout: 20_000, interval: 10 })
+    const sent = deadly.sent.length
+    const last = hit(b, 1_000n)
+    expect(await Promise.all([first, waiting, last])).toEqual(['queued', 'queued', 'queued'])
+    expect(queued.toSorted()).toEqual([10n, 100n, 1_000n].toSorted())
+    expect(deadly.sent.slice(sent).filter((sql) => sql.includes(`${a!.recordId}`) && sql.includes('slotted'))).toEqual(
+      [],
+    )
+  })
+
+  it('try the batch first when the database may be back, and the names later', async () => {
+    const breaker = new CircuitBreaker({ failures: 2, slowMs: 1_000, openMs: 20, maxOpenMs: 500 })
+    isolate = start({
+      db: withBreaker(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS }), breaker),
+    })
+    await db.behave({ faults: [{ action: 'cut-request', times: 1_000 }] })
+    for (let i = 0; i < 3; i++) await expect(hit()).rejects.toThrow()
+    await db.behave()
+    // Longer than names are put off, and longer than the breaker is ever open.
+    await pass(2_500)
+    expect(await hit()).toBe('counted')
+    await pass(2_500)
+    await hit()
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
+    expect(rows).toEqual([{ name: a!.name }])
+  })
+
+  it('report an unknown outcome if one attempt got no answer and the next was refused', async () => {
+    await hit()
+    await db.behave({
+      faults: [
+        { action: 'cut-answer', match: 'INSERT INTO slotted' },
+        { action: 'error', errno: 1264, match: 'INSERT INTO slotted', times: 100 },
+      ],
+    })
+    const both = isolate.count(
+      [
+        { counter: a!, by: 1n },
+        { counter: b!, by: 1n },
+      ],
+      { waitUntil: (turn) => turns.push(turn) },
+    )
+    await expect(both).rejects.toMatchObject({ kind: 'range', applied: 'unknown' })
+  })
+
+  it('sum the increments of a request before it waits', async () => {
+    await hit()
+    const thousand = Array.from({ length: 1_000 }, () => ({ counter: a!, by: 1n }))
+    const sent = deadly.sent.length
+    await Promise.all(Array.from({ length: 50 }, () => isolate.count(thousand, { waitUntil: (t) => turns.push(t) })))
+    expect(deadly.sent.length - sent).toBeLessThan(10)
+    expect(await countOf()).toBe(50_001n)
+  })
+})

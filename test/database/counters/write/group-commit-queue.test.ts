@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { hash64 } from '../../../../src/counters/key-hash.ts'
+import { StoredNames } from '../../../../src/counters/names.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { consume } from '../../../../src/counters/write/queue-consumer.ts'
+import { batchQueue } from '../../../../src/counters/write/queue-message.ts'
+import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
+import { openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
+
+const ROLL_UP = { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, lease: false }
+
+describe('A batch that was applied, but queued because its answer was lost,', () => {
+  let db: TestDatabase
+  let queue: BatchesQueue
+  let isolate: GroupCommit
+  beforeEach(async () => {
+    db = await freshDatabase()
+    queue = new BatchesQueue()
+    isolate = new GroupCommit({
+      db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 2_000 }),
+      deadlineMs: 2_000,
+      classicSlots: new Map(),
+      slots: new SlotPool(),
+      names: new StoredNames(),
+      queue: batchQueue(queue),
+    })
+  })
+  const counter = async (name: string): Promise<CounterAddress> => {
+    return { recordType: 1, recordId: await hash64(name), name }
+  }
+  const countOf = async (name: string) => {
+    const [reading] = await readCounters(db, [await counter(name)])
+    return reading!.total + reading!.pending
+  }
+  const hit = async (name: string, by: bigint, key?: bigint) => {
+    const leading: Promise<unknown>[] = []
+    const increments = [{ counter: await counter(name), by }]
+    const said = await isolate.count(increments, { key, waitUntil: (work) => leading.push(work) })
+    await Promise.all(leading)
+    return said
+  }
+  const lost = async (name: string, by: bigint, key?: bigint) => {
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted', times: 9 }] })
+    expect(await hit(name, by, key)).toBe('queued')
+    await db.behave()
+    // It was applied, which the isolate cannot know. The message says so.
+    expect(await countOf(name)).toBe(by)
+    expect(queue.bodies).toMatchObject([{ applied: 'unknown' }])
+    // Timestamp: now, because the isolate counted by the real clock.
+    return new TestDelivery(queue.bodies[0], { timestamp: new Date() })
+  }
+  const now = (messages: readonly TestDelivery[]) =>
+    consume({ db, idempotencyHours: 24, deadLetters: null }, messages, new Date())
+
+  it('counts once, also after later increments of the isolate', async () => {
+    const message = await lost('/lost', 1_000n)
+    for (let i = 0; i < 5; i++) expect(await hit('/lost', 1n)).toBe('counted')
+    await now([message, message.again()])
+    expect(await countOf('/lost')).toBe(1_005n)
+  })
+
+  it('counts once after a roll-up', async () => {
+    const message = await lost('/lost/rolled-up', 1_000n)
+    await hit('/lost/rolled-up', 1n)
+    await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+    await now([message])
+    expect(await countOf('/lost/rolled-up')).toBe(1_001n)
+    await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+    expect(await countOf('/lost/rolled-up')).toBe(1_001n)
+  })
+
+  it('counts once with an idempotency key that is repeated before and after the delivery', async () => {
+    const key = await hash64('a key')
+    const message = await lost('/lost/keyed', 1_000n, key)
+    expect(await hit('/lost/keyed', 1_000n, key)).toBe('counted')
+    await now([message])
+    expect(await hit('/lost/keyed', 1_000n, key)).toBe('counted')
+    await now([message.again()])
+    expect(await countOf('/lost/keyed')).toBe(1_000n)
+  })
+})

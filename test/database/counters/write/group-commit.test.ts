@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { addressOfKey, type KeyedType } from '../../../../src/counters/counter-address.ts'
+import { hash64 } from '../../../../src/counters/key-hash.ts'
+import { StoredNames } from '../../../../src/counters/names.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
+import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
+import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
+import { openDatabase } from '../../../../src/database/database.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+
+const page: KeyedType = { recordType: 1, key: 'string' }
+const classic: KeyedType = { recordType: 2, key: 'string' }
+
+describe('Group commit', () => {
+  let db: TestDatabase
+  let here: GroupCommit
+  const leading: Promise<unknown>[] = []
+
+  /** A new isolate. */
+  const isolate = ({ deadlineMs = 2_000, ...overrides }: Partial<FlushContext> = {}): GroupCommit =>
+    new GroupCommit({
+      db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs }),
+      deadlineMs,
+      classicSlots: new Map([[classic.recordType, 4]]),
+      slots: new SlotPool(),
+      names: new StoredNames(),
+      queue: null,
+      ...overrides,
+    })
+  const count = async (increments: readonly Increment[], { on = here, idempotencyKey = '' } = {}) =>
+    on.count(increments, {
+      key: idempotencyKey === '' ? undefined : await hash64(idempotencyKey),
+      waitUntil: (work) => leading.push(work),
+    })
+  const hit = async (key: string, { by = 1n, type = page, idempotencyKey = '', on = here } = {}) =>
+    count([{ counter: await addressOfKey(type, key), by }], { on, idempotencyKey })
+  const countOf = async (key: string, type = page) => {
+    const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [await addressOfKey(type, key)])
+    return total + pending
+  }
+  const slotsOf = (key: string, type = page) =>
+    addressOfKey(type, key).then(({ recordId }) =>
+      db.number('SELECT COUNT(*) FROM slotted_counters WHERE record_id = ?', [recordId]),
+    )
+
+  beforeEach(async () => {
+    db = await freshDatabase()
+    here = isolate()
+  })
+  // As waitUntil does.
+  afterEach(async () => {
+    await Promise.all(leading.splice(0))
+  })
+
+  it('uses one slot per isolate, however many increments there are', async () => {
+    for (let i = 0; i < 5; i++) await hit('/a')
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([5n, 1n])
+    await hit('/a', { on: isolate() })
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([6n, 2n])
+  })
+
+  it('sends the increments that arrive during a flush in few statements', async () => {
+    await hit('/a')
+    const statements = await db.recording(async () => {
+      expect(await Promise.all(Array.from({ length: 200 }, () => hit('/a')))).toEqual(Array(200).fill('counted'))
+    })
+    // One or two if the database is fast. Otherwise at most six before the first returns, and one more.
+    expect(statements.length).toBeLessThanOrEqual(7)
+    expect(await countOf('/a')).toBe(201n)
+    expect(await slotsOf('/a')).toBeLessThanOrEqual(6n)
+  })
+
+  it('uses one slot per flush in flight, and uses them again', async () => {
+    await db.behave({ latencyMs: 30 })
+    for (let round = 0; round < 20; round++) {
+      const hits = Array.from({ length: 8 }, async (_, i) => {
+        await new Promise((resolve) => setTimeout(resolve, 8 * i))
+        await hit('/a')
+      })
+      await Promise.all(hits)
+    }
+    await db.behave()
+    expect(await countOf('/a')).toBe(160n)
+    const slots = await slotsOf('/a')
+    expect(slots).toBeGreaterThan(1n)
+    expect(slots).toBeLessThanOrEqual(6n)
+  })
+
+  it('spreads a type with slots = N over slots 0 to N − 1, as published', async () => {
+    for (let i = 0; i < 40; i++) await hit('/a', { type: classic })
+    expect(await countOf('/a', classic)).toBe(40n)
+    const { rows } = await db.execute('SELECT DISTINCT slot FROM slotted_counters ORDER BY slot')
+    expect(rows.map(({ slot }) => slot)).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('stores the name with the first increment, once per isolate', async () => {
+    const statements = await db.recording(async () => {
+      await hit('/a')
+      await hit('/a')
+    })
+    const kinds = statements.map(({ sql }) => (sql.includes('counter_names') ? 'name' : 'increment'))
+    expect(kinds.toSorted()).toEqual(['increment', 'increment', 'name'])
+    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
+    expect(rows).toEqual([{ name: '/a' }])
+  })
+
+  it('counts once if the answer is lost after the commit', async () => {
+    await hit('/a')
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted', times: 2 }] })
+    await hit('/a')
+    expect(await countOf('/a')).toBe(2n)
+  })
+
+  it.each([
+    ['the connection is cut before the statement', { action: 'cut-request' }],
+    ['a proxy answers with an error page', { action: 'html', status: 502 }],
+    ['the statement waited too long for a lock', { action: 'error', errno: 1205 }],
+    ['the statement was a deadlock victim', { action: 'error', errno: 1213 }],
+    ['there are too many connections', { action: 'error', errno: 1040 }],
+    ['the server has gone away', { action: 'error', errno: 2006 }],
+  ] as const)('counts once if %s at the first attempt', async (_, fault) => {
+    await db.behave({ faults: [{ ...fault, match: 'INSERT INTO slotted' }] })
+    await hit('/a')
+    expect(await countOf('/a')).toBe(1n)
+  })
+
+  it('gives up at its deadline without an answer, with an unknown outcome', async () => {
+    const impatient = isolate({ deadlineMs: 300 })
+    await hit('/warm', { on: impatient })
+    await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
+    await expect(hit('/a', { on: impatient })).rejects.toMatchObject({ kind: 'unavailable', applied: 'unknown' })
+  })
+
+  it('counts once if an attempt that was given up arrives after its retry and after later increments', async () => {
+    let delayed: (() => void) | undefined
+    const arrived = new Promise<void>((resolve) => {
+      delayed = resolve
+    })
+    let straggler: Promise<unknown> | undefined
+    const network: typeof fetch = async (input, init) => {
+      if (straggler === undefined && String(init?.body).includes('INSERT INTO slotted')) {
+        // Given up by its sender, but still in flight. It reaches the database when `delayed` is called.
+        straggler = arrived.then(() => fetch(input, { ...init, signal: null })).then((response) => response.text())
+        throw new TypeError('given up by the test')
+      }
+      return fetch(input, init)
+    }
+    const flaky = isolate({ db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 2_000, fetch: network }) })
+    await hit('/a', { by: 10n, on: flaky })
+    for (let i = 0; i < 3; i++) await hit('/a', { by: 100n, on: flaky })
+    delayed!()
+    expect(await straggler).toContain('result')
+    expect(await countOf('/a')).toBe(310n)
+  })
+
+  it('never uses the slot of a batch of unknown fate again', async () => {
+    const impatient = isolate({ deadlineMs: 300 })
+    await hit('/a', { on: impatient })
+    await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted', times: 3 }] })
+    await hit('/a', { on: impatient }).catch(() => {})
+    await db.behave()
+    await hit('/a', { on: impatient })
+    // The first two hits share a slot. The fate of the second was unknown (it was counted), so the third uses another slot.
+    const { rows } = await db.execute('SELECT count FROM slotted_counters ORDER BY count')
+    expect(rows).toEqual([{ count: '1' }, { count: '2' }])
+  })
+
+  it('uses the slot of a batch that was certainly not applied again', async () => {
+    await hit('/a')
+    await db.behave({ faults: [{ action: 'error', errno: 1205, match: 'INSERT INTO slotted', times: 3 }] })
+    await expect(hit('/a')).rejects.toMatchObject({ kind: 'contention', applied: 'no' })
+    await db.behave()
+    await hit('/a')
+    expect([await countOf('/a'), await slotsOf('/a')]).toEqual([2n, 1n])
+  })
+
+  it('counts once for an idempotency key, from several isolates, beside other hits and after roll-ups', async () => {
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => hit('/a', { by: 3n, idempotencyKey: 'k', on: i % 2 ? here : isolate() })),
+    )
+    await hit('/a')
+    await db.arrange('UPDATE slotted_counters SET count = 0')
+    await hit('/a', { by: 3n, idempotencyKey: 'k' })
+    expect(await countOf('/a')).toBe(0n)
+    await hit('/a', { by: 3n, idempotencyKey: 'another' })
+    expect(await countOf('/a')).toBe(3n)
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { onVitess } from '../harness/on-vitess.ts'
+import * as background from './background-tasks.ts'
+import { ExpectedCounts } from './expected-counts.ts'
+import { type FaultyDatabase, freshDatabase } from './faulty-database.ts'
+import { Isolate } from './isolate.ts'
+import { KillableServer } from './killable-server.ts'
+import { LateNetwork } from './late-network.ts'
+import { load } from './load.ts'
+import { Pruner } from './pruner.ts'
+import { seededRandom } from './seeded-random.ts'
+import { canKill, killConnections } from './server-connections.ts'
+import { settleAndCheck } from './settle-and-check.ts'
+
+const SETTINGS = { ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
+
+/** Counts under all faults at once until enough increments were sent, then checks all counters. */
+async function countUnderFaults(
+  db: FaultyDatabase,
+  { increments, more }: { increments: number; more: (world: background.World) => Promise<unknown> },
+): Promise<void> {
+  const random = seededRandom()
+  const network = await LateNetwork.start(db.url, random)
+  const isolates = await Isolate.start(3, network.url, SETTINGS)
+  const expected = new ExpectedCounts()
+  const pruner = new Pruner()
+  let over = false
+  // Goes on until something was pruned as well, however the machine shares its time.
+  const enough = () => (expected.increments >= increments && pruner.deleted > 0) || over
+  const world: background.World = { db, network, isolates, random, over: () => over }
+  const counting = load({
+    isolates,
+    expected,
+    random,
+    clients: 64,
+    enough,
+    keyed: 0.4,
+    hangUps: 0.05,
+    mortal: 0.02,
+    onFinished: (key, increments) => pruner.finish(key, increments),
+  })
+  await Promise.all([
+    counting.finally(() => {
+      over = true
+    }),
+    background.injectFaults(world),
+    background.rollUpAllTheTime(world),
+    background.rollUpAllTheTime(world),
+    background.askForRollUps(world),
+    background.killIsolates(world),
+    background.readAllTheTime(world, expected),
+    background.adjustAllTheTime(world, expected),
+    background.pruneAllTheTime(world, pruner),
+    more(world),
+  ])
+  await settleAndCheck({ db, isolates, network, expected })
+  console.log({ ...expected.number, increments: expected.increments, pruned: pruner.deleted })
+  expect(pruner.deleted).toBeGreaterThan(0)
+}
+
+describe('With faults of all kinds, roll-ups and pruning all the time, every counter ends up right', () => {
+  it.skipIf(!canKill)('while the server ends connections', { timeout: 300_000 }, async () => {
+    const db = await freshDatabase()
+    await countUnderFaults(db, { increments: 20_000, more: ({ random, over }) => killConnections(db, random, over) })
+  })
+
+  // It starts a private server, without a vtgate.
+  it.skipIf(onVitess)('while the server dies and restarts', { timeout: 300_000 }, async () => {
+    const server = await KillableServer.start()
+    const more = async ({ over }: background.World) => {
+      while (!over()) {
+        await new Promise((resolve) => setTimeout(resolve, 5_000))
+        await server.kill()
+        await server.restart()
+      }
+    }
+    await countUnderFaults(server.db, { increments: 6_000, more })
+  })
+})

@@ -1,0 +1,131 @@
+import { expect, inject } from 'vitest'
+import { counterId } from '../../src/counters/counter-address.ts'
+import { byRange } from '../../src/counters/ranges.ts'
+import type { Executor } from '../../src/database/database.ts'
+import type { Fate } from './client.ts'
+import { type Increment, recordOf } from './increment.ts'
+import { readStoredCounts } from './stored-counts.ts'
+
+/** The increments of a request, and what its client was told. */
+interface Answered {
+  increments: readonly Increment[]
+  fate: Fate
+}
+
+/** What a counter may be. */
+interface Bounds {
+  least: bigint
+  most: bigint
+  /** Increments whose fate is unknown. They make the difference between `least` and `most`. */
+  unknown: bigint[]
+}
+
+/**
+ * Computes what the counters must be from what the clients were told: acknowledged increments count once, refused ones
+ * do not count, and those of unknown fate count once or not at all.
+ *
+ * If the last increment of a request goes to a counter that no other request adds to, that counter is a witness. All increments
+ * of a request that are in one range count, or none of them, so the witness tells their fate.
+ */
+export class ExpectedCounts {
+  readonly #answered: Answered[] = []
+  readonly #visits = new Map<string, Answered>()
+  readonly #acknowledged = new Map<string, number>()
+  /** Number of requests, by fate. */
+  readonly number: Record<Fate, number> = { counted: 0, queued: 0, refused: 0, unknown: 0 }
+  /** Number of increments. A request may have several. */
+  increments = 0
+
+  record(increments: readonly Increment[], fate: Fate): void {
+    this.#count(increments, fate)
+    this.#answered.push({ increments, fate })
+    if (fate !== 'counted') return
+    for (const { key, by } of increments) this.#acknowledged.set(key, this.acknowledged(key) + by)
+  }
+
+  /** Records a visit, which counts once for each visitor, however often it is acknowledged. */
+  recordVisit(visitor: string, visit: Increment, fate: Fate): void {
+    this.#count([visit], fate)
+    const id = `${nameOf(visit)} ${visitor}`
+    const known = this.#visits.get(id)
+    if (known === undefined || (known.fate === 'unknown' && isAcknowledged(fate))) {
+      this.#visits.set(id, { increments: [visit], fate })
+    }
+  }
+
+  #count(increments: readonly Increment[], fate: Fate): void {
+    this.number[fate]++
+    this.increments += increments.length
+  }
+
+  /** Number of requests recorded. */
+  get size(): number {
+    return Object.values(this.number).reduce((sum, requests) => sum + requests)
+  }
+
+  /** The sum of the increments of a key that have been acknowledged as counted. */
+  acknowledged(key: string): number {
+    return this.#acknowledged.get(key) ?? 0
+  }
+
+  /** Checks all counters as of one instant. */
+  async check(db: Executor): Promise<void> {
+    const stored = await readStoredCounts(db)
+    const answered = [...this.#answered, ...this.#visits.values()]
+    const ids = await counterIds(answered)
+    const requests = answered.flatMap((request) => partsOf(request, ids))
+    const uses = new Map<string, number>()
+    for (const { increments } of requests) {
+      for (const increment of increments) uses.set(nameOf(increment), (uses.get(nameOf(increment)) ?? 0) + 1)
+    }
+    const isWitness = (increment: Increment) => uses.get(nameOf(increment)) === 1
+    const isCounted = (increment: Increment) => (stored.get(ids.get(nameOf(increment))!)?.count ?? 0n) !== 0n
+    const expected = new Map<string, Bounds>()
+    for (const { increments, fate } of requests) {
+      const last = increments.at(-1)!
+      const known = fate === 'unknown' && isWitness(last) ? (isCounted(last) ? 'counted' : 'refused') : fate
+      for (const increment of increments) {
+        const bounds = expected.get(nameOf(increment)) ?? { least: 0n, most: 0n, unknown: [] }
+        expected.set(nameOf(increment), bounds)
+        const by = BigInt(increment.by)
+        if (known === 'unknown') bounds.unknown.push(by)
+        if (isAcknowledged(known) || (known === 'unknown' && by < 0n)) bounds.least += by
+        if (isAcknowledged(known) || (known === 'unknown' && by > 0n)) bounds.most += by
+      }
+    }
+    const wrong: string[] = []
+    for (const [name, { least, most, unknown }] of expected) {
+      const id = ids.get(name)!
+      const count = stored.get(id)?.count ?? 0n
+      stored.delete(id)
+      if (count < least || count > most || (unknown.length === 1 && count !== least && count !== most)) {
+        wrong.push(`${name} is ${count}, not from ${least} to ${most}`)
+      }
+    }
+    for (const [id, { count }] of stored) if (count !== 0n) wrong.push(`${id} is ${count}, but no request added to it`)
+    expect(wrong).toEqual([])
+  }
+}
+
+/** The increments of a request in each range. */
+function partsOf({ increments, fate }: Answered, ids: ReadonlyMap<string, string>): Answered[] {
+  const recordId = (increment: Increment) => BigInt(ids.get(nameOf(increment))!.split('/')[1]!)
+  return [...byRange(increments, inject('ranges'), recordId).values()].map((part) => ({ increments: part, fate }))
+}
+
+/** Whether the client was told that its increments count, now or once they come out of the queue. */
+export function isAcknowledged(fate: Fate): boolean {
+  return fate === 'counted' || fate === 'queued'
+}
+
+async function counterIds(requests: readonly Answered[]): Promise<Map<string, string>> {
+  const increments = new Map(requests.flatMap(({ increments }) => increments).map((each) => [nameOf(each), each]))
+  const ids = [...increments].map(
+    async ([name, increment]): Promise<[string, string]> => [name, counterId(await recordOf(increment))],
+  )
+  return new Map(await Promise.all(ids))
+}
+
+function nameOf({ type, key }: Increment): string {
+  return `${type} ${key}`
+}

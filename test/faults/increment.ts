@@ -1,0 +1,16 @@
+import { hash64 } from '../../src/counters/key-hash.ts'
+
+/** Record types by name: those of wrangler.toml, and one whose visits count once (test/faults/outage.slow.test.ts). */
+const RECORD_TYPES = { page_view: 1, download: 2, visit: 3 }
+
+/** What a request adds to one counter. */
+export interface Increment {
+  type: keyof typeof RECORD_TYPES
+  key: string
+  by: number
+}
+
+/** The counter's address in the database. */
+export async function recordOf({ type, key }: Increment): Promise<{ recordType: number; recordId: bigint }> {
+  return { recordType: RECORD_TYPES[type], recordId: await hash64(key) }
+}

@@ -1,0 +1,15 @@
+import { inject } from 'vitest'
+import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { rangeOf } from '../../src/counters/ranges.ts'
+
+/** Keys of page views that begin with a text, one in each range. */
+export async function keyOfEachRange(prefix: string): Promise<string[]> {
+  const ranges = inject('ranges')
+  const keys = new Map<number, string>()
+  for (let n = 0; keys.size < ranges; n++) {
+    const { recordId } = await addressOfKey({ recordType: 1, key: 'string' }, `${prefix}${n}`)
+    const range = rangeOf(recordId, ranges)
+    if (!keys.has(range)) keys.set(range, `${prefix}${n}`)
+  }
+  return [...keys.values()]
+}

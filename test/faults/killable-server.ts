@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import { inject, onTestFinished } from 'vitest'
+import { migrate } from '../../cli/migrate/migrations.ts'
+import { type DatabaseServer, startDatabaseServer } from '../../local/database/database-server.ts'
+import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
+import { databaseAt, type FaultyDatabase } from './faulty-database.ts'
+
+/** A database server for one test, which may kill it. The endpoint in front of it stays. */
+export class KillableServer {
+  readonly db: FaultyDatabase
+  readonly #directory: string
+  #server: DatabaseServer
+
+  private constructor(db: FaultyDatabase, directory: string, server: DatabaseServer) {
+    this.db = db
+    this.#directory = directory
+    this.#server = server
+  }
+
+  /** Starts a server with one database. It stops when the test ends. */
+  static async start(): Promise<KillableServer> {
+    const directory = join(inject('scratch'), `killable-server-${randomUUID()}`)
+    const server = await startDatabaseServer({ directory, say: console.log })
+    const endpoint = new PlanetScaleEndpoint({ mysqlUrl: server.url, password: 'test' })
+    await endpoint.listen()
+    const name = 'killable'
+    const killable = new KillableServer(databaseAt(name, endpoint.urlOf(name), server.url), directory, server)
+    onTestFinished(async () => {
+      await endpoint.close()
+      await killable.#server.stop()
+    })
+    const connection = await mysql.createConnection({ uri: server.url })
+    await connection.query('CREATE DATABASE ??', [name])
+    await connection.end()
+    await migrate({ databaseUrl: killable.db.url, say: () => {} })
+    return killable
+  }
+
+  /** Ends the server with kill -9. */
+  async kill(): Promise<void> {
+    const record = await readFile(join(this.#directory, 'database.pid.json'), 'utf8')
+    process.kill((JSON.parse(record) as { pid: number }).pid, 'SIGKILL')
+    await this.#server.ended
+  }
+
+  /** Starts the server again on its data. */
+  async restart(): Promise<void> {
+    const { url } = this.#server
+    this.#server = await startDatabaseServer({ directory: this.#directory, say: console.log })
+    if (this.#server.url !== url) throw new Error('the server has another port now, because its port was taken')
+  }
+}

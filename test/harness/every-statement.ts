@@ -1,0 +1,191 @@
+import { expect } from 'vitest'
+import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
+import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/scheduled.ts'
+import type { TestDatabase } from './database.ts'
+import { TestWorker } from './worker.ts'
+
+/**
+ * How each statement that the Worker sends begins, and its plan on shards: the shards that it reaches, and the number of queries
+ * that vtgate sends for it. Add new statements here, and make the requests below send them. ` … ` stands for anything. The most
+ * specific entry applies.
+ */
+export const STATEMENTS: Record<string, string> = {
+  'DELETE FROM counter_history WHERE record_id IN': 'list',
+  'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
+  'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
+  'INSERT IGNORE INTO counter_names': 'list',
+  'INSERT IGNORE INTO counter_totals': 'list',
+  'INSERT INTO counter_adjustments': 'list',
+  'INSERT INTO counter_history': 'list',
+  'INSERT INTO counter_periods': 'list',
+  'INSERT INTO counter_totals': 'list',
+  'INSERT INTO rollup_state': 'list',
+  'INSERT INTO slotted_counters … VALUES(batch)': 'list',
+  'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
+  'INSERT INTO type_history': 'list',
+  "SELECT 'day' AS part … FROM counter_periods": 'single shard',
+  "SELECT 'day' AS part … FROM type_history": 'all shards',
+  "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM counter_history": 'single shard',
+  "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM type_history": 'all shards',
+  "SELECT 'day' AS what, start, SUM(recorded)": 'all shards',
+  "SELECT 'month' AS part … FROM counter_periods": 'single shard',
+  "SELECT 'month' AS part … FROM type_history": 'all shards',
+  "SELECT 'total' AS part, count, rolled_up_at FROM counter_totals": 'single shard',
+  'SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters … AS prunable': '3 × all shards',
+  '(SELECT 0 AS part, record_id': '4 × all shards',
+  'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT': 'list',
+  'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
+  'SELECT DISTINCT record_type FROM type_history': 'all shards',
+  'SELECT MAX(period_start) AS last … FROM counter_history': 'all shards',
+  'SELECT MAX(period_start) AS last … FROM counter_periods': 'all shards',
+  'SELECT MIN(period_start) AS oldest FROM counter_history': 'all shards',
+  'SELECT MIN(record_type) AS record_type FROM (SELECT MIN(record_type)': '5 × all shards',
+  'SELECT SUM(total) AS total': 'single shard',
+  'SELECT TABLE_NAME AS name, TABLE_ROWS AS table_rows … information_schema.TABLES': 'any shard',
+  'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … ORDER BY': 'all shards',
+  'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … h.record_id > … ORDER BY': 'all shards',
+  'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … ORDER BY': 'all shards',
+  'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … h.range_lane > … ORDER BY': 'all shards',
+  'SELECT holder, leased_until': 'list or single shard',
+  'SELECT n.name, t.count … FROM counter_periods': 'all shards',
+  'SELECT n.name, t.count … FROM counter_totals': 'all shards',
+  '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
+    '3 × all shards',
+  '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
+  "SELECT record_id, 'total' AS part, NULL AS day, count": 'all shards',
+  'SELECT record_id, count, (SELECT name FROM counter_names … UNION ALL SELECT record_id, SUM(count)': 'all shards',
+  'SELECT record_id, name FROM counter_names … AND name > x … ORDER BY': 'all shards',
+  'SELECT record_id, name FROM counter_names … ORDER BY': 'all shards',
+  'SELECT record_id, number FROM counter_totals … AND number > … ORDER BY': 'all shards',
+  'SELECT record_id, number FROM counter_totals … ORDER BY': 'all shards',
+  'SELECT record_id, what, start, SUM(recorded)': 'all shards',
+  "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
+  'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
+  'SELECT record_type, record_id, count AS total': '2 × list or list',
+  'SELECT record_type, record_id, name': 'list',
+  'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … ORDER BY': 'range',
+  'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … s.slot > … ORDER BY': 'range',
+  'SELECT t.record_id, t.count FROM counter_periods': 'all shards',
+  'SELECT t.record_id, t.count FROM counter_totals': 'all shards',
+  'SELECT what, start, SUM(recorded)': 'all shards',
+  'SELECT written_hour, record_type … ORDER BY': 'all shards',
+  'SELECT written_hour, record_type … slot > … ORDER BY': 'all shards',
+  'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
+  'SHOW VARIABLES WHERE Variable_name IN': 'none',
+  'UPDATE counter_totals': 'single shard',
+  'UPDATE rollup_state': 'single shard',
+}
+
+/**
+ * The statement of the list that a recorded one is: of those that match, the one that says most. If none does, the recorded
+ * one, with `?` for its values.
+ */
+export function statementOf(sql: string): string {
+  const text = sql.replace(/\/\*.*?\*\/ ?/g, '').replace(/\s+/g, ' ')
+  const matching = Object.keys(STATEMENTS).filter((statement) => {
+    const [begin, ...rest] = statement.split(' … ')
+    return text.startsWith(begin!) && rest.every((part) => text.includes(part))
+  })
+  const [most] = matching.sort((a, b) => b.length - a.length)
+  return most ?? text.replace(/'[^']*'|\b\d+\b/g, '?').replace(/(\?, ?)+\?/g, '?')
+}
+
+/** The types of the counters below. */
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+  download: { record_type: 2 },
+  number: { record_type: 9, key: 'integer', public: true },
+}
+
+/** Makes a Worker send every statement to a filled database, and records them. */
+export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStatement[]> {
+  const worker = new TestWorker(db.url, {
+    COUNTERS,
+    ROLLUP: { page_slots: 20 },
+    PRUNING: { page_slots: 100 },
+    HISTORY: { page_hours: 100 },
+  })
+  const keys = Array.from({ length: 50 }, (_, i) => `/page/${i}`)
+  return db.recording(async () => {
+    await worker.hit('page_view', '/a')
+    await worker.api('POST', '/v1/counters/download/a%2Fb?return=count', { by: 2 })
+    await worker.api('POST', '/v1/increments', { increments: keys.map((key) => ({ type: 'page_view', key })) })
+    await worker.fetch('/v1/counters/page_view/%2Fa')
+    await worker.fetch('/v1/counters/page_view/%2Fa?consistency=rolled')
+    await worker.fetch(`/v1/counters/page_view?${keys.map((key) => `key=${key}`).join('&')}`)
+    await worker.fetch('/healthz')
+    await worker.api('GET', '/v1/status')
+    await worker.fetch('/badge/page_view/%2Fa.svg')
+    await worker.fetch('/badge/page_view/%2Fa.svg?period=day')
+    // A run that does not finish, and counts what is left.
+    await new TestWorker(db.url, { ROLLUP: { page_slots: 1, max_statements: leastRollUpStatements(db.ranges) } }).cron(
+      ROLL_UP_CRON,
+    )
+    await worker.cron(ROLL_UP_CRON)
+    await worker.fetch('/badge/page_view/%2Fa.json?period=month')
+    await worker.api('POST', '/v1/rollup')
+    for (const query of ['', '?by=hour', '?by=month', '?tz=Europe/Berlin', '?from=2026-01-01&to=2026-01-02']) {
+      await worker.fetch(`/v1/counters/page_view/%2Fa/history${query}`)
+      await worker.fetch(`/v1/types/page_view/history${query}`)
+    }
+    for (const query of ['', '?period=day', '?period=month&date=2026-01-01', '?period=day&date=2026-01-01&limit=100']) {
+      await worker.fetch(`/v1/top/page_view${query}`)
+      await worker.fetch(`/v1/top/number${query}`)
+    }
+    for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
+      await worker.api('GET', `/v1/search/page_view${query}`)
+    }
+    for (const query of ['', '?after=1000', '?prefix=77']) await worker.api('GET', `/v1/search/number${query}`)
+    await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
+    await worker.api('DELETE', '/v1/counters/page_view/never-counted')
+    const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
+    await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
+    await worker.api('GET', '/v1/export/page_view?limit=20')
+    await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')
+    await worker.cron(PRUNING_CRON)
+    for (const after of ['counters.1.0', 'days.1.', 'hours.', 'calendar.1']) {
+      expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
+    }
+  })
+}
+
+/**
+ * Writes what makes the Worker's statements find something, and pass by something. All of it is in the first range.
+ *
+ * @param idle how many counters have totals, names, a history and empty slots, and nothing to roll up
+ */
+export async function fillTables(db: TestDatabase, { idle }: { idle: number }): Promise<void> {
+  const insert = async (table: string, columns: string, count: number, row: (i: number) => string) => {
+    for (let begin = 0; begin < count; begin += 20_000) {
+      const rows = Array.from({ length: Math.min(20_000, count - begin) }, (_, i) => `(${row(begin + i)})`)
+      await db.arrange(`INSERT INTO ${table} (${columns}) VALUES ${rows.join()}`)
+    }
+  }
+  const slots = 'record_type, record_id, slot, count, batch, written_hour'
+  const hour = Math.floor(Date.now() / 3_600_000)
+  await insert('slotted_counters', slots, idle, (i) => `1, ${i}, 7, 0, 1, ${hour}`)
+  await insert('slotted_counters', slots, 150, (i) => `2, ${i}, 7, 0, 1, 1`)
+  await insert('counter_names', 'record_type, record_id, name', idle, (i) => `1, ${i}, 'key-${i}'`)
+  await insert(
+    'counter_history',
+    'record_type, record_id, period_start, count',
+    idle,
+    (i) => `1, ${i}, '2026-01-01', 5`,
+  )
+  const adjustments = 'record_type, record_id, adjustment_id, kind, adjusted_at, count'
+  await insert('counter_adjustments', adjustments, idle, (i) => `1, ${i}, 7, 1, '2026-01-01', 0`)
+  for (const type of [1, 9]) {
+    await insert('counter_totals', 'record_type, record_id, count, version', idle, (i) => `${type}, ${i}, 5, 1`)
+    const periods = 'record_type, record_id, period, period_start, count'
+    await insert('counter_periods', periods, idle, (i) => `${type}, ${i}, 1, '2026-01-01', 5`)
+  }
+  for (const [period, unit, first, count] of [
+    [0, 'HOUR', '2027-01-01', 5_000],
+    [0, 'HOUR', '2026-01-01', 240],
+    [1, 'DAY', '2026-01-01', 10],
+  ] as const) {
+    const columns = 'record_type, period, period_start, range_lane, count'
+    await insert('type_history', columns, count, (i) => `1, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1`)
+  }
+}

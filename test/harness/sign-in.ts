@@ -1,0 +1,28 @@
+import { expect } from 'vitest'
+import { type TestWorker, TOKEN } from './worker.ts'
+
+const ORIGIN = 'http://counter.test'
+
+/** The headers that a browser sends with a form or a script of the dashboard's own pages. */
+export const SAME_SITE = { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }
+
+/** Sends the sign-in form. */
+export function signIn(worker: TestWorker, token: string, { headers = SAME_SITE, next = '/' }: SignIn = {}) {
+  return worker.fetch('/login', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams({ token, next }).toString(),
+  })
+}
+
+interface SignIn {
+  headers?: Record<string, string>
+  next?: string
+}
+
+/** Signs in, and returns the `Cookie` header that a browser then sends. */
+export async function sessionCookie(worker: TestWorker): Promise<string> {
+  const response = await signIn(worker, TOKEN)
+  expect(response.status).toBe(303)
+  return response.headers.get('Set-Cookie')!.split(';')[0]!
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { buildBeacon, readReleases, releaseBeacon } from '../../../build/beacon-release.ts'
+
+/** The hashes of all releases, which never change: sites refer to them by hash, and caches keep them for a year. */
+const FROZEN = {
+  '1.0.0': 'f0bf710bbd2e10c8beec8e289c64302f68cd897cd22bb1a9fd62bccfdb0543f5',
+}
+
+const MAX_GZIPPED_BYTES = 1_000
+
+describe('The beacon', () => {
+  it('is released with its current source', async () => {
+    expect((await readReleases()).at(-1)?.text).toBe(await buildBeacon())
+  })
+
+  it('never changes after a release', async () => {
+    const releases = await readReleases()
+    const hashes = releases.map(({ version, text }) => [version, createHash('sha256').update(text).digest('hex')])
+    expect(Object.fromEntries(hashes)).toEqual(FROZEN)
+    for (const { integrity, text } of releases) {
+      expect(integrity).toBe(`sha384-${createHash('sha384').update(text).digest('base64')}`)
+    }
+  })
+
+  it(`is at most ${MAX_GZIPPED_BYTES} bytes gzipped`, async () => {
+    expect(gzipSync(await buildBeacon(), { level: 9 }).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES)
+  })
+
+  it('cannot be released twice under one version, or under an invalid version', async () => {
+    await expect(releaseBeacon('1.0.0')).rejects.toThrow('has been released already')
+    await expect(releaseBeacon('latest')).rejects.toThrow('three numbers')
+  })
+
+  it('uses no cookies and no storage', async () => {
+    expect(await buildBeacon()).not.toMatch(/cookie|Storage|indexedDB|caches/)
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { buildDashboard, readDashboard } from '../../../build/dashboard-bundle.ts'
+import type { CounterType } from '../../../src/config/counter-types.ts'
+import { counterPage } from '../../../src/views/dashboard/counter.ts'
+import { overviewPage } from '../../../src/views/dashboard/overview.ts'
+import { signInPage } from '../../../src/views/dashboard/sign-in.ts'
+
+/** The limit for all pages and files of the dashboard together, without compression. */
+const MAX_BYTES = 150_000
+
+describe('The dashboard', () => {
+  it('is built from its current sources (if not, run `npm run dashboard`)', async () => {
+    expect(await readDashboard()).toEqual(await buildDashboard())
+  })
+
+  it(`has less than ${MAX_BYTES} bytes in all`, async () => {
+    const type = { name: 'page_view', public: true } as CounterType
+    const types = Array.from({ length: 20 }, (_, i) => `type_${i}`)
+    const parts = [
+      ...Object.values(await buildDashboard()).map(({ text }) => text),
+      String(await signInPage({ next: '/', message: 'That is not this Worker’s API token.' })),
+      String(await overviewPage(types, type)),
+      String(await counterPage(types, type, '/blog/hello', 'https://counter.example')),
+    ]
+    const bytes = parts.map((part) => Buffer.byteLength(part))
+    expect(bytes.reduce((sum, part) => sum + part)).toBeLessThan(MAX_BYTES)
+    for (const part of bytes) expect(part).toBeGreaterThan(1_000)
+  })
+
+  it('loads nothing from another host', async () => {
+    const { script, style } = await buildDashboard()
+    // These are never loaded: SVG's namespace, and the address in the library's licence.
+    const hosts = [...`${script.text}${style.text}`.matchAll(/https?:\/\/[^\s"'`)]+/g)].map(([url]) => url)
+    expect(hosts.filter((url) => !/^https?:\/\/(www\.w3\.org|github\.com\/leeoniya\/uPlot)/.test(url))).toEqual([])
+    expect(style.text).not.toMatch(/@import|url\(/)
+    expect(script.text).not.toMatch(/\beval\(|new Function|innerHTML|localStorage|sessionStorage|document\.cookie/)
+  })
+})

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
+import { buildWorker, startWorkerd, type Workerd } from '../../../local/worker/workerd.ts'
+import { ClientProject } from './client-project.ts'
+
+const run = promisify(execFile)
+const TOKEN = 'a-token-for-tests'
+
+let worker: Workerd
+let page: string
+beforeAll(async () => {
+  const directory = join(inject('scratch'), 'client')
+  const script = await buildWorker(join(directory, 'built'))
+  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  worker = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN })
+  page = await (await fetch(`${worker.url}/docs`)).text()
+  return () => worker.kill()
+})
+
+/** An example on the page. */
+interface Shown {
+  summary: string
+  status: number
+  curl: string
+  client: string | undefined
+}
+
+/** The examples of the page. */
+function shownOn(html: string): Shown[] {
+  const pattern =
+    /<summary>([^<]*) <span class="status s\d">(\d+)<\/span><\/summary>\s*<p class="caption">curl<\/p>\s*<pre[^>]*><code class="curl">([^<]*)<\/code><\/pre>\s*(?:<p class="caption">Typed client<\/p><pre[^>]*><code class="client">([^<]*)<\/code>)?/g
+  return [...html.matchAll(pattern)].map(([, summary, status, curl, client]) => ({
+    summary: unescaped(summary!),
+    status: Number(status),
+    curl: unescaped(curl!),
+    client: client === undefined ? undefined : unescaped(client),
+  }))
+}
+
+function unescaped(text: string): string {
+  const entities: Record<string, string> = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' }
+  return text.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity)
+}
+
+/** The first example of the page, which creates a client. */
+function beginning(): string {
+  return unescaped(/<code>(import [^<]*)<\/code>/.exec(page)![1]!)
+}
+
+describe('The page at /docs', () => {
+  it('shows commands that get the responses it shows', async () => {
+    const examples = shownOn(page)
+    expect(examples.length).toBe(page.match(/class="curl"/g)!.length)
+    for (const { summary, status, curl } of examples) {
+      const { stdout } = await run('sh', ['-c', curl.replace('curl', 'curl -sS')], { env: { ...process.env, TOKEN } })
+      expect([summary, /^HTTP\/1\.1 (\d+)/.exec(stdout)?.[1]]).toEqual([summary, String(status)])
+    }
+  })
+
+  it('shows calls of the typed client that compile under the strictest options and get the responses it shows', async () => {
+    const examples = shownOn(page).filter(({ client }) => client !== undefined)
+    expect(examples.length).toBe(page.match(/class="client"/g)!.length)
+    const program = [
+      beginning(),
+      'const statuses: number[] = []',
+      ...examples.map(({ client }) => `{\n${client}\nstatuses.push(response.status)\n}`),
+      'console.log(JSON.stringify(statuses))',
+    ]
+    const project = await ClientProject.of(program.join('\n'))
+    expect(await project.check()).toBe('')
+    expect(JSON.parse(await project.run({ TOKEN }))).toEqual(examples.map(({ status }) => status))
+  })
+
+  it('names every operation once and has no broken links', async () => {
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
+    expect(ids.length).toBe(new Set(ids).size)
+    const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!)
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([])
+    const document = (await (await fetch(`${worker.url}/openapi.json`)).json()) as { paths: Record<string, object> }
+    const operations = Object.values(document.paths).flatMap(
+      (methods) => Object.values(methods) as { operationId: string }[],
+    )
+    expect(operations.map(({ operationId }) => operationId).filter((id) => !ids.includes(id))).toEqual([])
+  })
+
+  it('loads nothing and holds nothing that its policy would refuse', async () => {
+    const { headers } = await fetch(`${worker.url}/docs`)
+    expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/)
+    expect(headers.get('Content-Security-Policy')).not.toContain('unsafe')
+    expect(page).not.toMatch(/<script|<img|<iframe|\sstyle=|\son\w+=|@import|url\(/)
+    expect(page.match(/<link [^>]*>/g)).toEqual(['<link rel="icon" href="data:,">'])
+  })
+})
+
+describe('The typed client', () => {
+  it('matches the routes', async () => {
+    const made = await buildClientTypes()
+    expect(await readFile(CLIENT_FILE, 'utf8'), 'npm run client').toBe(made)
+    expect(made).not.toMatch(/\b(any|unknown|never)\b/)
+  })
+
+  it('accepts valid requests and knows their responses and problems; counts are numbers of any size', async () => {
+    const project = await ClientProject.of(`${beginning()}
+const at = { type: 'download', key: encodeURIComponent('a/b c%ü') }
+for (let i = 0; i < 3; i++) {
+  const response = await client.v1.counters[':type'][':key'].$post({
+    param: at,
+    query: { return: 'count' },
+    header: { 'Idempotency-Key': \`part-\${i}\` },
+    json: { by: Number.MAX_SAFE_INTEGER },
+  })
+  if (!response.ok) throw new Error((await response.json()).detail)
+  const { added, count } = await response.json()
+  const known: [number, number | null | undefined] = [added, count]
+}
+const response = await client.v1.counters[':type'][':key'].$get({ param: at, query: { consistency: 'exact' } })
+if (!response.ok) throw new Error((await response.json()).detail)
+const { count, key, rolledUpAt } = await response.json()
+const exact: number = count
+const when: string | null = rolledUpAt
+
+const refused = await client.v1.counters[':type'].$get({ param: { type: 'nothing' }, query: { key: ['a'] } })
+if (refused.ok) throw new Error('There is no such type.')
+const { code, status } = await refused.json()
+const decided: 'unknown_type' | undefined = code === 'unknown_type' ? code : undefined
+console.log(JSON.stringify([typeof exact, exact, key, when, decided, status]))
+`)
+    expect(await project.check()).toBe('')
+    expect(JSON.parse(await project.run({ TOKEN }))).toEqual([
+      'number',
+      3 * Number.MAX_SAFE_INTEGER,
+      'a/b c%ü',
+      null,
+      'unknown_type',
+      404,
+    ])
+    const text = await (await fetch(`${worker.url}/v1/counters/download/a%2Fb%20c%25%C3%BC`)).text()
+    expect(text).toContain(`"count":${3n * BigInt(Number.MAX_SAFE_INTEGER)},`)
+  })
+
+  it('refuses requests that the Worker would refuse', async () => {
+    const wrong = [
+      `client.v1.counters[':type'][':key'].$get({ param: { type: 'a' } })`,
+      `client.v1.counters[':type'][':key'].$get({ param: { type: 'a', key: 'b' }, query: { consistency: 'rough' } })`,
+      `client.v1.counters[':type'][':key'].$post({ param: { type: 'a', key: 'b' }, json: { by: '5' } })`,
+      `client.v1.counters[':type'].$get({ param: { type: 'a' } })`,
+      `client.v1.increments.$post({ json: { increments: [{ type: 'a' }] } })`,
+      `client.hit.$post({ json: { type: 'page_view' } })`,
+      `client.v1.nothing.$get()`,
+    ]
+    const project = await ClientProject.of(`${beginning()}\n${wrong.join('\n')}`)
+    const complaints = await project.check()
+    const first = beginning().split('\n').length + 1
+    const lines = [...complaints.matchAll(/program\.ts\((\d+),/gm)].map(([, line]) => Number(line) - first)
+    expect([...new Set(lines)]).toEqual([...wrong.keys()])
+  })
+
+  it('adds no code of the Worker to a program', async () => {
+    const project = await ClientProject.of(`${beginning()}\nexport const status = await client.v1.status.$get()`)
+    const bundle = await project.bundle()
+    expect(bundle).toContain('/v1/status'.split('/')[2])
+    expect(bundle).not.toMatch(/planetscale|slotted_counters|isbot|zod/i)
+    expect(bundle.length).toBeLessThan(20_000)
+  })
+})

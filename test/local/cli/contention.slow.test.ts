@@ -1,0 +1,197 @@
+import { writeFile } from 'node:fs/promises'
+import mysql from 'mysql2/promise'
+import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { random63 } from '../../../src/counters/random-id.ts'
+import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
+import { openDatabase } from '../../../src/database/database.ts'
+import { NpmScript, stateDirectory } from '../npm-script.ts'
+
+/** A counter with an id beyond 2^63, and the slot that connections compete for. */
+const RECORD_ID = 2n ** 64n - 11n
+const SLOT = 77n
+
+describe('npm run contention', () => {
+  let databaseUrl: string
+  let mysqlUrl: string
+  let connections: mysql.Connection[]
+
+  beforeEach(async () => {
+    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+    const made = (await response.json()) as { name: string; databaseUrl: string }
+    databaseUrl = made.databaseUrl
+    mysqlUrl = `${inject('mysqlUrl')}/${made.name}`
+    connections = await Promise.all([0, 1, 2].map(() => mysql.createConnection({ uri: mysqlUrl })))
+    onTestFinished(async () => {
+      for (const connection of connections) connection.destroy()
+    })
+    await connections[0]!.query(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
+    )
+    await connections[0]!.query(
+      `INSERT INTO counter_names (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`,
+    )
+  })
+
+  const contention = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+    new NpmScript(['run', '-s', 'contention', '--', ...args], env)
+  const row = `slotted_counters, record_type 1, record_id ${RECORD_ID}, slot ${SLOT} ("/blog/hello")`
+  const connectionId = (connection: mysql.Connection) => connection.threadId
+  /** Waits until the server reports a lock wait. */
+  const lockWait = async () => {
+    await expect
+      .poll(
+        async () => {
+          const [rows] = await connections[2]!.query(
+            `SELECT COUNT(*) AS n FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%${RECORD_ID}%'`,
+          )
+          return Number((rows as { n: number }[])[0]!.n)
+        },
+        // MariaDB refreshes this table only if it was not read for 100 ms.
+        { timeout: 30_000, interval: 250 },
+      )
+      .toBeGreaterThan(0)
+  }
+
+  it('shows who waits for whom, for which row of which counter and with which statements, over both protocols', async () => {
+    const [holder, waiter] = connections as [mysql.Connection, mysql.Connection]
+    await holder.query('BEGIN')
+    await holder.query(
+      `UPDATE slotted_counters SET count = count + 1 WHERE record_id = ${RECORD_ID} AND record_type = 1`,
+    )
+    const waiting = waiter.query(
+      `UPDATE slotted_counters SET count = count + 5 WHERE record_type = 1 AND record_id = ${RECORD_ID} AND slot = ${SLOT}`,
+    )
+    await lockWait()
+    for (const url of [mysqlUrl, databaseUrl]) {
+      const script = contention({ DATABASE_URL: url })
+      expect(await script.ended, script.output).toBe(0)
+      expect(script.output).toMatch(/^(MySQL|MariaDB) [\d.]+ at 127\.0\.0\.1:\d+, database slotted_test/)
+      expect(script.output).toContain('Right now, one connection waits for rows that other transactions have locked')
+      expect(script.output).toMatch(
+        new RegExp(
+          `connection ${connectionId(waiter)} has waited \\d+ s for connection ${connectionId(holder)}\\n +row +`,
+        ),
+      )
+      expect(script.output).toContain(`row         ${row}\n`)
+      expect(script.output).toMatch(/waiting +UPDATE slotted_counters SET count = count \+ 5/)
+      expect(script.output).toMatch(/held by +a transaction that has been open for \d+ s and is idle/)
+      if (script.output.startsWith('MySQL'))
+        expect(script.output).toContain('its last statement: UPDATE slotted_counters SET count = count + 1')
+      expect(script.output).toContain(`in 10 samples, up to 1 connection waited for ${row}`)
+      expect(script.output).toContain('writers should not wait for each other')
+      expect(script.output).toMatch(
+        /Since the server started, \d+ .* ago, in all its databases:\n +\d+ waits for a row/,
+      )
+    }
+    await holder.query('ROLLBACK')
+    await waiting
+    const after = contention({ DATABASE_URL: mysqlUrl })
+    expect(await after.ended).toBe(0)
+    expect(after.output).toContain('Right now, no connection waits for a row.')
+    expect(after.output).toContain('Hot rows: none')
+  })
+
+  it('finds the hot row of increments that share a slot', async () => {
+    await fetch(`${new URL(databaseUrl).origin}/local/behaviour`, {
+      method: 'PUT',
+      headers: { Authorization: `Basic ${btoa(`${new URL(databaseUrl).username}:${new URL(databaseUrl).password}`)}` },
+      body: JSON.stringify({ commitMs: 20 }),
+    })
+    const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
+    let writing = true
+    const write = async () => {
+      while (writing) {
+        await applyBatch(db, [{ recordType: 1, recordId: RECORD_ID, slot: SLOT, count: 1n, batch: random63() }])
+      }
+    }
+    const writers = Promise.all(Array.from({ length: 8 }, write))
+    try {
+      await lockWait()
+      const script = contention({ DATABASE_URL: mysqlUrl })
+      expect(await script.ended).toBe(0)
+      expect(script.output).toMatch(/in \d+ samples, up to [2-7] connections waited for slotted_counters/)
+      expect(script.output).toContain(row)
+      expect(script.output).toContain('INSERT INTO slotted_counters')
+    } finally {
+      writing = false
+      await writers
+    }
+  })
+
+  it('shows the latest deadlock: its statements, the one that was rolled back, and the table', async () => {
+    const [one, other] = connections as [mysql.Connection, mysql.Connection]
+    await one.query(
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 0, 0, NULL), (1, 2, 0, 0, NULL)`,
+    )
+    const update = (id: number) =>
+      `UPDATE counter_totals SET count = count + 10${id} WHERE record_type = 1 AND record_id = ${id}`
+    await one.query('BEGIN')
+    await other.query('BEGIN')
+    await one.query(update(1))
+    await other.query(update(2))
+    const both = await Promise.allSettled([one.query(update(2)), other.query(update(1))])
+    expect(both.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    await Promise.all([one.query('ROLLBACK'), other.query('ROLLBACK')])
+    const script = contention({ DATABASE_URL: mysqlUrl })
+    expect(await script.ended).toBe(0)
+    expect(script.output).toMatch(/The latest deadlock, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /)
+    const [, deadlock = ''] = script.output.split('The latest deadlock')
+    expect(deadlock).toContain(update(1))
+    expect(deadlock).toContain(update(2))
+    expect(deadlock.match(/\(rolled back\)/g)).toHaveLength(1)
+    expect(deadlock).toContain('rows of counter_totals, key PRIMARY')
+    expect(script.output).toMatch(/ [1-9]\d* deadlocks/)
+  })
+
+  it('explains what a database user without rights cannot see', async () => {
+    const user = `reader_${Date.now().toString(36)}`
+    const [admin] = connections as [mysql.Connection]
+    const database = new URL(mysqlUrl).pathname.slice(1)
+    await admin.query(`CREATE USER '${user}'@'%' IDENTIFIED BY 'secret'`)
+    onTestFinished(async () => {
+      const cleaner = await mysql.createConnection({ uri: mysqlUrl })
+      await cleaner.query(`DROP USER '${user}'@'%'`)
+      await cleaner.end()
+    })
+    await admin.query(`GRANT SELECT ON \`${database}\`.* TO '${user}'@'%'`)
+    const url = new URL(mysqlUrl)
+    url.username = user
+    url.password = 'secret'
+    const script = contention({ DATABASE_URL: url.href })
+    expect(await script.ended, script.output).toBe(0)
+    expect(script.output).toMatch(/Lock waits: not available\. The database user may lack the right to see it.*denied/)
+    expect(script.output).toMatch(/The latest deadlock: not available/)
+    expect(script.output).toMatch(/\d+ waits for a row/)
+  })
+
+  it('repeats with --watch until it is interrupted', async () => {
+    const script = contention({ DATABASE_URL: mysqlUrl }, '--watch', '0.5')
+    await script.printed(/no connection waits[\s\S]*no connection waits/)
+    await script.signal('SIGINT')
+    await script.ended
+  })
+
+  it.each([
+    ['no database', { DATABASE_URL: '', STATE_DIR: '/nonexistent' }, [], 'There is no database to inspect'],
+    [
+      'a database that does not answer',
+      { DATABASE_URL: 'mysql://root@127.0.0.1:1/x' },
+      [],
+      '127.0.0.1:1 could not be queried: ',
+    ],
+    ['a URL without a database', { DATABASE_URL: 'mysql://root@127.0.0.1:1' }, [], 'must name the database'],
+    ['an invalid interval', {}, ['--watch', 'often'], 'must be a number'],
+  ])('explains %s', async (_, env, args, message) => {
+    const script = contention(env, ...args)
+    expect(await script.ended).toBe(1)
+    expect(script.output).toContain(message)
+  })
+
+  it('inspects the database of the npm start that runs here by default', async () => {
+    const folder = await stateDirectory()
+    await writeFile(`${folder}/worker.env`, `DATABASE_URL=${JSON.stringify(databaseUrl)}\nAPI_TOKEN="local"\n`)
+    const script = contention({ DATABASE_URL: '', STATE_DIR: folder })
+    expect(await script.ended, script.output).toBe(0)
+    expect(script.output).toContain(`at ${new URL(databaseUrl).host}, database ${new URL(databaseUrl).username}`)
+  })
+})

@@ -1,0 +1,387 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { buildWorker, startWorkerd } from '../../../local/worker/workerd.ts'
+import { type Finally, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
+
+const TOKEN = 'local'
+/** Keys that strangers may choose. */
+const HOSTILE = [
+  '=HYPERLINK("https://evil.example","x")',
+  '+1+1',
+  '-2+3',
+  '@SUM(A1:A9)',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  "'=1",
+  "''=1",
+  "it's",
+  'a,b;c',
+  '"quoted" ""twice""',
+  'line\nbreak\r\nand\rmore',
+  ' blanks at both ends ',
+  '\u202eright to left\u202c',
+  '😀\u200d🌈 é e\u0301',
+  '\ufeffmark',
+  '\u2028\u0085\u0001',
+  '{"type":"page_view"}',
+  '%2F..%2f?a=b#c',
+  'type',
+  'x'.repeat(512),
+  '😀'.repeat(128),
+]
+
+/** A Worker on bare workerd, with its own database. */
+interface Service {
+  url: string
+  /** Adds latency to its database. */
+  slowDown(latencyMs: number): Promise<void>
+  /** Calls its API and returns the response. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<unknown>
+  /** The counts of a type by key, with all digits, read page by page. */
+  counts(type: string): Promise<Map<string, bigint>>
+}
+
+describe('npm run import and npm run export', () => {
+  let folder: string
+  let script: string
+  const cleanUps: (() => Promise<unknown>)[] = []
+  const atEnd: Finally = (cleanUp) => void cleanUps.unshift(cleanUp)
+  afterAll(async () => {
+    for (const cleanUp of cleanUps) await cleanUp()
+  })
+  beforeAll(async () => {
+    folder = await stateDirectory(atEnd)
+    script = await buildWorker(join(folder, 'built'))
+  })
+
+  let services = 0
+  async function startService(): Promise<Service> {
+    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+    const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+    const directory = join(folder, `worker-${services++}`)
+    const worker = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN })
+    atEnd(() => worker.stop())
+    const call: Service['call'] = async (method, path, body, headers = {}) => {
+      const answer = await fetch(worker.url + path, {
+        method,
+        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(text)
+      return JSON.parse(text.replaceAll(/(?<="count":)(-?\d{16,})/g, '"$1"'))
+    }
+    return {
+      url: worker.url,
+      call,
+      async slowDown(latencyMs) {
+        const { username, password, origin } = new URL(databaseUrl)
+        const answer = await fetch(`${origin}/local/behaviour`, {
+          method: 'PUT',
+          headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+          body: JSON.stringify({ latencyMs }),
+        })
+        expect(answer.status).toBe(200)
+      },
+      async counts(type) {
+        const counts = new Map<string, bigint>()
+        let after = ''
+        do {
+          const page = (await call('GET', `/v1/export/${type}?limit=1000${after}`)) as {
+            rows: { key: string; count: number | string }[]
+            next: string | null
+          }
+          for (const { key, count } of page.rows) counts.set(key, (counts.get(key) ?? 0n) + BigInt(count))
+          after = page.next === null ? '' : `&after=${page.next}`
+        } while (after !== '')
+        return counts
+      },
+    }
+  }
+
+  /** Runs a command as its npm script does, but without npm. */
+  function start(name: 'import' | 'export' | 'replay', service: Service, args: readonly string[]) {
+    const child: ChildProcess = spawn(process.execPath, [`cli/${name}/${name}.ts`, '--url', service.url, ...args], {
+      cwd: PROJECT,
+      env: { ...process.env, API_TOKEN: TOKEN, STATE_DIR: folder },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    let out = ''
+    let said = ''
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+    })
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    const ended = new Promise<{ code: number | null; out: string; said: string }>((resolve) => {
+      child.once('close', (code) => resolve({ code, out, said }))
+    })
+    atEnd(async () => void child.kill('SIGKILL'))
+    return { child, ended }
+  }
+  async function run(
+    name: 'import' | 'export' | 'replay',
+    service: Service,
+    args: readonly string[],
+    input?: Buffer | string,
+  ) {
+    const { child, ended } = start(name, service, args)
+    child.stdin!.end(input)
+    return ended
+  }
+
+  const CSV_HEADER = 'type,key,count,day\r\n'
+  const rowsOf = (csv: string) => csv.slice(CSV_HEADER.length)
+
+  it('An export that is imported elsewhere gives the same counts and days', async () => {
+    const source = await startService()
+    const counters = HOSTILE.flatMap((key, i) => [
+      { type: 'page_view', key, count: i + 1, day: '2026-10-31' },
+      { type: 'page_view', key, count: 2, day: '2026-11-01' },
+      { type: 'download', key, count: i % 2 ? `${2n ** 60n + BigInt(i)}` : -i },
+    ])
+    await source.call('POST', '/v1/imports', { counters }, { 'Idempotency-Key': 'source' })
+    const increments = HOSTILE.map((key) => ({ type: 'page_view', key, by: 3 }))
+    await source.call('POST', '/v1/increments', { increments })
+    await source.call('POST', '/v1/rollup')
+    await source.call('POST', '/v1/increments', { increments: increments.slice(0, 10) })
+    await source.call('PUT', '/v1/counters/page_view/it%27s', { count: 1_000 })
+    const expected = [await source.counts('page_view'), await source.counts('download')]
+    expect([...expected[0]!.keys()].sort()).toEqual([...HOSTILE].sort())
+
+    const byDay = await run('export', source, ['--by', 'day'])
+    expect(byDay).toMatchObject({ code: 0, said: expect.stringMatching(/^\d+ rows exported/) })
+    expect(byDay.out.startsWith(CSV_HEADER)).toBe(true)
+    // Apart from numbers, no cell is a formula to a spreadsheet.
+    const cells = (parse(byDay.out) as string[][]).map(([, key]) => key!)
+    expect(cells.filter((cell) => /^[=+\-@\t\r\n]/.test(cell))).toEqual([])
+    const file = join(folder, 'by-day.csv')
+    await writeFile(file, byDay.out)
+    const elsewhere = await startService()
+    expect(await run('import', elsewhere, [file])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/rows imported\./),
+    })
+    expect([await elsewhere.counts('page_view'), await elsewhere.counts('download')]).toEqual(expected)
+    expect((await run('export', elsewhere, ['--by', 'day'])).out).toBe(byDay.out)
+
+    const json = await run('export', source, ['--format', 'json', '--type', 'page_view', 'download'])
+    expect(json.code).toBe(0)
+    const lines = json.out.trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toHaveLength(2 * HOSTILE.length)
+    const third = await startService()
+    const first = await run('import', third, ['-'], gzipSync(json.out))
+    expect(first).toMatchObject({ code: 0 })
+    expect([await third.counts('page_view'), await third.counts('download')]).toEqual(expected)
+    // The same rows from a plain file are the same import. Under another name, they are another one.
+    await writeFile(join(folder, 'lines.json'), json.out)
+    const again = await run('import', third, [join(folder, 'lines.json')])
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('had been imported before') })
+    expect([await third.counts('page_view'), await third.counts('download')]).toEqual(expected)
+    expect((await run('import', third, ['-', '--name', 'more'], 'type,key,count\npage_view,/more,1')).code).toBe(0)
+    expect((await run('import', third, ['-', '--name', 'even more'], 'type,key,count\npage_view,/more,1')).code).toBe(0)
+    expect((await third.counts('page_view')).get('/more')).toBe(2n)
+  })
+
+  it('An import that is killed repeatedly, anywhere, and then completed is exact', async () => {
+    const service = await startService()
+    const expected = new Map<string, bigint>()
+    const rows = Array.from({ length: 12_000 }, (_, i) => {
+      const [key, count] = [`/killed/${i % 5_000}`, (i % 17) - 3]
+      expected.set(key, (expected.get(key) ?? 0n) + BigInt(count))
+      return `page_view,${key},${count},${i % 3 ? '2026-11-01' : ''}`
+    })
+    const file = join(folder, 'killed.csv')
+    await writeFile(file, `type,key,count,day\n${rows.join('\n')}\n`)
+    await service.slowDown(15)
+    let kills = 0
+    for (let patience = 400; ; patience += 250) {
+      const { child, ended } = start('import', service, [file])
+      const timer = setTimeout(() => child.kill('SIGKILL'), patience + Math.random() * 400)
+      const { code, said } = await ended
+      clearTimeout(timer)
+      if (code === null) {
+        kills++
+        // Counting goes on in the meantime.
+        await service.call('POST', '/v1/counters/page_view/%2Fkilled%2F0', { by: 1 })
+        await service.call('POST', '/v1/rollup')
+        continue
+      }
+      expect({ code, said }).toMatchObject({ code: 0 })
+      break
+    }
+    await service.slowDown(0)
+    expect(kills).toBeGreaterThan(2)
+    expected.set('/killed/0', expected.get('/killed/0')! + BigInt(kills))
+    expect(await service.counts('page_view')).toEqual(expected)
+    expect(await run('import', service, [file])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('12000 of them'),
+    })
+    expect(await service.counts('page_view')).toEqual(expected)
+  })
+
+  it('An export that is interrupted or fails writes no file, and the next one is complete', async () => {
+    const service = await startService()
+    const counters = (from: number) =>
+      Array.from({ length: 1_000 }, (_, i) => ({
+        type: i % 2 ? 'page_view' : 'download',
+        key: `/k/${from + i}`,
+        count: from + i,
+      }))
+    for (let from = 0; from < 12_000; from += 1_000) {
+      await service.call('POST', '/v1/imports', { counters: counters(from) }, { 'Idempotency-Key': `${from}` })
+    }
+    for (const [format, lines] of [
+      ['csv', 12_001],
+      ['json', 12_000],
+    ] as const) {
+      const output = join(folder, `interrupted-export.${format}`)
+      const args = ['-o', output, '--format', format]
+      await service.slowDown(150)
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+        const { child, ended } = start('export', service, args)
+        while (!(await stat(`${output}.partial`).catch(() => null))?.size)
+          await new Promise((done) => setTimeout(done, 5))
+        child.kill(signal)
+        const { code, said } = await ended
+        await expect(stat(output)).rejects.toThrow('ENOENT')
+        if (signal === 'SIGKILL') continue
+        expect({ code, said }).toEqual({ code: 130, said: `Interrupted. Nothing was written to ${output}.\n` })
+        await expect(stat(`${output}.partial`)).rejects.toThrow('ENOENT')
+      }
+      await service.slowDown(0)
+      const failed = await run('export', service, [...args, '--type', 'page_view', 'nope'])
+      expect(failed).toMatchObject({ code: 1, said: expect.stringMatching(/404.*Nothing was written/) })
+      await expect(stat(output)).rejects.toThrow('ENOENT')
+      // kill -9 left a partial file, which the next export replaces.
+      await writeFile(`${output}.partial`, 'x'.repeat(10_000_000))
+      expect(await run('export', service, args)).toMatchObject({
+        code: 0,
+        said: expect.stringContaining('12000 rows exported'),
+      })
+      const text = await readFile(output, 'utf8')
+      expect(text).toBe((await run('export', service, ['--format', format])).out)
+      expect(text.trimEnd().split('\n')).toHaveLength(lines)
+      await expect(stat(`${output}.partial`)).rejects.toThrow('ENOENT')
+    }
+  })
+
+  it('An import that is interrupted with Ctrl-C stops cleanly, and the same command continues it', async () => {
+    const service = await startService()
+    const file = join(folder, 'interrupted.csv')
+    await writeFile(
+      file,
+      `type,key,count\n${Array.from({ length: 5_000 }, (_, i) => `page_view,/i/${i},1`).join('\n')}`,
+    )
+    await service.slowDown(60)
+    const env = { STATE_DIR: folder, API_TOKEN: TOKEN }
+    const npm = new NpmScript(['run', '-s', 'import', '--', '--url', service.url, file], env)
+    while ((await service.counts('page_view')).size === 0) await new Promise((done) => setTimeout(done, 20))
+    await npm.pressCtrlC()
+    expect(await npm.ended).toBe(130)
+    expect(npm.output).toMatch(/Interrupted\.\nSo far: \d+ rows imported.*\nRun the same command again/)
+    await service.slowDown(0)
+    expect((await run('import', service, [file])).code).toBe(0)
+    const waiting = start('import', service, ['-'])
+    // More than a pipe holds: once all of it is written, the program is reading.
+    const blanks = `type,key,count\n${'\n'.repeat(1_000_000)}`
+    await new Promise((taken) => waiting.child.stdin!.write(blanks, taken))
+    waiting.child.kill('SIGINT')
+    expect((await waiting.ended).code).toBe(130)
+    const counts = await service.counts('page_view')
+    expect([counts.size, new Set(counts.values())]).toEqual([5_000, new Set([1n])])
+  })
+
+  it.each<[string, string | Buffer, string[], RegExp]>([
+    [
+      'a row that is wrong',
+      `type,key,count\n${'page_view,/g,1\n'.repeat(1_500)}page_view,/g,x\n`,
+      [],
+      /line 1502: count must be/,
+    ],
+    ['a binary file', Buffer.from([0, 255, 3, 7, 0]), [], /line 1: /],
+    [
+      'a compressed file that ends early',
+      gzipSync('type,key,count\npage_view,/g,1\n'.repeat(50)).subarray(0, 40),
+      [],
+      /unexpected end of file/,
+    ],
+    [
+      'types and keys that the Worker refuses',
+      `type,key,count\npage_view,/g,1\nnope,/g,1\npage_view,${'k'.repeat(600)},1\n`,
+      [],
+      /line 3: type is not[\s\S]*line 4: key must have/,
+    ],
+    ['a wrong token', 'type,key,count\npage_view,/g,1\n', ['--token', 'wrong'], /401/],
+  ])('An import imports nothing and names the mistake in case of %s', async (what, content, args, message) => {
+    refusing ??= await startService()
+    const file = join(folder, `garbage-${what.replaceAll(' ', '-')}`)
+    await writeFile(file, content)
+    const { code, said } = await run('import', refusing, [file, ...args])
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(message) })
+    expect(await refusing.counts('page_view')).toEqual(new Map())
+  })
+  let refusing: Service | undefined
+
+  it('An export ends when its reader closes the pipe, and explains what cannot be exported', async () => {
+    refusing ??= await startService()
+    const { child, ended } = start('export', refusing, [])
+    child.stdout!.destroy()
+    expect([0, 141]).toContain((await ended).code)
+    expect(await run('export', refusing, ['--type', 'nope'])).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('404'),
+    })
+    expect(await run('export', refusing, ['--format', 'xml'])).toMatchObject({ code: 1 })
+    expect(await run('export', refusing, ['-o', '/nonexistent/folder/file'])).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('ENOENT'),
+    })
+  })
+
+  it('A replay with --dated counts every request once, on its day', async () => {
+    const service = await startService()
+    const lines: string[] = []
+    const expected = new Map<string, bigint>()
+    for (let i = 0; i < 6_000; i++) {
+      const day = 1 + (i % 19)
+      const path = i % 5 ? `/dated/${i % 700}` : `/files/${i % 7}.zip`
+      // Before one o’clock in Berlin, it is still the previous day in UTC.
+      const early = i % 4 === 0
+      lines.push(
+        `192.0.2.1 - - [${String(day).padStart(2, '0')}/Nov/2026:${early ? '00:30' : '12:00'}:00 +0100] "GET ${path}?q=${i} HTTP/1.1" 200 5 "-" "-"`,
+      )
+      const utc = new Date(Date.UTC(2026, 10, early ? day - 1 : day)).toISOString().slice(0, 10)
+      const id = `${path} ${utc}`
+      expected.set(id, (expected.get(id) ?? 0n) + 1n)
+    }
+    lines.push(
+      '192.0.2.1 - - [01/Nov/2999:12:00:00 +0100] "GET /future HTTP/1.1" 200 5 "-" "-"',
+      '{"request":"GET /timeless HTTP/1.1"}',
+    )
+    const file = join(folder, 'dated.log')
+    await writeFile(file, `${lines.join('\n')}\n`)
+    await service.slowDown(15)
+    const { child, ended } = start('replay', service, ['--dated', file])
+    while ((await service.counts('page_view')).size === 0) await new Promise((done) => setTimeout(done, 10))
+    child.kill('SIGKILL')
+    await ended
+    await service.slowDown(0)
+    const second = await run('replay', service, ['--dated', file])
+    expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/1 in the future.*1 without a time/) })
+    expect((await run('replay', service, ['--dated', file])).code).toBe(0)
+    const { out } = await run('export', service, ['--by', 'day'])
+    const days = rowsOf(out)
+      .trimEnd()
+      .split('\r\n')
+      .map((row) => row.split(','))
+    expect(new Map(days.map(([, key, count, day]) => [`${key} ${day}`, BigInt(count!)]))).toEqual(expected)
+  })
+})

@@ -1,0 +1,175 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { NpmScript, npmStart, stateDirectory } from '../npm-script.ts'
+import { accessLog, countPaths, generateAccessLog } from './sample-log.ts'
+
+describe('npm run replay', () => {
+  const log = accessLog()
+  let url: string
+  let folder: string
+
+  const cleanUps: (() => Promise<void>)[] = []
+  const atEnd = (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp)
+  afterAll(async () => {
+    for (const cleanUp of cleanUps) await cleanUp()
+  })
+
+  beforeAll(async () => {
+    folder = await stateDirectory(atEnd)
+    await writeFile(join(folder, 'access.log'), log)
+    await writeFile(join(folder, 'access.log.gz'), gzipSync(log))
+    const response = await fetch(inject('databases'), { method: 'POST' })
+    const { name } = (await response.json()) as { name: string }
+    ;({ url } = await npmStart(
+      { MYSQL_URL: `${inject('mysqlUrl')}/${name}`, STATE_DIR: folder, API_TOKEN: 'local' },
+      atEnd,
+    ))
+  })
+
+  const replay = (args: string[], input?: string) => {
+    const script = new NpmScript(['run', '-s', 'replay', '--', '--url', url, ...args], {
+      STATE_DIR: folder,
+      API_TOKEN: 'local',
+    })
+    if (input !== undefined) script.input.end(input)
+    return script
+  }
+
+  const pendingSlots = async () => {
+    const response = await fetch(`${url}/v1/status`, { headers: { Authorization: 'Bearer local' } })
+    return ((await response.json()) as { pendingSlots: number }).pendingSlots
+  }
+
+  /** Adds latency to the Worker's database, so that a replay can be interrupted. */
+  async function slowDown(latencyMs: number): Promise<void> {
+    const secrets = await readFile(join(folder, 'worker.env'), 'utf8')
+    const { username, password, origin } = new URL(/DATABASE_URL="(.*)"/.exec(secrets)![1]!)
+    const response = await fetch(`${origin}/local/behaviour`, {
+      method: 'PUT',
+      headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+      body: JSON.stringify({ latencyMs }),
+    })
+    expect(response.status).toBe(200)
+  }
+
+  /** Compares the count of every path of a log, as page view and download together, with an independent count. */
+  async function checkCounts(text: string): Promise<void> {
+    const expected = new Map([...countPaths(text)].filter(([path]) => Buffer.byteLength(path) <= 512))
+    const counted = new Map<string, number>()
+    const paths = [...expected.keys()]
+    for (let begin = 0; begin < paths.length; begin += 50) {
+      const query = paths
+        .slice(begin, begin + 50)
+        .map((path) => `key=${encodeURIComponent(path)}`)
+        .join('&')
+      for (const type of ['page_view', 'download']) {
+        const response = await fetch(`${url}/v1/counters/${type}?${query}`)
+        const { counters } = (await response.json()) as { counters: { key: string; count: number }[] }
+        for (const { key, count } of counters) counted.set(key, (counted.get(key) ?? 0) + count)
+      }
+    }
+    expect(paths.length).toBeGreaterThan(1_000)
+    expect(paths.filter((path) => counted.get(path) !== expected.get(path))).toEqual([])
+  }
+
+  it('counts every line of a log exactly once: plain, compressed, piped, and again after a roll-up', async () => {
+    const first = replay([join(folder, 'access.log')])
+    expect(await first.ended).toBe(0)
+    expect(first.output).toMatch(/\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/)
+    await checkCounts(log)
+    expect(await replay([join(folder, 'access.log.gz')]).ended).toBe(0)
+    expect(await replay(['-'], log).ended).toBe(0)
+    await checkCounts(log)
+    const rollUp = await fetch(`${url}/v1/rollup`, { method: 'POST', headers: { Authorization: 'Bearer local' } })
+    expect(rollUp.status).toBe(200)
+    expect(await replay([join(folder, 'access.log')]).ended).toBe(0)
+    await checkCounts(log)
+  })
+
+  it('counts every line once if it is interrupted and run again', async () => {
+    const file = join(folder, 'interrupted.log')
+    const text = generateAccessLog(12_000)
+      .replaceAll('/blog/post', '/interrupted/post')
+      .replaceAll('/files/', '/interrupted/')
+    await writeFile(file, text)
+    const before = await pendingSlots()
+    await slowDown(300)
+    const interrupted = replay([file])
+    while ((await pendingSlots()) === before) await new Promise((done) => setTimeout(done, 20))
+    await interrupted.signal('SIGINT')
+    expect(await interrupted.ended).toBe(130)
+    expect(interrupted.output).toMatch(/Interrupted\.\nSo far: .*\nRun the same command again/)
+    await slowDown(0)
+    expect(await replay([file]).ended).toBe(0)
+    const own = text
+      .split('\n')
+      .filter((line) => line.includes('/interrupted/'))
+      .join('\n')
+    await checkCounts(own)
+  })
+
+  it('counts only the new lines of a log that has grown', async () => {
+    const grown = join(folder, 'growing.log')
+    const other = join(folder, 'other.log')
+    const line = (i: number) => `192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /growing HTTP/1.1" 200 ${i} "-" "-"\n`
+    for (const lines of [10, 25, 26]) {
+      await writeFile(grown, Array.from({ length: lines }, (_, i) => line(i)).join(''))
+      expect(await replay([grown]).ended).toBe(0)
+      // Another log in between makes no difference.
+      await writeFile(
+        other,
+        `${line(0)
+          .repeat(lines - 5)
+          .replaceAll('/growing', '/other')}`,
+      )
+      expect(await replay([other]).ended).toBe(0)
+      expect(await replay([grown]).ended).toBe(0)
+      const response = await fetch(`${url}/v1/counters/page_view/%2Fgrowing`)
+      expect(await response.json()).toMatchObject({ count: lines })
+    }
+  })
+
+  it('reads JSON lines as nginx writes them, and counts only the given methods and statuses', async () => {
+    const file = join(folder, 'nginx.json')
+    const lines = [
+      { request: 'GET /json?a=1 HTTP/2.0', status: '200' },
+      { request_method: 'GET', request_uri: '/json', status: 304 },
+      { request: 'POST /json HTTP/2.0', status: '200' },
+      { request: 'GET /json HTTP/2.0', status: '404' },
+      { nothing: 'here' },
+    ]
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'))
+    const script = replay([file, '--methods', 'GET', '--statuses', '2xx,304'])
+    expect(await script.ended).toBe(0)
+    expect(script.output).toMatch(
+      /5 lines: counted 2 page_view; not counted: .*1 other method.*1 other status.*1 not a request line/,
+    )
+    expect(await (await fetch(`${url}/v1/counters/page_view/%2Fjson`)).json()).toMatchObject({ count: 2 })
+  })
+
+  it.each([
+    ['a missing file', () => ['/nonexistent'], 'ENOENT'],
+    [
+      'a compressed file that ends early',
+      async () => {
+        const file = join(folder, 'cut.gz')
+        await writeFile(file, (await readFile(join(folder, 'access.log.gz'))).subarray(0, 5_000))
+        return [file]
+      },
+      'unexpected end of file',
+    ],
+    ['a wrong token', () => [join(folder, 'access.log'), '--token', 'wrong'], '401'],
+    [
+      'a type that is not configured',
+      () => [join(folder, 'access.log'), '--pages', 'nope'],
+      'not a configured counter type',
+    ],
+    ['an invalid pattern', () => [join(folder, 'access.log'), '--download-pattern', '('], 'regular expression'],
+  ])('explains %s', async (_, args, message) => {
+    const script = replay(await args())
+    expect(await script.ended).toBe(1)
+    expect(script.output).toContain(message)
+  })
+})

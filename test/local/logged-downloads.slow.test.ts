@@ -1,0 +1,112 @@
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { isbot } from 'isbot'
+import mysql, { type RowDataPacket } from 'mysql2/promise'
+import { expect, inject, it, onTestFinished } from 'vitest'
+import { buildWorker, startWorkerd } from '../../local/worker/workerd.ts'
+import { accessLog } from './cli/sample-log.ts'
+import { stateDirectory } from './npm-script.ts'
+
+const LINE =
+  /^(\S+) \S+ \S+ \[[^\]]*\] "(GET|HEAD) (\S+) HTTP\/[\d.]+" (\d{3}) \S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"/
+// A generated log has few downloads, so its pages are used instead.
+const FILE =
+  process.env.ACCESS_LOG === undefined
+    ? /^\/[\w./-]+\.html$/
+    : /^\/(?:files\/[^?]+|[^?]+\.(?:tar\.gz|tgz|zip|jar|rpm|deb|pdf|gem))$/
+const DOWNLOADER = /^(?:curl|wget|aria2|axel|lftp)/i
+const BASE = 'https://files.example.com/'
+/** Longer than the test: a second visit is always within it. */
+const DAY_SECONDS = 86_400
+
+interface Logged {
+  address: string
+  method: string
+  path: string
+  status: number
+  agent: string
+}
+
+/** The requests for files in a log. */
+function filesIn(log: string): Logged[] {
+  return log.split('\n').flatMap((line) => {
+    const [, address, method, path, status, agent] = LINE.exec(line) ?? []
+    if (path === undefined || !FILE.test(path) || path.length > 500) return []
+    return { address: address!, method: method!, path: path.slice(1), status: Number(status), agent: agent! }
+  })
+}
+
+/** The expected outcome for a request. The log tells that a part was requested, but not which; the test requests a later one. */
+function ruleFor({ address, method, path, status, agent }: Logged, seen: Set<string>): string {
+  if (method === 'HEAD') return 'ignored; reason=head'
+  if (status === 206) return 'ignored; reason=range'
+  if (isbot(agent) && !DOWNLOADER.test(agent)) return 'ignored; reason=bot'
+  const visit = JSON.stringify([address, agent, path])
+  if (seen.has(visit)) return 'ignored; reason=duplicate'
+  seen.add(visit)
+  return 'counted'
+}
+
+function send(port: number, { address, method, path, status, agent }: Logged) {
+  return new Promise<{ status: number; said: string; location: string }>((resolve, reject) => {
+    const headers = {
+      'CF-Connecting-IP': address,
+      ...(agent !== '' && { 'User-Agent': agent }),
+      ...(status === 206 && { Range: 'bytes=4096-' }),
+    }
+    const sent = request({ host: '127.0.0.1', port, method, path: `/d/download/${path}`, headers }, (response) => {
+      response.resume()
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode!,
+          said: String(response.headers['x-hit']),
+          location: String(response.headers.location),
+        }),
+      )
+    })
+    sent.once('error', reject).end()
+  })
+}
+
+it('The downloads of an access log count by the rules, every response gives the reason, and all are redirected', async () => {
+  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+  const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
+  const directory = await stateDirectory()
+  const script = await buildWorker(join(directory, 'built'))
+  const workerd = await startWorkerd({
+    script,
+    directory,
+    databaseUrl,
+    apiToken: 'local',
+    settings: {
+      COUNTERS: { download: { record_type: 2, public: true, redirect_to: BASE, dedupe_seconds: DAY_SECONDS } },
+    },
+  })
+  onTestFinished(() => workerd.stop())
+  const seen = new Set<string>()
+  const expected = new Map<string, number>()
+  const reasons = new Map<string, number>()
+  for (const logged of filesIn(accessLog())) {
+    const rule = ruleFor(logged, seen)
+    expect({ logged, ...(await send(workerd.port, logged)) }).toEqual({
+      logged,
+      status: 302,
+      said: rule,
+      location: BASE + logged.path,
+    })
+    reasons.set(rule, (reasons.get(rule) ?? 0) + 1)
+    if (rule === 'counted') expected.set(logged.path, (expected.get(logged.path) ?? 0) + 1)
+  }
+  expect(reasons.get('counted')).toBeGreaterThan(10)
+  expect(reasons.get('ignored; reason=range')).toBeGreaterThan(0)
+  const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${name}` })
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>(
+      `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS SIGNED) AS count FROM slotted_counters
+       JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id, name`,
+    )
+    expect(new Map(rows.map((row) => [row.name, Number(row.count)]))).toEqual(expected)
+  } finally {
+    await connection.end()
+  }
+})

@@ -1,0 +1,273 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
+import type { Bindings } from '../../../src/config/bindings.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { problems, read, VALID } from './valid-config.ts'
+
+describe('The configuration', () => {
+  it('needs two secrets and one type, and has defaults for all other settings', () => {
+    expect(read({})).toEqual({
+      databaseUrl: VALID.DATABASE_URL,
+      apiToken: 'token',
+      batches: null,
+      deadBatches: null,
+      rateLimit: null,
+      types: new Map([
+        [
+          'page_view',
+          {
+            name: 'page_view',
+            recordType: 1,
+            key: 'string',
+            public: false,
+            allowedOrigins: [],
+            slots: null,
+            dedupeSeconds: null,
+            redirectTo: null,
+            countBots: false,
+            respectDoNotTrack: false,
+          },
+        ],
+      ]),
+      rollUp: { pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },
+      pruning: { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 45 },
+      history: { hourDays: 90, pageHours: 1_000, maxStatements: 49 },
+      ranges: 1,
+    })
+  })
+
+  it('accepts every setting', () => {
+    const config = read({
+      COUNTERS: {
+        b: {
+          record_type: 32_767,
+          key: 'integer',
+          public: true,
+          allowed_origins: ['*'],
+          slots: 100,
+          dedupe_seconds: 30,
+          redirect_to: 'https://files.example.com/dist/',
+          count_bots: true,
+          respect_do_not_track: true,
+        },
+        a: { record_type: 2 },
+      },
+      SHARDING: { ranges: 1 },
+      ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
+      PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2 },
+      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000 },
+    })
+    expect([...config.types.keys()]).toEqual(['b', 'a'])
+    expect(config.types.get('b')).toEqual({
+      name: 'b',
+      recordType: 65_535,
+      key: 'integer',
+      public: true,
+      allowedOrigins: ['*'],
+      slots: 100,
+      dedupeSeconds: 30,
+      redirectTo: 'https://files.example.com/dist/',
+      countBots: true,
+      respectDoNotTrack: true,
+    })
+    expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
+    expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
+    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000 })
+  })
+
+  it('reports all problems at once', () => {
+    expect(
+      problems({
+        DATABASE_URL: undefined,
+        API_TOKEN: '',
+        COUNTERS: { page_view: { record_type: 0, key: 'text' }, download: { public: 'yes' } },
+        ROLLUP: { max_seconds: 0 },
+        PRUNING: { page_slots: '5' },
+      }).map((problem) => problem.split(' ')[0]),
+    ).toEqual([
+      'DATABASE_URL',
+      'API_TOKEN',
+      'COUNTERS.page_view.record_type',
+      'COUNTERS.page_view.key',
+      'COUNTERS.download.record_type',
+      'COUNTERS.download.public',
+      'ROLLUP.max_seconds',
+      'PRUNING.page_slots',
+    ])
+  })
+
+  it('reports all problems in the message of the error', () => {
+    expect(() => read({ API_TOKEN: '', ROLLUP: { max_seconds: 0 } })).toThrow(
+      /^The configuration has errors: API_TOKEN must not be empty .*; ROLLUP\.max_seconds must be a whole number from 1 to 840$/,
+    )
+  })
+
+  it('is reported without its values', () => {
+    const secret = 'geheim'
+    const wrong: Bindings[] = [
+      { DATABASE_URL: secret },
+      { DATABASE_URL: `mysql://user:${secret}@${secret}.example/${secret}` },
+      { DATABASE_URL: `https://${secret}@host` },
+      { DATABASE_URL: `ftp://user:${secret}@host` },
+      { DATABASE_URL: { [secret]: secret } },
+      { API_TOKEN: `${secret} ${secret}` },
+      { API_TOKEN: [secret] },
+      { COUNTERS: secret },
+      { COUNTERS: { page_view: secret } },
+      { COUNTERS: { page_view: { record_type: secret } } },
+      { COUNTERS: { page_view: { record_type: 1, key: secret } } },
+      { COUNTERS: { page_view: { record_type: 1, public: secret } } },
+      { COUNTERS: { page_view: { record_type: 1, slots: secret } } },
+      { COUNTERS: { page_view: { record_type: 1, allowed_origins: secret } } },
+      { COUNTERS: { page_view: { record_type: 1, allowed_origins: [secret, `https://${secret}/`] } } },
+      { COUNTERS: { page_view: { record_type: 1, unknown: secret } } },
+      { ROLLUP: secret },
+      { ROLLUP: { page_slots: secret, unknown: secret } },
+      { PRUNING: { idempotency_hours: secret } },
+    ]
+    for (const changes of wrong) {
+      const found = problems(changes)
+      expect(found, JSON.stringify(changes)).not.toEqual([])
+      expect(found.join()).not.toContain(secret)
+    }
+  })
+
+  it('is valid in the shipped wrangler.toml, whose values are the defaults', () => {
+    const { vars, triggers } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
+    const { DATABASE_URL, API_TOKEN } = VALID
+    const config = readConfig({ ...vars, DATABASE_URL, API_TOKEN })
+    const { rollUp, pruning, history } = read({})
+    expect(config).toMatchObject({ rollUp, pruning, history })
+    expect([...config.types.values()]).toEqual([
+      {
+        name: 'page_view',
+        recordType: 1,
+        key: 'string',
+        public: true,
+        allowedOrigins: ['*'],
+        slots: null,
+        dedupeSeconds: null,
+        redirectTo: null,
+        countBots: false,
+        respectDoNotTrack: false,
+      },
+      {
+        name: 'download',
+        recordType: 2,
+        key: 'string',
+        public: true,
+        allowedOrigins: ['*'],
+        slots: null,
+        dedupeSeconds: null,
+        redirectTo: 'http://127.0.0.1:8788/files/',
+        countBots: false,
+        respectDoNotTrack: false,
+      },
+    ])
+    expect(triggers.crons).toEqual([ROLL_UP_CRON, PRUNING_CRON])
+  })
+})
+
+describe('DATABASE_URL', () => {
+  it.each(['https://u:p@host', 'http://u:p@127.0.0.1:1234/', 'https://u:p%40ss@host/database'])('may be %s', (url) => {
+    expect(read({ DATABASE_URL: url }).databaseUrl).toBe(url)
+  })
+
+  it.each([
+    ['is missing', undefined, /^DATABASE_URL is missing: .*wrangler secret put DATABASE_URL.*\.dev\.vars/],
+    ['is empty', '', /^DATABASE_URL must be a URL of the form https:\/\/USER:PASSWORD@HOST$/],
+    ['is not a URL', 'host.example', /must be a URL of the form/],
+    ['has another scheme', 'ftp://u:p@host', /must be a URL of the form/],
+    ['is for the MySQL protocol', 'mysql://u:p@host/db', /must start with https:\/\/, not mysql:\/\/: .*HTTP API/],
+    ['has no user', 'https://host', /must name a user and a password/],
+    ['has no password', 'https://user@host', /must name a user and a password/],
+  ])('that %s is rejected with the fix', (_, url, message) => {
+    expect(problems({ DATABASE_URL: url })).toEqual([expect.stringMatching(message)])
+  })
+})
+
+describe('API_TOKEN', () => {
+  it.each(['', ' ', 'a b', 'tab\t', 'line\n', 'größe', '\x7f'])('must not be %j', (token) => {
+    expect(problems({ API_TOKEN: token })).toEqual([
+      expect.stringMatching(/^API_TOKEN must not be empty and have only/),
+    ])
+  })
+
+  it('must be set', () => {
+    expect(problems({ API_TOKEN: undefined })).toEqual([expect.stringMatching(/^API_TOKEN is missing: .*wrangler/)])
+  })
+
+  it('may have any visible ASCII character', () => {
+    const token = String.fromCharCode(...Array.from({ length: 0x7f - 0x21 }, (_, i) => 0x21 + i))
+    expect(read({ API_TOKEN: token }).apiToken).toBe(token)
+  })
+})
+
+describe.each([
+  ['ROLLUP', 'page_slots', 1, 20_000],
+  ['ROLLUP', 'max_statements', 14, 10_000],
+  ['ROLLUP', 'max_seconds', 1, 840],
+  ['PRUNING', 'idempotency_hours', 1, 8_760],
+  ['PRUNING', 'page_slots', 1, 10_000],
+  ['PRUNING', 'max_statements', 2, 10_000],
+  ['HISTORY', 'hour_days', 31, 3_660],
+  ['HISTORY', 'page_hours', 1, 10_000],
+  ['HISTORY', 'max_statements', 4, 10_000],
+])('%s.%s', (table, setting, min, max) => {
+  it(`is a whole number from ${min} to ${max}`, () => {
+    for (const value of [min, max]) expect(problems({ [table]: { [setting]: value } })).toEqual([])
+    for (const value of [min - 1, max + 1, min + 0.5, String(min), null, true]) {
+      expect(problems({ [table]: { [setting]: value } })).toEqual([
+        `${table}.${setting} must be a whole number from ${min} to ${max}`,
+      ])
+    }
+  })
+
+  it('must not be misspelled', () => {
+    expect(problems({ [table]: { [`${setting}s`]: min } })).toEqual([`${table}.${setting}s is not known here`])
+  })
+
+  it('may be left out', () => {
+    expect(problems({ [table]: {} })).toEqual([])
+  })
+})
+
+describe.each(['ROLLUP', 'PRUNING', 'HISTORY'])('%s', (table) => {
+  it.each([null, 'x', 1, []])('is a table, not %j', (value) => {
+    expect(problems({ [table]: value })).toEqual([expect.stringMatching(`^${table} `)])
+  })
+})
+
+describe('VISITOR_LIMIT', () => {
+  it('may be a rate limit', () => {
+    const limit = { limit: async () => ({ success: true }) }
+    expect(read({ VISITOR_LIMIT: limit }).rateLimit).toBe(limit)
+    expect(read({}).rateLimit).toBeNull()
+  })
+
+  it.each([1, 'x', {}, null])('is not %j', (value) => {
+    expect(problems({ VISITOR_LIMIT: value })).toEqual([
+      'VISITOR_LIMIT must be a rate limiting binding: [[ratelimits]] in wrangler.toml',
+    ])
+  })
+})
+
+describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
+  it('may be a queue', () => {
+    const queue = { send: async () => {}, sendBatch: async () => {} }
+    const { batches, deadBatches } = read({ [name]: queue })
+    expect(name === 'BATCHES' ? [batches, deadBatches] : [deadBatches, batches]).toEqual([queue, null])
+    expect(name === 'BATCHES' ? batches : deadBatches).toBe(queue)
+  })
+
+  it.each([null, '', 'batches', 1, true, {}, [], { queue: 'batches' }, { send: () => {} }, { sendBatch: 'no' }])(
+    'is not %j',
+    (value) => {
+      expect(problems({ [name]: value })).toEqual([
+        `${name} must be a queue binding: [[queues.producers]] in wrangler.toml`,
+      ])
+    },
+  )
+})

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { problems, read } from './valid-config.ts'
+
+const typed = (settings: unknown) => read({ COUNTERS: { page_view: settings } }).types.get('page_view')
+const typeProblems = (settings: object) => problems({ COUNTERS: { page_view: { record_type: 1, ...settings } } })
+
+describe('COUNTERS', () => {
+  it.each([
+    ['is missing', undefined],
+    ['is null', null],
+    ['is a string', 'page_view'],
+    ['is a list', []],
+  ])('that %s is rejected with the setting to add', (_, counters) => {
+    expect(problems({ COUNTERS: counters })).toEqual([expect.stringMatching(/^COUNTERS .*\[vars\.COUNTERS\.<name>\]/)])
+  })
+
+  it('must name at least one type', () => {
+    expect(problems({ COUNTERS: {} })).toEqual(['COUNTERS must name at least one type'])
+  })
+
+  it.each(['a', 'Z9', 'a-b_c', 'constructor', 'toString', 'hasOwnProperty', `a${'b'.repeat(62)}`])(
+    'may have a type called %s',
+    (name) => {
+      const { types } = read({ COUNTERS: { [name]: { record_type: 1 } } })
+      expect([...types.keys()]).toEqual([name])
+    },
+  )
+
+  it.each(['', '1a', '-a', '_a', 'a b', 'a.b', 'a/b', 'ä', 'a\n', `a${'b'.repeat(63)}`])(
+    'may not have a type called %j',
+    (name) => {
+      expect(problems({ COUNTERS: { [name]: { record_type: 1 } } })).toEqual([
+        expect.stringMatching(`COUNTERS.${name} `),
+      ])
+    },
+  )
+
+  it('has only the given types, not the properties that objects inherit', () => {
+    const counters: unknown = JSON.parse('{"page_view":{"record_type":1},"__proto__":{"record_type":2,"polluted":1}}')
+    expect(problems({ COUNTERS: counters }).every((problem) => problem.includes('__proto__'))).toBe(true)
+    const { types } = read({})
+    expect(['__proto__', 'constructor', 'toString'].filter((name) => types.has(name))).toEqual([])
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('must give every type a different record type', () => {
+    expect(problems({ COUNTERS: { a: { record_type: 7 }, b: { record_type: 8 }, c: { record_type: 7 } } })).toEqual([
+      'COUNTERS.c.record_type is the same as that of a: every type needs one of its own',
+    ])
+    // Also beside other problems.
+    expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
+  })
+
+  it('must be tables with valid names', () => {
+    expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
+      expect.stringMatching(/^COUNTERS\.9 a must be a name/),
+    ])
+    expect(problems({ COUNTERS: 'x' })).toEqual([expect.stringMatching(/^COUNTERS must hold a table/)])
+    expect(problems({ ROLLUP: 'x' })).toEqual(['ROLLUP must be a table of settings'])
+  })
+
+  it('must not have unknown settings', () => {
+    expect(typeProblems({ pubic: true, slot: 1 })).toEqual([
+      'COUNTERS.page_view.pubic is not known here',
+      'COUNTERS.page_view.slot is not known here',
+    ])
+  })
+
+  it('must have a table for each type', () => {
+    for (const settings of ['string', 1, null, [], true]) {
+      expect(problems({ COUNTERS: { page_view: settings } })).toEqual([
+        'COUNTERS.page_view must be a table of settings',
+      ])
+    }
+  })
+
+  it.each([1, 65_535])('accepts the record type %j', (recordType) => {
+    expect(typed({ record_type: recordType })).toMatchObject({ recordType })
+  })
+
+  it.each([undefined, null, 0, 65_536, -1, 1.5, Number.NaN, '1'])('refuses the record type %j', (value) => {
+    expect(typeProblems({ record_type: value })).toEqual([
+      'COUNTERS.page_view.record_type must be a whole number from 1 to 65535',
+    ])
+  })
+
+  it.each(['String', 'bigint', '', 1, null])('refuses the kind of key %j', (key) => {
+    expect(typeProblems({ key })).toEqual(['COUNTERS.page_view.key must be "string" or "integer"'])
+  })
+
+  it.each(['true', 1, null])('refuses %j for public', (value) => {
+    expect(typeProblems({ public: value })).toEqual(['COUNTERS.page_view.public must be true or false'])
+  })
+
+  it.each([1, 100_000])('accepts %j slots', (slots) => {
+    expect(typed({ record_type: 1, slots })).toMatchObject({ slots })
+  })
+
+  it.each([0, 100_001, 1.5, 2 ** 53, '100', null])('refuses %j slots', (slots) => {
+    expect(typeProblems({ slots })).toEqual(['COUNTERS.page_view.slots must be a whole number from 1 to 100000'])
+  })
+
+  it('accepts origins and "*"', () => {
+    const origins = ['*', 'https://example.com', 'http://127.0.0.1:8080', 'https://xn--bcher-kva.example']
+    expect(typed({ record_type: 1, allowed_origins: origins })).toMatchObject({ allowedOrigins: origins })
+  })
+
+  it.each([
+    'https://example.com/',
+    'https://example.com/path',
+    'https://example.com:443',
+    'https://Example.com',
+    'https://user@example.com',
+    'https://*.example.com/',
+    'example.com',
+    'null',
+    '',
+    1,
+  ])('refuses the origin %j', (origin) => {
+    expect(typeProblems({ allowed_origins: ['*', origin] })).toEqual([
+      expect.stringMatching(
+        /^COUNTERS\.page_view\.allowed_origins\.1 must be an origin such as "https:\/\/example\.com"/,
+      ),
+    ])
+  })
+
+  it('refuses a single origin instead of a list', () => {
+    expect(typeProblems({ allowed_origins: '*' })).toEqual([
+      'COUNTERS.page_view.allowed_origins must be a list of origins',
+    ])
+  })
+})
+
+describe('dedupe_seconds', () => {
+  const deduped = (...seconds: unknown[]) => ({
+    COUNTERS: Object.fromEntries(
+      seconds.map((dedupe_seconds, i) => [`type${i}`, { record_type: i + 1, dedupe_seconds }]),
+    ),
+  })
+
+  it.each([0, 1, 1_800, 86_400])('may be %d, within the 24 hours for which visits are recognised', (seconds) => {
+    expect(typed({ record_type: 1, dedupe_seconds: seconds })).toMatchObject({ dedupeSeconds: seconds })
+  })
+
+  it.each([-1, 1.5, 31_536_001, '1800', null, true])('refuses %j', (seconds) => {
+    expect(typeProblems({ dedupe_seconds: seconds })).toEqual([
+      'COUNTERS.page_view.dedupe_seconds must be a whole number from 0 to 31536000',
+    ])
+  })
+
+  it('must not be longer than visits are recognised', () => {
+    expect(problems(deduped(86_401, 86_400, 31_536_000, undefined))).toEqual([
+      'COUNTERS.type0.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
+      'COUNTERS.type2.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
+    ])
+  })
+
+  it('depends on PRUNING.idempotency_hours', () => {
+    expect(problems({ ...deduped(3_601), PRUNING: { idempotency_hours: 1 } })).toEqual([
+      'COUNTERS.type0.dedupe_seconds must be at most 3600: visits are recognised for PRUNING.idempotency_hours, which is 1',
+    ])
+    expect(problems({ ...deduped(3_600), PRUNING: { idempotency_hours: 1 } })).toEqual([])
+    expect(problems({ ...deduped(31_536_000), PRUNING: { idempotency_hours: 8_760 } })).toEqual([])
+  })
+})
+
+describe('redirect_to', () => {
+  it.each(['https://files.example.com/', 'http://127.0.0.1:8788/files/', 'https://x.example/a%20b/c/', '/', '/files/'])(
+    'may be %s',
+    (base) => {
+      expect(typed({ record_type: 1, redirect_to: base })).toMatchObject({ redirectTo: base })
+    },
+  )
+
+  it.each([
+    '',
+    'files.example.com/',
+    'files/',
+    'https://files.example.com',
+    'https://files.example.com/dist',
+    'https://files.example.com/?file=',
+    'https://files.example.com/#/',
+    'https://files.example.com/a/../b/',
+    'HTTPS://files.example.com/',
+    'ftp://files.example.com/',
+    'javascript:/',
+    'data:/',
+    '//files.example.com/',
+    '/\\files.example.com/',
+    '/a/../',
+    '/a b/',
+    1,
+    null,
+    true,
+  ])('refuses %j', (base) => {
+    expect(typeProblems({ redirect_to: base })).toEqual([
+      expect.stringContaining('COUNTERS.page_view.redirect_to must be where the files are'),
+    ])
+  })
+})
+
+describe.each(['count_bots', 'respect_do_not_track'])('%s', (name) => {
+  it.each(['true', 1, null])('is true or false, not %j', (value) => {
+    expect(typeProblems({ [name]: value })).toEqual([`COUNTERS.page_view.${name} must be true or false`])
+  })
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { problems, read } from './valid-config.ts'
+
+describe('The number of ranges', () => {
+  it.each([1, 2, 64, 256])('may be a power of two: %i', (ranges) => {
+    const budgets = { ROLLUP: { max_statements: 10_000 }, PRUNING: { max_statements: 1_000 } }
+    expect(read({ SHARDING: { ranges }, ...budgets })).toMatchObject({ ranges })
+  })
+
+  it.each([0, 3, -2, 0.5, 512, '2', null])('cannot be %j', (ranges) => {
+    const rule = 'must be a power of two from 1 to 256, and at least the number of shards'
+    expect(problems({ SHARDING: { ranges } })).toEqual([`SHARDING.ranges ${rule}`])
+  })
+
+  it('needs budgets that are large enough for every range', () => {
+    expect(problems({ SHARDING: { ranges: 16 }, PRUNING: { max_statements: 16 } })).toEqual([
+      'ROLLUP.max_statements must be at least 74, because SHARDING.ranges is 16',
+      'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16',
+    ])
+  })
+})
+
+describe('A type with integer keys', () => {
+  it('is stored under a record type of its own, which no other type may have', () => {
+    const types = { a: { record_type: 9, key: 'integer' }, b: { record_type: 32_777 } }
+    expect(problems({ COUNTERS: types })).toEqual([
+      'COUNTERS.b.record_type is the same as that of a: every type needs one of its own',
+    ])
+    expect(problems({ COUNTERS: { a: { record_type: 32_768, key: 'integer' } } })).toEqual([
+      'COUNTERS.a.record_type must be at most 32767 for integer keys: such types are stored under their record type plus 32768',
+    ])
+  })
+})

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { addressOfKey, counterId, type KeyedType, MAX_KEY_BYTES } from '../../../src/counters/counter-address.ts'
+import { numberOf } from '../../../src/counters/integer-key.ts'
+import { InvalidInput } from '../../../src/counters/invalid-input.ts'
+import { hash64 } from '../../../src/counters/key-hash.ts'
+import { rangeOf } from '../../../src/counters/ranges.ts'
+
+const type: KeyedType = { recordType: 7, key: 'string' }
+const integers: KeyedType = { recordType: 8, key: 'integer' }
+
+const bytes = (text: string) => Buffer.byteLength(text)
+/** Any valid key, long ones included. */
+const key = fc.string({ unit: 'binary', minLength: 1, maxLength: MAX_KEY_BYTES, size: 'max' }).map((text) => {
+  const characters = [...text.replaceAll('\0', '?')]
+  while (bytes(characters.join('')) > MAX_KEY_BYTES) characters.pop()
+  return characters.join('')
+})
+
+describe('The hash', () => {
+  // Databases contain these numbers. With other hashes every counter would begin at 0 again.
+  it.each([
+    ['', 0xe3b0c44298fc1c14n],
+    ['a', 14_598_278_634_844_962_250n],
+    ['abc', 0xba7816bf8f01cfean],
+    ['/blog/hello', 6_656_683_752_120_810_053n],
+    ['app-1.2.0.tgz', 6_742_568_990_081_706_871n],
+    ['/größe/日本語/😀', 12_267_655_501_764_691_854n],
+    ['x'.repeat(512), 7_212_026_910_977_811_256n],
+  ])('of the key %j never changes', async (text, expected) => {
+    expect(await hash64(text)).toBe(expected)
+  })
+
+  it('of a key is the first eight bytes of SHA-256', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+        expect(await hash64(text)).toBe(createHash('sha256').update(text).digest().readBigUInt64BE())
+      }),
+    )
+  })
+})
+
+describe('A string key', () => {
+  it('is any text without NUL of up to 512 bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(key, async (text) => {
+        expect(await addressOfKey(type, text)).toEqual({ recordType: 7, recordId: await hash64(text), name: text })
+      }),
+    )
+  })
+
+  it('has its own counter, even if it differs little from another key', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(key, { minLength: 2, maxLength: 20 }), async (texts) => {
+        const similar = new Set([...texts, ...texts.flatMap((text) => [text.toUpperCase(), text.normalize('NFD')])])
+        const short = [...similar].filter((text) => bytes(text) <= MAX_KEY_BYTES)
+        const ids = await Promise.all(short.map(async (text) => counterId(await addressOfKey(type, text))))
+        expect(new Set(ids).size).toBe(short.length)
+      }),
+    )
+  })
+
+  it('is used literally: no trimming, no case folding, no Unicode normalisation, no decoding', async () => {
+    const texts = ['/a', '/A', '/a ', ' /a', '/a/', '/%61', '/é', '/e\u0301', '007', '7', '\n', '\u{10ffff}']
+    const counters = await Promise.all(texts.map((text) => addressOfKey(type, text)))
+    expect(counters.map(({ name }) => name)).toEqual(texts)
+    expect(new Set(counters.map(({ recordId }) => recordId)).size).toBe(texts.length)
+  })
+
+  it.each([
+    ['a'.repeat(512), 512],
+    ['é'.repeat(256), 512],
+    [`${'€'.repeat(170)}aa`, 512],
+    ['😀'.repeat(128), 512],
+  ])('may have 512 bytes', async (text, length) => {
+    expect(bytes(text)).toBe(length)
+    expect(await addressOfKey(type, text)).toMatchObject({ name: text })
+    await expect(addressOfKey(type, `${text}!`)).rejects.toThrow(
+      new InvalidInput('key', 'must have at most 512 bytes of UTF-8, not 513'),
+    )
+  })
+
+  it.each([
+    ['', 'must not be empty'],
+    ['\0', 'must not contain NUL'],
+    ['/a\0', 'must not contain NUL'],
+    ['\ud800', 'must be well-formed Unicode, without lone surrogates'],
+    ['/a\udc00b', 'must be well-formed Unicode, without lone surrogates'],
+    ['\ude00\ud83d', 'must be well-formed Unicode, without lone surrogates'],
+    ['a'.repeat(100_000), 'must have at most 512 bytes of UTF-8, not 100000'],
+    ['€'.repeat(171), 'must have at most 512 bytes of UTF-8, not 513'],
+  ])('cannot be %j', async (text, message) => {
+    await expect(addressOfKey(type, text)).rejects.toThrow(new InvalidInput('key', message))
+  })
+})
+
+describe('An integer key', () => {
+  it.each(['0', '1', '42', '9007199254740993', '9223372036854775808', '18446744073709551615'])(
+    'is told by the record id, without a name: %s',
+    async (text) => {
+      const { recordType, recordId, name } = await addressOfKey(integers, text)
+      expect({ recordType, number: numberOf(recordId), name }).toEqual({
+        recordType: 8,
+        number: BigInt(text),
+        name: null,
+      })
+    },
+  )
+
+  it('spreads over ranges as a hash does, however regular the numbers are', async () => {
+    for (const step of [1n, 2n, 64n, 1_000n, 2n ** 32n]) {
+      const counts = Array<number>(16).fill(0)
+      for (let i = 0n; i < 1_600n; i++) {
+        counts[rangeOf((await addressOfKey(integers, `${i * step}`)).recordId, 16)]!++
+      }
+      expect({ step, even: counts.every((count) => count > 50 && count < 200), counts }).toMatchObject({ even: true })
+    }
+  })
+
+  it('is any unsigned 64-bit number', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), async (number) => {
+        expect(numberOf((await addressOfKey(integers, String(number))).recordId)).toBe(number)
+      }),
+    )
+  })
+
+  it.each([
+    '18446744073709551616',
+    '99999999999999999999',
+    '100000000000000000000',
+    '1'.repeat(10_000),
+    '00',
+    '007',
+    '-0',
+    '-1',
+    '+1',
+    '1.0',
+    '1e3',
+    '0x10',
+    ' 1',
+    '1\n',
+    '1_000',
+    '١',
+    'one',
+    '1\0',
+  ])('cannot be spelled %j', async (text) => {
+    await expect(addressOfKey(integers, text)).rejects.toThrow(
+      new InvalidInput('key', 'must be a decimal number from 0 to 18446744073709551615 without leading zeros'),
+    )
+  })
+
+  it('must not be empty', async () => {
+    await expect(addressOfKey(integers, '')).rejects.toThrow(new InvalidInput('key', 'must not be empty'))
+  })
+})
+
+describe('The error message for an invalid key', () => {
+  it('does not contain the key', async () => {
+    for (const text of ['geheim\0', 'geheim\ud800', 'geheim'.repeat(100)]) {
+      await expect(addressOfKey(type, text)).rejects.not.toThrow(/geheim/)
+    }
+    await expect(addressOfKey(integers, 'geheim')).rejects.not.toThrow(/geheim/)
+  })
+})
+
+describe('The id of a counter', () => {
+  it('distinguishes record types and record ids', () => {
+    const ids = [
+      { recordType: 1, recordId: 11n },
+      { recordType: 11, recordId: 1n },
+      { recordType: 1, recordId: 1n },
+      { recordType: 1, recordId: 2n ** 64n - 1n },
+    ].map(counterId)
+    expect(new Set(ids).size).toBe(4)
+  })
+})

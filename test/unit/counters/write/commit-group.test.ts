@@ -1,0 +1,222 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
+import type { Batch, BatchRow, Increment } from '../../../../src/counters/write/apply-batch.ts'
+import { CommitGroup } from '../../../../src/counters/write/commit-group.ts'
+
+const SLOT = 7n
+const counter = (recordId: number, recordType = 1): CounterAddress => ({
+  recordType,
+  recordId: BigInt(recordId),
+  name: null,
+})
+const add = (recordId: number, by: number, recordType = 1): Increment => ({
+  counter: counter(recordId, recordType),
+  by: BigInt(by),
+})
+const seal = (group: CommitGroup, classicSlots: ReadonlyMap<number, number> = new Map()) =>
+  group.seal(() => SLOT, classicSlots)
+
+const rowId = (row: BatchRow) => `${counterId(row)}/${row.slot}/${row.batch}`
+
+/** The sum that batches add to each counter. */
+function sums(...batches: Batch[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const row of batches.flat()) sums.set(counterId(row), (sums.get(counterId(row)) ?? 0n) + row.count)
+  for (const [id, sum] of sums) if (sum === 0n) sums.delete(id)
+  return sums
+}
+
+interface Request {
+  increments: readonly Increment[]
+  key: bigint | undefined
+}
+const increments = fc.array(
+  fc.tuple(fc.nat(5), fc.integer({ min: -4, max: 4 }), fc.constantFrom(1, 1, 2)).map((parts) => add(...parts)),
+  { minLength: 1, maxLength: 6 },
+)
+/** Requests, some with a key. Requests with the same key are equal. */
+const requests: fc.Arbitrary<Request[]> = fc
+  .tuple(
+    fc.array(increments, { minLength: 3, maxLength: 3 }),
+    fc.array(fc.oneof(increments, fc.nat(2)), { minLength: 1, maxLength: 25 }),
+  )
+  .map(([keyed, all]) =>
+    all.map((one) =>
+      typeof one === 'number'
+        ? { increments: keyed[one]!, key: 100n + BigInt(one) }
+        : { increments: one, key: undefined },
+    ),
+  )
+
+/** The sum that requests must add to each counter. Each key counts once. */
+function wanted(requests: readonly Request[]): Map<string, bigint> {
+  const keys = new Set<bigint>()
+  const counted = requests.filter(({ key }) => key === undefined || (!keys.has(key) && keys.add(key)))
+  return sums(
+    counted.flatMap(({ increments }) =>
+      increments.map(({ counter, by }) => ({ ...counter, count: by, slot: 0n, batch: 0n })),
+    ),
+  )
+}
+
+const filled = (requests: readonly Request[]): CommitGroup => {
+  const group = new CommitGroup(1, 2)
+  for (const { increments, key } of requests) group.add(increments, key)
+  return group
+}
+
+describe('A group', () => {
+  it('sums the increments of its requests', () => {
+    const group = filled([
+      { increments: [add(1, 1), add(2, 5)], key: undefined },
+      { increments: [add(1, 2)], key: undefined },
+    ])
+    const batch = seal(group)
+    expect(batch.map(({ recordId, count, slot }) => [recordId, count, slot])).toEqual([
+      [1n, 3n, SLOT],
+      [2n, 5n, SLOT],
+    ])
+    expect(new Set(batch.map(({ batch }) => batch)).size).toBe(1)
+    expect([group.size, group.tickets.length]).toEqual([2, 2])
+  })
+
+  it('gives a request with a key its own rows, and counts a key once', () => {
+    const group = filled([
+      { increments: [add(1, 1)], key: undefined },
+      { increments: [add(1, 10)], key: 99n },
+      // The first request with a key counts.
+      { increments: [add(1, 20)], key: 99n },
+      { increments: [add(1, 100)], key: 3n },
+    ])
+    expect(seal(group).map(({ slot, count, batch }) => [slot, count, batch === slot])).toEqual([
+      [3n, 100n, true],
+      [SLOT, 1n, false],
+      [99n, 10n, true],
+    ])
+  })
+
+  it('leaves out counters whose increments cancel out', () => {
+    const group = filled([
+      { increments: [add(1, 4)], key: undefined },
+      { increments: [add(1, -4), add(2, 0)], key: undefined },
+      { increments: [add(3, 2), add(3, -2)], key: 5n },
+    ])
+    expect(seal(group)).toEqual([])
+  })
+
+  it('makes its batch once, and leases one slot', () => {
+    const group = filled([{ increments: [add(1, 1)], key: undefined }])
+    expect(group.sealed).toBe(false)
+    let leased = 0
+    const lease = () => BigInt(++leased)
+    const batch = group.seal(lease, new Map())
+    expect(group.seal(lease, new Map())).toBe(batch)
+    expect([group.sealed, group.slot, leased]).toEqual([true, 1n, 1])
+  })
+
+  it('uses classic slots for types that have them, except for requests with a key', () => {
+    const seen = new Set<bigint>()
+    for (let round = 0; round < 200; round++) {
+      const group = filled([
+        { increments: [add(1, 1, 2), add(1, 1)], key: undefined },
+        { increments: [add(2, 1, 2)], key: 1_000n },
+      ])
+      const batch = seal(group, new Map([[2, 3]]))
+      expect(batch.map(({ recordType, recordId }) => [recordType, recordId])).toEqual([
+        [1, 1n],
+        [2, 1n],
+        [2, 2n],
+      ])
+      expect([batch[0]!.slot, batch[2]!.slot]).toEqual([SLOT, 1_000n])
+      seen.add(batch[1]!.slot)
+    }
+    expect([...seen].sort()).toEqual([0n, 1n, 2n])
+  })
+
+  it('names every counter that it adds to', () => {
+    fc.assert(
+      fc.property(requests, (requests) => {
+        const group = filled(requests)
+        const named = new Set([...group.counters()].map(counterId))
+        for (const row of seal(group)) expect(named).toContain(counterId(row))
+      }),
+    )
+  })
+
+  it('adds what its requests add, in primary key order, each slot once, in at most `size` rows', () => {
+    fc.assert(
+      fc.property(requests, (requests) => {
+        const group = filled(requests)
+        const { size } = group
+        const batch = seal(group)
+        expect(sums(batch)).toEqual(wanted(requests))
+        expect(batch.length).toBeLessThanOrEqual(size)
+        expect(new Set(batch.map((row) => `${counterId(row)}/${row.slot}`)).size).toBe(batch.length)
+        expect(batch).toEqual(batch.toSorted(byPrimaryKey))
+      }),
+    )
+  })
+})
+
+describe('The halves of a group', () => {
+  /** Splits until every group has one request. */
+  function shatter(group: CommitGroup): CommitGroup[] {
+    if (group.tickets.length === 1) return [group]
+    return group.split(0).flatMap(shatter)
+  }
+
+  it('contain every request once, and wait again', () => {
+    fc.assert(
+      fc.property(requests, (requests) => {
+        fc.pre(requests.length > 1)
+        const group = filled(requests)
+        const tickets = [...group.tickets]
+        seal(group)
+        const halves = group.split(7)
+        expect(halves.flatMap((half) => half.tickets)).toEqual(tickets)
+        for (const half of halves) {
+          expect(half.tickets.length).toBeGreaterThan(0)
+          expect(half.tickets.length).toBeLessThan(tickets.length)
+          for (const ticket of half.tickets) expect(ticket.group).toBe(half)
+          expect([half.waitsSince, half.outcome, half.sealed, half.contested]).toEqual([7, null, false, false])
+        }
+      }),
+    )
+  })
+
+  it('add the same as the whole, with their own batch ids', () => {
+    fc.assert(
+      fc.property(requests, (requests) => {
+        fc.pre(requests.length > 1)
+        const group = filled(requests)
+        const whole = seal(group)
+        const parts = shatter(group)
+        expect(parts).toHaveLength(requests.length)
+        const batches = [whole, ...parts.map((part) => seal(part))]
+        // A key in two parts makes the same row, which the database recognises.
+        const distinct = new Map(batches.slice(1).flatMap((batch) => batch.map((row) => [rowId(row), row])))
+        expect(sums([...distinct.values()])).toEqual(sums(whole))
+        const ids = batches
+          .map((batch) => batch.find(({ slot }) => slot === SLOT)?.batch)
+          .filter((id) => id !== undefined)
+        expect(new Set(ids).size).toBe(ids.length)
+      }),
+    )
+  })
+
+  it('do not change the increments of their requests', () => {
+    const shared = add(1, 5)
+    const group = filled([
+      { increments: [shared], key: undefined },
+      { increments: [shared, add(1, 2)], key: undefined },
+    ])
+    seal(group)
+    const [left, right] = group.split(0)
+    expect([sums(seal(left)), sums(seal(right)), shared.by]).toEqual([
+      new Map([['1/1', 5n]]),
+      new Map([['1/1', 7n]]),
+      5n,
+    ])
+  })
+})

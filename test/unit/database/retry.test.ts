@@ -1,0 +1,189 @@
+import { DatabaseError, UnknownError } from '@planetscale/database'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type BreakerPolicy, CircuitBreaker, withBreaker } from '../../../src/database/circuit-breaker.ts'
+import type { Database, Result } from '../../../src/database/database.ts'
+import { classify, DatabaseFailure } from '../../../src/database/errors.ts'
+import { DEFAULT_RETRIES, type RetryPolicy, withRetries } from '../../../src/database/retry.ts'
+
+const failure = (errno: number) => {
+  const message = `target: d.-.primary: (errno ${errno}) (sqlstate ${errno === 1064 ? '42000' : 'HY000'})`
+  return new DatabaseError(message, 400, { code: 'UNKNOWN', message })
+}
+const DEADLOCK = failure(1213)
+const LOST = failure(2013)
+const SYNTAX = failure(1064)
+const RESULT: Result = { rows: [{ n: 1 }], rowsAffected: 1 }
+
+/** A database that fails with the given errors one after another, and then succeeds. */
+class FailingDatabase implements Database {
+  readonly ranges = 1
+  readonly sent: { sql: string; args: readonly unknown[] | undefined; at: number }[] = []
+  readonly #errors: unknown[]
+  /** Milliseconds a statement takes. */
+  readonly #takesMs: number
+  constructor(errors: readonly unknown[], takesMs = 0) {
+    this.#errors = [...errors]
+    this.#takesMs = takesMs
+  }
+  async execute(sql: string, args?: readonly unknown[]): Promise<Result> {
+    this.sent.push({ sql, args, at: Date.now() })
+    vi.setSystemTime(Date.now() + this.#takesMs)
+    if (this.#errors.length > 0) throw this.#errors.shift()
+    return RESULT
+  }
+  transaction: Database['transaction'] = (work) => work(this)
+}
+
+async function run(database: Database, policy: Partial<RetryPolicy> = {}): Promise<Result | DatabaseFailure> {
+  const retried = withRetries(database, { attempts: 3, backoffMs: 50, giveUpAfterMs: 60_000, ...policy })
+  const outcome = retried.execute('SELECT ?', [1]).catch((error: unknown) => {
+    if (error instanceof DatabaseFailure) return error
+    throw error
+  })
+  await vi.runAllTimersAsync()
+  return outcome
+}
+
+describe('a statement with retries', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  it('is sent once when it succeeds', async () => {
+    const database = new FailingDatabase([])
+    expect(await run(database)).toBe(RESULT)
+    expect(database.sent).toHaveLength(1)
+  })
+
+  it('is sent again unchanged after transient failures', async () => {
+    const database = new FailingDatabase([DEADLOCK, DEADLOCK])
+    expect(await run(database)).toBe(RESULT)
+    expect(database.sent.map(({ sql, args }) => [sql, args])).toEqual(Array(3).fill(['SELECT ?', [1]]))
+  })
+
+  it('that succeeds reports a straggler if an earlier attempt had an unknown outcome', async () => {
+    const database = new FailingDatabase([new TypeError('fetch failed'), DEADLOCK])
+    expect(await run(database)).toEqual({ ...RESULT, straggler: true })
+  })
+
+  it('that succeeds reports no straggler if all earlier attempts were certainly not applied', async () => {
+    const page = new UnknownError('a page', { status: 521, statusText: '', body: '<html>', headers: {} })
+    expect(await run(new FailingDatabase([page, DEADLOCK]))).toBe(RESULT)
+  })
+
+  it.each([1064, 1146, 1045, 1264])('is not sent again after a permanent failure: %d', async (errno) => {
+    const database = new FailingDatabase([failure(errno)])
+    expect(await run(database)).toMatchObject({ retry: false, applied: 'no' })
+    expect(database.sent).toHaveLength(1)
+  })
+
+  it.each([1, 2, 5])('is sent at most %d times', async (attempts) => {
+    const database = new FailingDatabase(Array(9).fill(DEADLOCK))
+    expect(await run(database, { attempts })).toMatchObject({ kind: 'contention', applied: 'no' })
+    expect(database.sent).toHaveLength(attempts)
+  })
+
+  it('is sent at most three times by default', async () => {
+    const database = new FailingDatabase(Array(9).fill(DEADLOCK))
+    await run(database, DEFAULT_RETRIES)
+    expect(database.sent).toHaveLength(3)
+  })
+
+  it('fails with the last error', async () => {
+    expect(await run(new FailingDatabase([DEADLOCK, SYNTAX]))).toMatchObject({
+      kind: 'rejected',
+      message: SYNTAX.message,
+      cause: SYNTAX,
+    })
+  })
+
+  it('has an unknown outcome if any attempt had one', async () => {
+    expect(await run(new FailingDatabase([LOST, DEADLOCK, DEADLOCK]))).toMatchObject({
+      kind: 'contention',
+      applied: 'unknown',
+    })
+    expect(await run(new FailingDatabase([DEADLOCK, LOST, SYNTAX]))).toMatchObject({
+      kind: 'rejected',
+      retry: false,
+      applied: 'unknown',
+    })
+    expect(await run(new FailingDatabase([DEADLOCK, DEADLOCK, DEADLOCK]))).toMatchObject({ applied: 'no' })
+  })
+
+  it('does not pass an unknown outcome on to the next statement', async () => {
+    const database = new FailingDatabase([LOST, SYNTAX, SYNTAX])
+    const retried = withRetries(database, { attempts: 3, backoffMs: 0, giveUpAfterMs: 60_000 })
+    const first = expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'unknown' })
+    await vi.runAllTimersAsync()
+    await first
+    await expect(retried.execute('SELECT 1')).rejects.toMatchObject({ applied: 'no' })
+  })
+
+  it('keeps the classification of a failure that has one', async () => {
+    const classified = classify(DEADLOCK)
+    expect(await run(new FailingDatabase([classified]), { attempts: 1 })).toBe(classified)
+  })
+
+  it('is not sent again after giveUpAfterMs', async () => {
+    const database = new FailingDatabase(Array(99).fill(DEADLOCK), 2_000)
+    await run(database, { attempts: 99, backoffMs: 0, giveUpAfterMs: 5_000 })
+    expect(database.sent).toHaveLength(3)
+  })
+
+  it('fails at once if the pause would end too late', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.9)
+    const database = new FailingDatabase(Array(99).fill(DEADLOCK))
+    const began = Date.now()
+    await run(database, { attempts: 99, backoffMs: 1_000, giveUpAfterMs: 800 })
+    expect(database.sent).toHaveLength(1)
+    expect(Date.now() - began).toBe(0)
+  })
+
+  it('waits for random pauses below a bound that doubles', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    const database = new FailingDatabase(Array(3).fill(DEADLOCK))
+    await run(database, { attempts: 4, backoffMs: 100 })
+    const times = database.sent.map(({ at }) => at)
+    expect(times.slice(1).map((at, i) => at - times[i]!)).toEqual([50, 100, 200])
+  })
+
+  it('does not retry transactions', async () => {
+    const database = new FailingDatabase([DEADLOCK])
+    const work = vi.fn((transaction: Parameters<Parameters<Database['transaction']>[0]>[0]) =>
+      transaction.execute('UPDATE counter_totals SET count = 1'),
+    )
+    await expect(withRetries(database).transaction(work)).rejects.toBe(DEADLOCK)
+    expect(work).toHaveBeenCalledOnce()
+    expect(database.sent).toHaveLength(1)
+    expect(await withRetries(database).transaction(work)).toBe(RESULT)
+  })
+})
+
+describe('a statement with retries, to a database behind a breaker', () => {
+  const policy: BreakerPolicy = { failures: 2, slowMs: 60_000, openMs: 60_000, maxOpenMs: 60_000 }
+  const REFUSED = failure(2003)
+
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it.each([
+    ['has an unknown outcome if an earlier attempt had one', [REFUSED, LOST], 'unknown'],
+    ['is certainly not applied if no earlier attempt was', [REFUSED, REFUSED], 'no'],
+  ] as const)('fails at once when the breaker opens, and %s', async (_, errors, applied) => {
+    const database = new FailingDatabase([...errors, ...Array(9).fill(REFUSED)])
+    const guarded = withBreaker(database, new CircuitBreaker(policy))
+    expect(await run(guarded, { attempts: 5 })).toMatchObject({ kind: 'unavailable', retry: false, applied })
+    expect(database.sent).toHaveLength(2)
+    // The next statement is not sent at all.
+    expect(await run(guarded, { attempts: 5 })).toMatchObject({ retry: false, applied: 'no' })
+    expect(database.sent).toHaveLength(2)
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import type { Database, Executor } from '../../../src/database/database.ts'
+import { countStatements } from '../../../src/database/statement-budget.ts'
+
+/** Returns each statement as a row. Fails at the statement FAIL, and at COMMIT if `failingCommit`. */
+function echo({ failingCommit = false } = {}): Database {
+  const executor: Executor = {
+    async execute(sql, args) {
+      if (sql === 'FAIL') throw new Error('failed')
+      return { rows: [{ sql, args }], rowsAffected: 1 }
+    },
+  }
+  return {
+    ...executor,
+    ranges: 1,
+    async transaction(work) {
+      const value = await work(executor)
+      if (failingCommit) throw new Error('failed commit')
+      return value
+    },
+  }
+}
+
+describe('a database that counts its statements', () => {
+  it('passes statements and results through', async () => {
+    const db = countStatements(echo())
+    expect(db.sent).toBe(0)
+    expect(await db.execute('SELECT ?', [1])).toEqual({ rows: [{ sql: 'SELECT ?', args: [1] }], rowsAffected: 1 })
+    expect(await db.transaction(async (transaction) => (await transaction.execute('SELECT 2')).rows[0]?.sql)).toBe(
+      'SELECT 2',
+    )
+  })
+
+  it('counts BEGIN and COMMIT with the statements of a transaction', async () => {
+    const db = countStatements(echo())
+    await db.execute('SELECT 1')
+    expect(db.sent).toBe(1)
+    await db.transaction(async (transaction) => {
+      await transaction.execute('UPDATE 1')
+      await transaction.execute('UPDATE 2')
+    })
+    expect(db.sent).toBe(5)
+    await db.transaction(async () => {})
+    expect(db.sent).toBe(7)
+  })
+
+  it('counts failed statements, because they were sent', async () => {
+    const db = countStatements(echo({ failingCommit: true }))
+    await expect(db.execute('FAIL')).rejects.toThrow('failed')
+    expect(db.sent).toBe(1)
+    await expect(db.transaction((transaction) => transaction.execute('FAIL'))).rejects.toThrow('failed')
+    expect(db.sent).toBe(4)
+    // BEGIN, UPDATE, COMMIT, and the ROLLBACK after it.
+    await expect(db.transaction((transaction) => transaction.execute('UPDATE 1'))).rejects.toThrow('failed commit')
+    expect(db.sent).toBe(8)
+  })
+
+  it('counts statements before they are answered', () => {
+    const db = countStatements({ ...echo(), execute: () => new Promise(() => {}) })
+    void db.execute('SELECT 1')
+    void db.execute('SELECT 2')
+    expect(db.sent).toBe(2)
+  })
+
+  it('counts each database separately', async () => {
+    const shared = echo()
+    const [a, b] = [countStatements(shared), countStatements(shared)]
+    await a.execute('SELECT 1')
+    expect([a.sent, b.sent]).toEqual([1, 0])
+  })
+})

@@ -1,0 +1,52 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROJECT } from '../../local/project-root.ts'
+
+const DOCUMENTS = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap((pattern) => globSync(pattern, { cwd: PROJECT }))
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(path: string): string[] {
+  return [...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  )
+}
+
+describe('the documents', () => {
+  it('link to files and headings that exist', () => {
+    const broken: string[] = []
+    let links = 0
+    for (const path of DOCUMENTS) {
+      const text = read(path).replace(/```[\s\S]*?```/g, '')
+      for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target!)) continue
+        links++
+        const [file = '', anchor] = target!.split('#')
+        const linked = file === '' ? path : join(dirname(path), file)
+        const exists = existsSync(join(PROJECT, linked))
+        if (!exists || (anchor !== undefined && !anchorsOf(linked).includes(anchor))) broken.push(`${path}: ${target}`)
+      }
+    }
+    expect(links).toBeGreaterThan(50)
+    expect(broken).toEqual([])
+  })
+
+  it('are as short as they promise to be', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_000)
+    expect(Buffer.byteLength(read('DESIGN.md'))).toBeLessThanOrEqual(25_000)
+  })
+
+  it('name npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    const named = DOCUMENTS.flatMap((path) =>
+      [...read(path).matchAll(/\bnpm run (?:-s )?([a-z][\w:-]*)/g)].map(([, script]) => ({ path, script: script! })),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter(({ script }) => !(script in scripts))).toEqual([])
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { Problem } from '../../../src/http/problem.ts'
+import { once, RememberedQueries } from '../../../src/http/query-string.ts'
+
+describe('Remembered queries', () => {
+  let checks = 0
+  const checked = z.string().refine((value) => {
+    checks++
+    return value !== 'wrong'
+  })
+  const queries = new RememberedQueries({ type: once(z.string()), key: once(checked) })
+  const read = (query: string) => queries.read(`https://example.com/hit${query}`)
+
+  it('give the same result again, without another check', () => {
+    const first = read('?type=page_view&key=%2Fa%26b')
+    expect(first).toEqual({ type: 'page_view', key: '/a&b' })
+    checks = 0
+    expect(read('?type=page_view&key=%2Fa%26b')).toEqual(first)
+    expect(checks).toBe(0)
+  })
+
+  it('are distinguished by every character', () => {
+    expect(read('?type=page_view&key=%2Fb')).toMatchObject({ key: '/b' })
+    expect(read('?type=page_view&key=%2FB')).toMatchObject({ key: '/B' })
+    expect(read('?type=download&key=%2Fb')).toMatchObject({ type: 'download' })
+    expect(read('?key=%2Fb&type=page_view')).toEqual({ type: 'page_view', key: '/b' })
+  })
+
+  it('are refused every time if they are invalid', () => {
+    for (const query of [
+      '?type=page_view&key=wrong',
+      '?type=page_view',
+      '?type=a&type=b&key=c',
+      '?key=%FF&type=a',
+      '',
+    ]) {
+      for (let time = 0; time < 2; time++) expect(() => read(query)).toThrow(Problem)
+    }
+  })
+
+  it('that are too many or too long to be remembered are still read', () => {
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 3_000; n++) expect(read(`?type=page_view&key=${n}`).key).toBe(String(n))
+    }
+    const long = 'x'.repeat(2_000)
+    checks = 0
+    for (let time = 0; time < 2; time++) expect(read(`?type=page_view&key=${long}`).key).toBe(long)
+    expect(checks).toBe(2)
+  })
+})

@@ -1,0 +1,50 @@
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { PROJECT } from '../../local/project-root.ts'
+import { app } from '../../src/app.ts'
+import { contractsOf } from '../../src/openapi/contract.ts'
+import { BROWSER_ROUTES, PROGRAM_ROUTES } from '../../src/routes/route-list.ts'
+
+/** Routes that src/app.ts registers by itself. */
+const OF_THE_APP = ['beacon']
+
+describe('adding a route', () => {
+  it('is not forgotten in src/routes/route-list.ts', async () => {
+    const listed = new Set<unknown>([...PROGRAM_ROUTES, ...BROWSER_ROUTES])
+    const forgotten: string[] = []
+    const files = globSync('src/routes/*.ts', { cwd: PROJECT })
+    for (const file of files) {
+      const exported = Object.entries((await import(`${PROJECT}/${file}`)) as object)
+      for (const [name, value] of exported) {
+        if (value instanceof Hono && !listed.has(value) && !OF_THE_APP.includes(name)) {
+          forgotten.push(`${basename(file)}: ${name}`)
+        }
+      }
+    }
+    expect(files.length).toBeGreaterThan(15)
+    expect(forgotten).toEqual([])
+  })
+
+  it('that reads public counters comes with CORS', () => {
+    const preflights = new Set(app.routes.filter(({ method }) => method === 'OPTIONS').map(({ path }) => path))
+    const publicReadings = app.routes.filter((route) =>
+      contractsOf(route).some(({ access }) => access === 'token-unless-public'),
+    )
+    expect(publicReadings.length).toBeGreaterThan(4)
+    expect(publicReadings.map(({ path }) => path).filter((path) => !preflights.has(path))).toEqual([])
+  })
+
+  it('for programs comes with a contract', () => {
+    const methods = ['GET', 'POST', 'PUT', 'DELETE']
+    const withContract = new Set(
+      app.routes.filter((route) => contractsOf(route).length > 0).map(({ method, path }) => `${method} ${path}`),
+    )
+    const without = app.routes
+      .filter(({ method, path }) => methods.includes(method) && path.startsWith('/v1/') && !path.includes('*'))
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((route) => !withContract.has(route))
+    expect(without).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { Bots } from '../../../src/visits/bots.ts'
+
+const BROWSERS = [
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1',
+  '',
+]
+const CRAWLERS = [
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  'Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)',
+  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36',
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'python-requests/2.32.3',
+]
+const DOWNLOADERS = [
+  'curl/8.5.0',
+  'Wget/1.21.3',
+  'Wget2/2.1.0',
+  'aria2/1.36.0',
+  'Axel/2.17.11 (Linux)',
+  'lftp/4.9.2',
+  'HTTPie/3.2.4',
+]
+
+describe('bots', () => {
+  it.each(BROWSERS)('do not include a person with %j', (agent) => {
+    const bots = new Bots()
+    for (const downloads of [false, true]) expect(bots.has(agent, { downloads })).toBe(false)
+  })
+
+  it.each(CRAWLERS)('include %j, for pages and for downloads', (agent) => {
+    const bots = new Bots()
+    for (const downloads of [false, true]) expect(bots.has(agent, { downloads })).toBe(true)
+  })
+
+  it.each(DOWNLOADERS)('do not include a person who downloads with %s', (agent) => {
+    expect(new Bots().has(agent, { downloads: true })).toBe(false)
+  })
+
+  it('include download programs that request pages', () => {
+    for (const agent of ['curl/8.5.0', 'Wget/1.21.3', 'aria2/1.36.0']) {
+      const bots = new Bots()
+      expect([bots.has(agent, { downloads: true }), bots.has(agent), bots.has(agent)]).toEqual([false, true, true])
+    }
+  })
+
+  it('are recognized even if their agent mentions a download program', () => {
+    expect(new Bots().has('SomeBot/1.0 (like curl/8)', { downloads: true })).toBe(true)
+  })
+})

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { skipsStart } from '../../../src/visits/byte-range.ts'
+
+describe('a byte range', () => {
+  it.each([
+    undefined,
+    'bytes=0-',
+    'bytes=0-0',
+    'bytes=0-1023',
+    'Bytes = 0-5',
+    'bytes=00-5',
+    'bytes=5-9, 0-4',
+    'bytes=0-4,-5',
+  ])('%j begins at the first byte', (header) => {
+    expect(skipsStart(header)).toBe(false)
+  })
+
+  it.each(['bytes=1-', 'bytes=1024-2047', 'bytes=-500', 'bytes=5-9,10-', 'bytes= 7 - 9', 'bytes=10-', 'bytes=01-'])(
+    '%j does not begin at the first byte',
+    (header) => {
+      expect(skipsStart(header)).toBe(true)
+    },
+  )
+
+  it.each(['', 'bytes', 'bytes=', 'bytes=-', 'bytes=x-y', 'bytes=1-2-3', 'items=5-', 'bytes=5-,', '5-', 'bytes=1-x'])(
+    '%j is invalid, so the whole file is requested',
+    (header) => {
+      expect(skipsStart(header)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { logged } from '../../harness/logged.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+describe('A wrong configuration', () => {
+  const wrong = () =>
+    new TestWorker('mysql://root@localhost/x', {
+      API_TOKEN: undefined,
+      COUNTERS: {
+        page_view: { record_type: 1, publik: true },
+        other: { record_type: 1, slots: 0, allowed_origins: ['example.com'] },
+      },
+      ROLLUP: { page_slots: '2000' },
+    })
+  it.each(['/healthz', '/hit', '/v1/counters/page_view/a', '/nothing'])(
+    'is reported on %s, with the names of all wrong settings',
+    async (path) => {
+      const response = await wrong().fetch(path, path === '/hit' ? { method: 'POST' } : {})
+      expect(response.status).toBe(503)
+      const { code, errors } = (await response.json()) as { code: string; errors: { field: string; message: string }[] }
+      expect(code).toBe('configuration_invalid')
+      expect(errors.map(({ field }) => field)).toEqual(
+        expect.arrayContaining([
+          'DATABASE_URL',
+          'API_TOKEN',
+          'COUNTERS.page_view.publik',
+          'COUNTERS.other.slots',
+          'COUNTERS.other.allowed_origins.0',
+          'ROLLUP.page_slots',
+        ]),
+      )
+      expect(JSON.stringify(errors)).not.toContain('localhost')
+    },
+  )
+
+  it('is reported in X-Hit to hits, and the pixel stays an image', async () => {
+    await logged(async () => {
+      const pixel = await wrong().fetch('/hit.gif?type=page_view&key=a')
+      expect([pixel.status, pixel.headers.get('Content-Type')]).toEqual([200, 'image/gif'])
+      expect(pixel.headers.get('X-Hit')).toBe('ignored; reason=configuration_invalid')
+      const hit = await wrong().fetch('/hit?type=page_view&key=a', { method: 'POST' })
+      expect([hit.status, hit.headers.get('X-Hit')]).toEqual([503, 'ignored; reason=configuration_invalid'])
+    })
+  })
+
+  it('makes the cron trigger fail, with the names of the wrong settings', async () => {
+    await logged(() => expect(wrong().cron(ROLL_UP_CRON)).rejects.toThrow(/DATABASE_URL.*COUNTERS\.page_view\.publik/))
+  })
+})

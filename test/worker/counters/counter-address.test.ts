@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+      secret: { record_type: 3 },
+    },
+  })
+})
+const read = async (type: string, key: string) => {
+  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+describe('Keys', () => {
+  it.each([
+    ['a slash and a percent sign', '/50%/off'],
+    ['an encoded slash, literally', 'a%2Fb'],
+    ['spaces, quotes and backslashes', ` '"\\\` `],
+    ['question mark and hash', 'a?b#c'],
+    ['SQL', `'); DROP TABLE slotted_counters; -- `],
+    ['emoji, right-to-left and combining marks', '👩‍👩‍👧 שלום e\u0301'],
+    ['control characters', '\u0001\n\t\r\u007f\u001a'],
+    ['exactly 512 bytes', 'é'.repeat(256)],
+    ['a placeholder', '? :name ?'],
+  ])('with %s are counted and read back unchanged', async (_, key) => {
+    expect((await worker.hit('page_view', key)).status).toBe(204)
+    expect((await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`)).status).toBe(200)
+    expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+    const listed = await worker.fetch(`/v1/counters/page_view?key=${encodeURIComponent(key)}`)
+    expect(await listed.json()).toMatchObject({ counters: [{ key, count: 2 }] })
+    const hex = [...new TextEncoder().encode(key)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LOWER(HEX(name)) = ?', [hex])).toBe(1n)
+  })
+
+  it('that differ in case, accents, normal form or surrounding spaces are different counters', async () => {
+    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key']
+    for (const [index, key] of keys.entries()) {
+      await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`, { by: index + 1 })
+    }
+    for (const [index, key] of keys.entries()) expect(await read('page_view', key)).toMatchObject({ count: index + 1 })
+  })
+
+  it('of integer types are their own record ids and have no names', async () => {
+    await worker.api('POST', '/v1/counters/issue/18446744073709551614')
+    await worker.api('POST', '/v1/increments', { increments: [{ type: 'issue', key: 0 }] })
+    expect(await read('issue', '18446744073709551614')).toMatchObject({ key: '18446744073709551614', count: 1 })
+    expect(await read('issue', '0')).toMatchObject({ count: 1 })
+    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE record_type = 2')).toBe(0n)
+  })
+})

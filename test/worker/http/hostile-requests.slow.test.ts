@@ -1,0 +1,290 @@
+import fc from 'fast-check'
+import { beforeAll, expect, it } from 'vitest'
+import { addressOfKey } from '../../../src/counters/counter-address.ts'
+import { MIXED_TYPES, numberOf } from '../../../src/counters/integer-key.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const BASE = 'https://files.example.com/dist/'
+const SETTINGS = {
+  COUNTERS: {
+    page: { record_type: 1, public: true, allowed_origins: ['*'], dedupe_seconds: 60 },
+    mine: { record_type: 2, public: true, allowed_origins: ['https://example.com'], respect_do_not_track: true },
+    file: { record_type: 3, public: true, redirect_to: BASE, count_bots: true },
+    number: { record_type: 4, key: 'integer', public: true, allowed_origins: ['*'], redirect_to: '/files/' },
+    hidden: { record_type: 5 },
+  },
+}
+const NUMBERS = MIXED_TYPES + SETTINGS.COUNTERS.number.record_type
+const RECORD_TYPES = new Set([1, 2, 3, NUMBERS])
+const REQUESTS = 20_000
+const AT_ONCE = 20
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, SETTINGS)
+})
+
+/** Part of what is sent. It must not appear in any page, image or error that comes back. */
+const MARK = '<zq>'
+
+const hostile = fc.constantFrom(
+  ...[
+    '',
+    '.',
+    '..',
+    '/',
+    '//',
+    '\\',
+    '%',
+    '%zz',
+    '%00',
+    '%0d%0aX-Evil:1',
+    '%c0%af',
+    '%ff',
+    '%2e%2e%2f',
+    '%252e',
+    '%EF%BF%BE',
+  ],
+  ...[
+    MARK,
+    `${MARK}<script>alert(1)</script>`,
+    `"${MARK}`,
+    `']${MARK}`,
+    '{{7*7}}',
+    "' OR 1=1 --",
+    '"; DROP TABLE x; --',
+  ],
+  ...[
+    '__proto__',
+    'constructor',
+    'toString',
+    'null',
+    'undefined',
+    'NaN',
+    '-1',
+    '0',
+    '007',
+    '1e9',
+    '18446744073709551615',
+  ],
+  ...[
+    '18446744073709551616',
+    'true',
+    '[]',
+    '{}',
+    'a=b&c',
+    '?',
+    '#',
+    ';',
+    ':',
+    '@',
+    '+',
+    ' ',
+    '\t',
+    '😀',
+    '\u202e',
+    '\ud800',
+    'é',
+  ],
+  ...[
+    'https://evil.example/',
+    '//evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'x'.repeat(600),
+    'é'.repeat(300),
+  ],
+)
+const text = fc.oneof(
+  { weight: 3, arbitrary: hostile },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.array(hostile, { maxLength: 4 }).map((parts) => parts.join('')) },
+  { weight: 2, arbitrary: fc.constantFrom('a', '/blog/hello', 'app.zip', '42') },
+)
+const encode = (value: string) => encodeURIComponent(value.toWellFormed())
+/** Raw, or encoded as it should be. */
+const inUrl = fc.tuple(text, fc.boolean()).map(([value, encoded]) => (encoded ? encode(value) : value))
+const type = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...Object.keys(SETTINGS.COUNTERS)) }, inUrl)
+const query = fc
+  .array(
+    fc.tuple(
+      fc.oneof(fc.constantFrom('type', 'key', 'label', 'color', 'style', 'period', 'from', 'return'), inUrl),
+      inUrl,
+    ),
+    { maxLength: 4 },
+  )
+  .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&'))
+const rangeQuery = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('by', 'from', 'to', 'tz', 'period', 'date', 'limit', 'prefix', 'after'),
+      fc.oneof(
+        fc.constantFrom(
+          'day',
+          'hour',
+          'month',
+          'Europe/Berlin',
+          '2026-11-01',
+          '2026-11-01T00:00:00Z',
+          '0000-01-01',
+          '9999-12-31',
+          '7',
+        ),
+        inUrl,
+      ),
+    ),
+    { maxLength: 3 },
+  )
+  .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&'))
+const known = fc.tuple(type, inUrl).map(([type, key]) => `type=${type}&key=${key}`)
+const path = fc.oneof(
+  fc.tuple(fc.constantFrom('/hit', '/hit.gif'), fc.oneof(known, query)).map(([path, query]) => `${path}?${query}`),
+  fc.tuple(type, fc.array(inUrl, { minLength: 1, maxLength: 3 })).map(([type, keys]) => `/d/${type}/${keys.join('/')}`),
+  fc
+    .tuple(type, inUrl, fc.constantFrom('.svg', '.json', '', '.SVG'), query)
+    .map(([type, key, suffix, query]) => `/badge/${type}/${key}${suffix}?${query}`),
+  fc.tuple(type, inUrl, query).map(([type, key, query]) => `/v1/counters/${type}/${key}?${query}`),
+  fc.tuple(type, query).map(([type, query]) => `/v1/counters/${type}?${query}`),
+  fc.tuple(type, inUrl, rangeQuery).map(([type, key, query]) => `/v1/counters/${type}/${key}/history?${query}`),
+  fc
+    .tuple(fc.constantFrom('top', 'types', 'search'), type, rangeQuery)
+    .map(([what, type, query]) => `/v1/${what}/${type}${what === 'types' ? '/history' : ''}?${query}`),
+  fc
+    .tuple(fc.constantFrom('/beacon.js', '/beacon/1.0.0.js', '/beacon/9.9.9.js', '/healthz', '/'), query)
+    .map(([path, query]) => `${path}?${query}`),
+  inUrl.map((rest) => `/${rest}`),
+)
+const json = fc.oneof(
+  fc.record({ type, key: fc.oneof(text, fc.integer(), fc.double(), fc.constant(null)) }, { requiredKeys: [] }),
+  fc.anything({ maxDepth: 2 }),
+)
+const body = fc.oneof(
+  fc.constant(undefined),
+  json.map((value) => {
+    try {
+      return JSON.stringify(value)
+    } catch {
+      return '{"type":'
+    }
+  }),
+  text,
+)
+const headers = fc.dictionary(
+  fc.constantFrom(
+    'Content-Type',
+    'Origin',
+    'Referer',
+    'User-Agent',
+    'Range',
+    'CF-Connecting-IP',
+    'DNT',
+    'If-None-Match',
+    'Accept',
+  ),
+  fc.oneof(
+    fc.constantFrom(
+      'application/json',
+      'text/plain',
+      'null',
+      'https://example.com',
+      'bytes=0-',
+      'bytes=9-',
+      '203.0.113.9',
+      '1',
+      '*',
+    ),
+    fc.stringMatching(/^[\x21-\x7e]{0,20}$/),
+  ),
+  { maxKeys: 4 },
+)
+const method = fc.constantFrom('GET', 'GET', 'POST', 'POST', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PATCH')
+
+type Sent = [method: string, path: string, headers: Record<string, string>, body: string | undefined]
+
+/** Requests with the right method and path, of which often only one thing is wrong. */
+const aimed = fc
+  .tuple(fc.constantFrom(...Object.keys(SETTINGS.COUNTERS)), fc.oneof(fc.constantFrom('a', '/b', '7'), text), headers)
+  .chain(([type, key, headers]) =>
+    fc.constantFrom<Sent>(
+      ['POST', '/hit', { ...headers, 'Content-Type': 'text/plain' }, JSON.stringify({ type, key })],
+      ['POST', `/hit?type=${type}&key=${encode(key)}`, headers, undefined],
+      ['GET', `/hit.gif?type=${type}&key=${encode(key)}`, headers, undefined],
+      ['GET', `/d/${type}/${encode(key)}`, headers, undefined],
+      ['GET', `/badge/${type}/${encode(key)}.svg?label=${encode(key)}`, headers, undefined],
+      ['GET', `/v1/counters/${type}/${encode(key)}`, headers, undefined],
+    ),
+  )
+const request: fc.Arbitrary<Sent> = fc.oneof(fc.tuple(method, path, headers, body), aimed)
+
+let sent = 0
+let counted = 0
+
+async function send(method: string, path: string, headers: Record<string, string>, body: string | undefined) {
+  let url: URL
+  try {
+    url = new URL(`http://counter.test${path}`)
+  } catch {
+    // No client can send this.
+    return
+  }
+  if (url.host !== 'counter.test') return
+  sent++
+  const takesBody = method !== 'GET' && method !== 'HEAD' && body !== undefined
+  const response = await worker.fetch(url.href.slice('http://counter.test'.length), {
+    method,
+    headers,
+    ...(takesBody && { body: body.toWellFormed() }),
+  })
+  const text = new TextDecoder().decode(await response.arrayBuffer())
+  const answer = { method, path, status: response.status, headers: Object.fromEntries(response.headers), text }
+  if (response.headers.get('X-Hit') === 'counted') counted++
+  // Refusing is fine. Failing is not.
+  if (response.status >= 500) throw new Error(`a 5xx: ${JSON.stringify(answer)}`)
+  const contentType = response.headers.get('Content-Type') ?? ''
+  if (contentType !== 'application/json' && text.includes(MARK)) throw new Error(`reflected: ${JSON.stringify(answer)}`)
+  if (/html/.test(contentType) && response.status >= 400)
+    throw new Error(`a page for an error: ${JSON.stringify(answer)}`)
+  const location = response.headers.get('Location')
+  if (location !== null && !location.startsWith(BASE) && !/^\/files\/[^/\\]/.test(location)) {
+    throw new Error(`sent elsewhere: ${JSON.stringify(answer)}`)
+  }
+  if (response.headers.has('X-Evil')) throw new Error(`a header of the visitor's: ${JSON.stringify(answer)}`)
+}
+
+it(`${REQUESTS} hostile requests cause no server error, no foreign redirect and no invalid row`, {
+  timeout: 600_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(request, { minLength: AT_ONCE, maxLength: AT_ONCE }), async (requests) => {
+      await Promise.all(requests.map((request) => send(...request)))
+    }),
+    { numRuns: REQUESTS / AT_ONCE, endOnFailure: true },
+  )
+  expect(sent).toBeGreaterThan(0.95 * REQUESTS)
+  expect(counted).toBeGreaterThan(1_000)
+  const { rows } = await db.execute(
+    `SELECT record_type, record_id, CAST(SUM(count) AS CHAR) AS count, MIN(count) AS least, CAST(MAX(name) AS CHAR) AS name
+     FROM slotted_counters LEFT JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id`,
+  )
+  let sum = 0
+  for (const { record_type, record_id, count, least, name } of rows) {
+    sum += Number(count)
+    const recordType = Number(record_type)
+    const recordId = BigInt(String(record_id))
+    expect(RECORD_TYPES).toContain(recordType)
+    expect(Number(least)).toBeGreaterThan(0)
+    const key = recordType === NUMBERS ? 'integer' : 'string'
+    // The name is a valid key, and the row is that of its counter.
+    const counter = await addressOfKey(
+      { recordType, key },
+      key === 'string' ? String(name) : String(numberOf(recordId)),
+    )
+    expect(counter.recordId).toBe(recordId)
+  }
+  // Visits of one visitor that arrive at the same time may all be answered "counted", and count once.
+  expect(sum).toBeLessThanOrEqual(counted)
+  expect(sum).toBeGreaterThan(0)
+})

@@ -1,0 +1,219 @@
+import { env } from 'cloudflare:workers'
+import { serializeSigned } from 'hono/utils/cookie'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { readConfig } from '../../../src/config/config.ts'
+import { sessionSecret } from '../../../src/http/session.ts'
+import { freshDatabase } from '../../harness/database.ts'
+import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { TestWorker, TOKEN } from '../../harness/worker.ts'
+
+const NAME = 'session-80'
+const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
+
+let url: string
+let worker: TestWorker
+beforeAll(async () => {
+  url = (await freshDatabase()).url
+  worker = new TestWorker(url, PRIVATE)
+})
+
+/** A cookie as the Worker makes it, with a value and a secret of our choice. */
+function forge(value: string, secret: string): Promise<string> {
+  return serializeSigned(NAME, value, secret)
+}
+
+const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
+const secretOf = (overrides = {}) =>
+  sessionSecret(readConfig({ ...env, DATABASE_URL: url, API_TOKEN: TOKEN, ...overrides }), 'counter.test')
+
+/** The status of a request for a private counter with a cookie. */
+const ask = async (cookie: string, to = worker) =>
+  (await to.fetch('/v1/counters/invoice/a', { headers: { Cookie: cookie } })).status
+
+describe('Signing in', () => {
+  it('with the token sets a cookie that scripts cannot read, for twelve hours, and redirects', async () => {
+    const response = await signIn(worker, TOKEN)
+    expect([response.status, response.headers.get('Location')]).toEqual([303, '/'])
+    const set = response.headers.get('Set-Cookie')!
+    expect(set).toMatch(/^session-80=\d+\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(set).not.toContain(TOKEN)
+    expect(await ask(set.split(';')[0]!)).toBe(200)
+  })
+
+  it('over HTTPS binds the cookie to the host', async () => {
+    const { status, headers } = await worker.fetchAt('https://counter.test', '/login', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
+      body: `token=${TOKEN}`,
+    })
+    expect(status).toBe(303)
+    expect(headers.get('Set-Cookie')).toMatch(
+      /^__Host-session=\d+\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    )
+  })
+
+  it.each(['', 'wrong', TOKEN.slice(0, -1), `${TOKEN}x`, TOKEN.toUpperCase(), '\0', 'é'.repeat(300)])(
+    'with %j is refused on a page that gives the reason, without a cookie',
+    async (token) => {
+      const response = await signIn(worker, token)
+      expect(response.status).toBe(401)
+      expect(response.headers.get('Set-Cookie')).toBeNull()
+      expect(response.headers.get('Content-Type')).toContain('text/html')
+      const page = await response.text()
+      expect(page).toContain('That is not this Worker’s API token.')
+      if (token.length > 1) expect(page).not.toContain(token)
+    },
+  )
+
+  it.each([
+    ['no body', '', 401],
+    ['a JSON body', '{"token":"a"}', 401],
+    ['a malformed body', '%%%&&==&token', 401],
+    ['a huge body', `token=${'x'.repeat(20_000)}`, 413],
+  ])('with %s is a client error', async (_, body, status) => {
+    const response = await worker.fetch('/login', { method: 'POST', headers: SAME_SITE, body })
+    expect(response.status).toBe(status)
+    expect(response.headers.get('Set-Cookie')).toBeNull()
+  })
+
+  it('redirects to the requested page, and to no other site', async () => {
+    for (const counter of [
+      '/counter?type=page_view&key=%2Fa%20b',
+      '/counter?type=page_view&key=/blog/a,b:c',
+      '/?type=invoice',
+    ]) {
+      expect((await signIn(worker, TOKEN, { next: counter })).headers.get('Location')).toBe(counter)
+    }
+    for (const next of [
+      '//evil.test',
+      'https://evil.test/',
+      '/\\evil.test',
+      '/@evil.test',
+      '/counter?x\r\nA: b',
+      '/logout',
+      '',
+    ]) {
+      expect((await signIn(worker, TOKEN, { next })).headers.get('Location'), next).toBe('/')
+    }
+  })
+
+  it('from another site is refused', async () => {
+    const foreign: Record<string, string>[] = [
+      { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' },
+      { 'Sec-Fetch-Site': 'same-site', Origin: SAME_SITE.Origin },
+      { Origin: 'https://evil.test' },
+      { Origin: 'null' },
+      {},
+    ]
+    for (const headers of foreign) {
+      const response = await signIn(worker, TOKEN, { headers })
+      expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
+    }
+  })
+
+  it('is limited for each address, if a rate limit is bound', async () => {
+    const limited = new TestWorker(url, { VISITOR_LIMIT: (env as Record<string, unknown>).LIMIT_OF_FIVE })
+    const attempt = (address: string, token = 'wrong') =>
+      signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) statuses.push((await attempt('192.0.2.1')).status)
+    expect(statuses.slice(0, 3)).toEqual([401, 401, 401])
+    expect(statuses.at(-1)).toBe(429)
+    // Nor does the right token help. Otherwise guessing would.
+    expect((await attempt('192.0.2.1', TOKEN)).status).toBe(429)
+    expect((await attempt('192.0.2.2')).status).toBe(401)
+  })
+})
+
+describe('The cookie', () => {
+  it('permits what the token permits: reading, and changing from the dashboard’s own pages', async () => {
+    const headers = { Cookie: await sessionCookie(worker) }
+    expect((await worker.fetch('/v1/status', { headers })).status).toBe(200)
+    const counted = await worker.fetch('/v1/counters/invoice/cookie', {
+      method: 'POST',
+      headers: { ...headers, ...SAME_SITE },
+    })
+    expect(counted.status).toBe(200)
+    expect((await worker.fetch('/v1/rollup', { method: 'POST', headers: { ...headers, ...SAME_SITE } })).status).toBe(
+      200,
+    )
+  })
+
+  it('opens the pages, which are not cached', async () => {
+    for (const path of ['/', '/?type=invoice', '/counter?type=invoice&key=%3Cb%3E']) {
+      const response = await worker.fetch(path, { headers: { Cookie: await sessionCookie(worker) } })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+      expect(await response.text()).toContain('action="/logout"')
+    }
+    expect(await (await worker.fetch('/')).text()).not.toContain('invoice')
+  })
+
+  it('expires after twelve hours, even if the browser still sends it', async () => {
+    const mine = await sessionCookie(worker)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 12 * 3_600_000 - 5_000 })
+    try {
+      expect(await ask(mine)).toBe(200)
+      vi.setSystemTime(Date.now() + 10_000)
+      expect(await ask(mine)).toBe(401)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(await ask(await forge(inSeconds(60), secretOf()))).toBe(200)
+    expect(await ask(await forge(inSeconds(-1), secretOf()))).toBe(401)
+  })
+
+  it('expires when the token changes', async () => {
+    const mine = await sessionCookie(worker)
+    expect(await ask(mine, new TestWorker(url, { ...PRIVATE, API_TOKEN: 'another' }))).toBe(401)
+  })
+
+  it('is not valid on another deployment, even with the same token', async () => {
+    const mine = await sessionCookie(worker)
+    const otherDatabase = new TestWorker(url.replace(/\/\/[^:]+:/, '//other:'), PRIVATE)
+    expect(await ask(mine, otherDatabase)).toBe(401)
+    const there = await worker.fetchAt('http://other.test', '/v1/counters/invoice/a', { headers: { Cookie: mine } })
+    expect(there.status).toBe(401)
+  })
+
+  it('cannot be forged', async () => {
+    const mine = await sessionCookie(worker)
+    const [value = '', signature = ''] = mine.slice(NAME.length + 1).split('.')
+    const attempts = [
+      `${NAME}=${Number(value) + 1}.${signature}`,
+      `${NAME}=${value}`,
+      `${NAME}=${value}.`,
+      `${NAME}=.${signature}`,
+      `${NAME}=`,
+      `${NAME}=${value}.${signature.slice(0, -4)}AAA%3D`,
+      `session=${value}.${signature}`,
+      `__Host-session=${value}.${signature}`,
+      await forge(inSeconds(60), TOKEN),
+      await forge(inSeconds(60), secretOf({ API_TOKEN: 'guess' })),
+      // Signed, but without a valid time.
+      await forge('NaN', secretOf()),
+      await forge('1e99', secretOf()),
+      await forge('', secretOf()),
+      `${NAME}=%E0%A4%A`,
+      `${NAME}=${'9'.repeat(10_000)}.${signature}`,
+    ]
+    for (const attempt of attempts) expect(await ask(attempt), attempt).toBe(401)
+    expect(await ask(mine)).toBe(200)
+  })
+
+  it('does not make up for a wrong token', async () => {
+    const headers = { Cookie: await sessionCookie(worker), Authorization: 'Bearer wrong' }
+    expect((await worker.fetch('/v1/status', { headers })).status).toBe(401)
+  })
+
+  it('is deleted on signing out, which other sites cannot request', async () => {
+    const mine = await sessionCookie(worker)
+    const out = (headers: Record<string, string>) =>
+      worker.fetch('/logout', { method: 'POST', headers: { Cookie: mine, ...headers } })
+    const refused = await out({ 'Sec-Fetch-Site': 'cross-site' })
+    expect([refused.status, refused.headers.get('Set-Cookie')]).toEqual([403, null])
+    const response = await out(SAME_SITE)
+    expect([response.status, response.headers.get('Location')]).toEqual([303, '/'])
+    expect(response.headers.get('Set-Cookie')).toMatch(/^session-80=; Max-Age=0; Path=\//)
+  })
+})

@@ -1,0 +1,287 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { parseSvg } from '../../harness/svg.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+  number: { record_type: 2, public: true, key: 'integer' },
+  secret: { record_type: 3 },
+}
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, { COUNTERS })
+  await worker.api('POST', '/v1/counters/page_view/a', { by: 1_000 })
+  await worker.api('POST', '/v1/rollup')
+  await worker.api('POST', '/v1/counters/page_view/a', { by: 234 })
+  await worker.api('POST', '/v1/counters/number/7', { by: 77 })
+  await worker.api('POST', '/v1/counters/secret/a', { by: 5 })
+})
+
+/** The record type under which the counters of `number` are stored. */
+const NUMBERS = MIXED_TYPES + 2
+
+/** The accessible name of an SVG badge: "label: message". */
+const said = async (response: Response) => {
+  expect(response.headers.get('Content-Type')).toBe('image/svg+xml; charset=utf-8')
+  return parseSvg(await response.text())[0]!.attributes['aria-label']
+}
+const svg = async (path: string) => said(await worker.fetch(`/badge/${path}`))
+const json = async (path: string, headers = {}) => (await worker.fetch(`/badge/${path}`, { headers })).json()
+
+describe('An SVG badge', () => {
+  it('shows the exact count, labelled with its type', async () => {
+    expect(await svg('page_view/a.svg')).toBe('page view: 1,234')
+    expect(await svg('number/7.svg')).toBe('number: 77')
+  })
+
+  it('shows 0 for a counter that was never incremented', async () => {
+    expect(await svg('page_view/never.svg')).toBe('page view: 0')
+    expect(await svg('page_view/never.svg?period=month')).toBe('page view: 0')
+  })
+
+  it('has the requested label, format, style and colors', async () => {
+    expect(await svg('page_view/a.svg?label=Read+%26+seen&compact=true')).toBe('Read & seen: 1.2k')
+    expect(await svg('page_view/a.svg?label=')).toBe('1,234')
+    expect(await svg('page_view/a.svg?style=for-the-badge')).toBe('PAGE VIEW: 1,234')
+    const response = await worker.fetch('/badge/page_view/a.svg?color=123456&label_color=%23321&style=flat-square')
+    const fills = parseSvg(await response.text()).flatMap(({ attributes }) => attributes.fill ?? [])
+    expect(fills).toEqual(expect.arrayContaining(['#123456', '#332211']))
+  })
+
+  it('takes its format from the path, never from the key', async () => {
+    for (const key of ['a.svg', 'v1.2.tar.gz', '/blog/hello.json', '..', 'é/😀.', '.svg', '100%']) {
+      await worker.api('POST', '/v1/increments', { increments: [{ type: 'page_view', key, by: 3 }] })
+      expect(await svg(`page_view/${encodeURIComponent(key)}.svg`)).toBe('page view: 3')
+      expect(await json(`page_view/${encodeURIComponent(key)}.json`)).toMatchObject({ count: 3 })
+    }
+    const plain = await worker.fetch('/badge/page_view/a')
+    expect([plain.status, plain.headers.get('Content-Type')]).toEqual([404, 'application/problem+json'])
+  })
+
+  it('is harmless as a document, and may be embedded and cached', async () => {
+    const { status, headers } = await worker.fetch('/badge/page_view/a.svg')
+    expect([status, Object.fromEntries(headers)]).toMatchObject([
+      200,
+      {
+        'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'cross-origin',
+        'access-control-allow-origin': '*',
+        'cache-control': 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400',
+      },
+    ])
+  })
+
+  it('with HEAD gives only the headers', async () => {
+    const response = await worker.fetch('/badge/page_view/a.svg', { method: 'HEAD' })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.get('Content-Type')).toBe('image/svg+xml; charset=utf-8')
+  })
+})
+
+describe('A JSON badge', () => {
+  it('is what shields.io accepts, and the count', async () => {
+    expect(await json('page_view/a.json')).toEqual({
+      schemaVersion: 1,
+      label: 'page view',
+      message: '1,234',
+      color: 'blue',
+      cacheSeconds: 300,
+      count: 1_234,
+    })
+    expect(await json('page_view/a.json?label=x&color=%23F00&label_color=Red&style=social&compact=true')).toEqual({
+      schemaVersion: 1,
+      label: 'x',
+      message: '1.2k',
+      color: 'f00',
+      labelColor: 'red',
+      style: 'social',
+      cacheSeconds: 300,
+      count: 1_234,
+    })
+  })
+
+  it('contains for shields.io only the fields of its schema', async () => {
+    const response = await worker.fetch('/badge/page_view/a.json', { headers: { 'User-Agent': 'Shields.io/1a2b3c4' } })
+    expect(Object.keys((await response.json()) as object)).toEqual([
+      'schemaVersion',
+      'label',
+      'message',
+      'color',
+      'cacheSeconds',
+    ])
+    expect(response.headers.get('Vary')).toContain('User-Agent')
+  })
+
+  it('contains all digits of the count', async () => {
+    await db.arrange(
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (${NUMBERS}, ${recordIdOf(8n)}, 9007199254740993, 1, NULL)`,
+    )
+    expect(await (await worker.fetch('/badge/number/8.json')).text()).toContain('"count":9007199254740993}')
+  })
+})
+
+describe('A badge of a period', () => {
+  it('shows what was counted in the period, rolled up or not', async () => {
+    const key = 4_711n
+    const recordId = recordIdOf(key)
+    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString().slice(0, 13).replace('T', ' ')
+    const rows = [2, 48, 20 * 24, 50 * 24].map(
+      (hours, at) => `(${NUMBERS}, ${recordId}, '${ago(hours)}:00:00', ${10 ** at})`,
+    )
+    await db.arrange(
+      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join(', ')}`,
+    )
+    await db.arrange(
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, DATE(period_start), count FROM counter_history WHERE record_id = ${recordId}`,
+    )
+    await db.arrange(
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (${NUMBERS}, ${recordId}, 1111, 1, NULL)`,
+    )
+    await worker.api('POST', `/v1/counters/number/${key}`, { by: 20_000 })
+    const counts = ['day', 'week', 'month', 'all'].map(
+      async (period) => ((await json(`number/${key}.json?period=${period}`)) as { count: number }).count,
+    )
+    expect(await Promise.all(counts)).toEqual([20_001, 20_011, 20_111, 21_111])
+    expect(await svg(`number/${key}.svg?period=week`)).toBe('number: 20,011')
+  })
+})
+
+describe('An unchanged badge', () => {
+  it.each(['svg', 'json'])('is answered 304 until the count or the look changes: %s', async (format) => {
+    const path = `/badge/page_view/etag.${format}`
+    const first = await worker.fetch(path)
+    const ask = (path: string, method = 'GET') =>
+      worker.fetch(path, { method, headers: { 'If-None-Match': first.headers.get('ETag')! } })
+    for (const unchanged of [await ask(path), await ask(path, 'HEAD')]) {
+      expect([unchanged.status, await unchanged.text()]).toEqual([304, ''])
+      expect(unchanged.headers.get('ETag')).toBe(first.headers.get('ETag'))
+      expect(unchanged.headers.get('Cache-Control')).toBe(first.headers.get('Cache-Control'))
+      expect(unchanged.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    }
+    expect((await ask(`${path}?label=other`)).status).toBe(200)
+    await worker.hit('page_view', 'etag')
+    expect((await ask(path)).status).toBe(200)
+  })
+})
+
+describe('An error of a badge', () => {
+  const CASES: [string, string, number, string][] = [
+    ['an unknown type', 'nope/a', 404, 'not found'],
+    ['a type that is not public', 'secret/a', 404, 'not found'],
+    ['an object method as a type', 'constructor/a', 404, 'not found'],
+    ['slashes in a key', 'page_view/blog/hello', 404, 'write / in the key as %2F'],
+    ['no key', 'page_view/', 422, 'key must not be empty'],
+    ['a key that is not UTF-8', 'page_view/%ff', 400, 'key is not percent-encoded UTF-8'],
+    ['a stray percent sign', 'page_view/50%', 400, 'key is not percent-encoded UTF-8'],
+    ['a key of 513 bytes', `page_view/${'x'.repeat(513)}`, 422, 'key must have at most 512 bytes of UTF-8, not 513'],
+    [
+      'a word as an integer key',
+      'number/abc',
+      422,
+      'key must be a decimal number from 0 to 18446744073709551615 without leading zeros',
+    ],
+    ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'query is not percent-encoded UTF-8'],
+    ['an unknown parameter', 'page_view/a?logo=x', 422, 'unknown parameter'],
+    ['object properties as parameters', 'page_view/a?__proto__=x&constructor=y', 422, 'unknown parameter'],
+    ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label may be given once'],
+    [
+      'a label of 81 characters',
+      `page_view/a?label=${'x'.repeat(81)}`,
+      422,
+      'label must have at most 80 characters, none of them a control character',
+    ],
+    [
+      'a control character',
+      'page_view/a?label=%01',
+      422,
+      'label must have at most 80 characters, none of them a control character',
+    ],
+    [
+      'an invalid color',
+      'page_view/a?color=url(%23x)',
+      422,
+      'color must be a color name such as "blue", or 3 or 6 hexadecimal digits',
+    ],
+    [
+      'an invalid label color',
+      'page_view/a?label_color=',
+      422,
+      'label_color must be a color name such as "blue", or 3 or 6 hexadecimal digits',
+    ],
+    ['an invalid period', 'page_view/a?period=year', 422, 'period must be one of all, day, week, month'],
+    ['compact that is neither true nor false', 'page_view/a?compact=1', 422, 'compact must be true or false'],
+  ]
+
+  it.each(CASES)('is shown in the badge: %s', async (_, path, status, message) => {
+    const [pathname, query] = path.split('?')
+    const at = (format: string) => `/badge/${pathname}.${format}${query === undefined ? '' : `?${query}`}`
+    const image = await worker.fetch(at('svg'))
+    expect([image.status, await said(image)]).toEqual([status, `counter: ${message}`])
+    expect(image.headers.get('Cache-Control')).toBe('public, max-age=60')
+    expect(image.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
+    const endpoint = await worker.fetch(at('json'))
+    expect([endpoint.status, endpoint.headers.get('Access-Control-Allow-Origin')]).toEqual([status, '*'])
+    expect(await endpoint.json()).toEqual({
+      schemaVersion: 1,
+      label: 'counter',
+      message,
+      color: 'red',
+      isError: true,
+      cacheSeconds: 300,
+    })
+  })
+
+  it('lists the styles, which differ between SVG and JSON', async () => {
+    expect(await svg('page_view/a.svg?style=social')).toBe(
+      'counter: style must be one of flat, flat-square, for-the-badge',
+    )
+    expect(await json('page_view/a.json?style=3d')).toMatchObject({ message: expect.stringContaining('social') })
+  })
+
+  it('is a problem document for other methods', async () => {
+    const response = await worker.fetch('/badge/page_view/a.svg', { method: 'POST' })
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  })
+})
+
+describe('Without a database', () => {
+  it.each(['', '?period=day'])('a badge says that it is unavailable, and is not cached%s', async (query) => {
+    const away = await freshDatabase()
+    await away.behave({ faults: [{ action: 'error', errno: 2003, times: 1_000 }] })
+    const blind = new TestWorker(away.url, { COUNTERS })
+    const image = await blind.fetch(`/badge/page_view/a.svg${query}`)
+    expect([image.status, await said(image)]).toEqual([503, 'counter: unavailable'])
+    expect([image.headers.get('Cache-Control'), image.headers.get('Retry-After')]).toEqual(['no-store', '5'])
+    const endpoint = await blind.fetch(`/badge/page_view/a.json${query}`)
+    expect([endpoint.status, endpoint.headers.get('Cache-Control')]).toEqual([503, 'no-store'])
+    expect(await endpoint.json()).toMatchObject({ message: 'unavailable', isError: true })
+  })
+})
+
+describe('Requesting a badge', () => {
+  it('changes no row, for known and unknown keys', async () => {
+    const rows = async () =>
+      Promise.all(
+        ['slotted_counters', 'counter_totals', 'counter_history', 'counter_names'].map(
+          async (table) => (await db.execute(`SELECT * FROM ${table} ORDER BY 1, 2, 3`)).rows,
+        ),
+      )
+    const before = await rows()
+    for (const format of ['svg', 'json']) {
+      for (const key of ['a', 'never-seen', 'x'.repeat(600)]) {
+        for (const period of ['all', 'day', 'week', 'month']) {
+          const response = await worker.fetch(`/badge/page_view/${key}.${format}?period=${period}`)
+          expect(response.headers.has('X-Hit')).toBe(false)
+        }
+      }
+    }
+    const statements = await db.recording(() => worker.fetch('/badge/page_view/unseen.svg?period=week'))
+    expect(statements.map(({ sql }) => sql.slice(0, 6))).toEqual(['SELECT'])
+    expect(await rows()).toEqual(before)
+  })
+})

@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../../harness/database.ts'
+import { SAME_SITE, sessionCookie } from '../../harness/sign-in.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
+
+let worker: TestWorker
+beforeAll(async () => {
+  worker = new TestWorker((await freshDatabase()).url, PRIVATE)
+})
+
+describe('The pages', () => {
+  const POLICY =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+  it('allow only their own files, and no frames', async () => {
+    const mine = await sessionCookie(worker)
+    for (const [path, init] of [
+      ['/', {}],
+      ['/', { headers: { Cookie: mine } }],
+      ['/counter?type=page_view&key=a', { headers: { Cookie: mine } }],
+      ['/login', { method: 'POST', headers: SAME_SITE, body: 'token=wrong' }],
+    ] as const) {
+      const { headers } = await worker.fetch(path, init)
+      expect(headers.get('Content-Security-Policy')).toBe(POLICY)
+      expect(headers.get('X-Frame-Options')).toBe('DENY')
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+    }
+  })
+
+  it('contain no inline script or style, for any key', async () => {
+    const key = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;\u202e\0`
+    const response = await worker.fetch(`/counter?type=page_view&key=${encodeURIComponent(key)}`, {
+      headers: { Cookie: await sessionCookie(worker) },
+    })
+    const page = await response.text()
+    expect(page).not.toMatch(/<script>|<img src=x|style=|<style/)
+    expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(page.match(/<script/g)).toHaveLength(1)
+  })
+
+  it('redirect to the overview if there is no such page', async () => {
+    const headers = { Cookie: await sessionCookie(worker) }
+    for (const path of ['/?type=nope', '/counter', '/counter?type=page_view', '/counter?type=nope&key=a']) {
+      const response = await worker.fetch(path, { headers })
+      expect([response.status, response.headers.get('Location')], path).toEqual([302, '/'])
+    }
+    for (const path of [
+      '/?type=%',
+      '/counter?type=page_view&key=%ff%',
+      `/counter?type=page_view&key=${'x'.repeat(8_000)}`,
+    ]) {
+      expect((await worker.fetch(path, { headers })).status, path).toBeLessThan(400)
+    }
+  })
+
+  it('need no database', async () => {
+    const dead = new TestWorker('http://user:password@127.0.0.1:9', PRIVATE)
+    const mine = await sessionCookie(dead)
+    expect((await dead.fetch('/', { headers: { Cookie: mine } })).status).toBe(200)
+  })
+
+  it('load files that browsers may cache for a year', async () => {
+    const page = await (await worker.fetch('/')).text()
+    const paths = [...page.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path!)
+    expect(paths.map((path) => path.replace(/.*\./, '')).sort()).toEqual(['css', 'js'])
+    for (const path of paths) {
+      const { status, headers } = await worker.fetch(path)
+      expect(status).toBe(200)
+      expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+      expect(headers.get('Content-Type')).toMatch(/^text\/(css|javascript); charset=utf-8$/)
+    }
+    expect((await worker.fetch('/dashboard/000000000000.js')).status).toBe(404)
+  })
+})

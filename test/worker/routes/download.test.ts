@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const BASE = 'https://files.example.com/dist/'
+const SETTINGS = {
+  COUNTERS: {
+    download: { record_type: 1, public: true, redirect_to: BASE },
+    every: { record_type: 2, public: true, redirect_to: '/files/', dedupe_seconds: 0, count_bots: true },
+    number: { record_type: 3, key: 'integer', public: true, redirect_to: BASE },
+    page_view: { record_type: 4, public: true, allowed_origins: ['*'] },
+  },
+}
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
+let db: TestDatabase
+let worker: TestWorker
+let visitors = 0
+beforeEach(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, SETTINGS)
+})
+
+/** Downloads as a new visitor, unless the headers name an address. */
+async function download(path: string, headers: Record<string, string> = {}, method = 'GET', on = worker) {
+  const response = await on.fetch(`/d/${path}`, {
+    method,
+    headers: { 'User-Agent': BROWSER, 'CF-Connecting-IP': `203.0.113.${visitors++ % 250}`, ...headers },
+  })
+  await response.arrayBuffer()
+  return {
+    status: response.status,
+    location: response.headers.get('Location'),
+    said: response.headers.get('X-Hit'),
+    caching: response.headers.get('Cache-Control'),
+  }
+}
+/** All counts, by name. */
+async function counted(): Promise<Record<string, string>> {
+  const { rows } = await db.execute(
+    `SELECT CAST(name AS CHAR) AS name, CAST(SUM(count) AS CHAR) AS count FROM slotted_counters
+     JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id, name`,
+  )
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count])) as Record<string, string>
+}
+
+describe('A download', () => {
+  it('is counted under its path, and redirected to the file', async () => {
+    expect(await download('download/v1/app-1.0.tar.gz')).toEqual({
+      status: 302,
+      location: `${BASE}v1/app-1.0.tar.gz`,
+      said: 'counted',
+      caching: 'no-store',
+    })
+    expect(await counted()).toEqual({ 'v1/app-1.0.tar.gz': '1' })
+  })
+
+  it('counts under the same key with encoded slashes', async () => {
+    for (const path of ['v1/a%20b.zip', 'v1%2Fa%20b.zip', 'v1%2fa b.zip']) {
+      expect(await download(`download/${path}`)).toMatchObject({ location: `${BASE}v1/a%20b.zip`, said: 'counted' })
+    }
+    expect(await counted()).toEqual({ 'v1/a b.zip': '3' })
+  })
+
+  it('may be redirected to the same host', async () => {
+    expect(await download('every/a.zip')).toMatchObject({ status: 302, location: '/files/a.zip', said: 'counted' })
+  })
+
+  it('ignores the query', async () => {
+    expect(await download('download/a.zip?to=https://evil.example/')).toMatchObject({ location: `${BASE}a.zip` })
+    expect(await counted()).toEqual({ 'a.zip': '1' })
+  })
+
+  it.each([
+    ['HEAD', {}, 'ignored; reason=head'],
+    ['GET', { Range: 'bytes=1024-' }, 'ignored; reason=range'],
+    ['GET', { Range: 'bytes=-5' }, 'ignored; reason=range'],
+    ['GET', { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' }, 'ignored; reason=bot'],
+    ['GET', { 'Sec-Purpose': 'prefetch;prerender' }, 'ignored; reason=prefetch'],
+    ['GET', { 'X-Moz': 'prefetch' }, 'ignored; reason=prefetch'],
+    ['GET', { Purpose: 'preview' }, 'ignored; reason=prefetch'],
+    ['GET', { Range: 'bytes=0-1023' }, 'counted'],
+    ['GET', { Range: 'nonsense' }, 'counted'],
+    ['GET', { 'User-Agent': 'curl/8.5.0' }, 'counted'],
+    ['GET', { 'User-Agent': 'Wget/1.21.3' }, 'counted'],
+  ])('by %s with %j is redirected: %s', async (method, headers, said) => {
+    expect(await download('download/a.zip', headers as Record<string, string>, method)).toMatchObject({
+      status: 302,
+      location: `${BASE}a.zip`,
+      said,
+    })
+    expect(await counted()).toEqual(said === 'counted' ? { 'a.zip': '1' } : {})
+  })
+
+  it('counts a visitor once within 30 seconds, in any isolate', async () => {
+    const visitor = { 'CF-Connecting-IP': '198.51.100.7' }
+    const other = new TestWorker(db.url, SETTINGS)
+    const said = []
+    for (const on of [worker, worker, other]) said.push((await download('download/a.zip', visitor, 'GET', on)).said)
+    // It counts twice if a window ends between the requests. All of them are redirected.
+    expect(said.filter((one) => one === 'counted' || one === 'ignored; reason=duplicate').length).toBe(3)
+    expect(Number((await counted())['a.zip'])).toBeLessThanOrEqual(2)
+    expect(said).toContain('counted')
+  })
+
+  it('counts every time, bots included, if its type is configured so', async () => {
+    const bot = { 'CF-Connecting-IP': '198.51.100.7', 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' }
+    for (let i = 0; i < 3; i++) expect((await download('every/a.zip', bot)).said).toBe('counted')
+    expect(await counted()).toEqual({ 'a.zip': '3' })
+  })
+
+  it.each([
+    ['download//evil.example/a', 404, 'not_found'],
+    ['download/%2F%2Fevil.example', 404, 'not_found'],
+    ['download/a/%2e%2e%2f%2e%2e%2fb', 404, 'not_found'],
+    ['download/..%5C..%5Cb', 404, 'not_found'],
+    ['download/a%0d%0aSet-Cookie:%20x', 404, 'not_found'],
+    ['download/a%00b', 404, 'not_found'],
+    ['download/a//', 404, 'not_found'],
+    ['download/', 404, 'not_found'],
+    ['download/%', 400, 'malformed_key'],
+    ['download/%ff', 400, 'malformed_key'],
+    [`download/${'x'.repeat(513)}`, 422, 'invalid_request'],
+    ['number/abc', 422, 'invalid_request'],
+    ['page_view/a', 404, 'not_found'],
+    ['nothing/a', 404, 'unknown_type'],
+    ['__proto__/a', 404, 'unknown_type'],
+  ])('of /d/%s is refused without a redirect', async (path, status, code) => {
+    const response = await worker.fetch(`/d/${path}`, { headers: { 'User-Agent': BROWSER } })
+    expect([response.status, response.headers.get('Location')]).toEqual([status, null])
+    expect(await response.json()).toMatchObject({ code })
+    expect(response.headers.get('X-Hit')).toMatch(/^ignored; reason=/)
+    expect(await counted()).toEqual({})
+  })
+
+  it.each(['POST', 'PUT', 'DELETE'])('is not allowed by %s', async (method) => {
+    expect((await worker.fetch('/d/download/a.zip', { method })).status).toBe(405)
+  })
+
+  it('is redirected if counting fails, and does not wait for it long', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 1146, times: 100 }] })
+    expect(await download('download/a.zip')).toMatchObject({ status: 302, location: `${BASE}a.zip` })
+    await db.behave({ faults: [{ action: 'hang-answer', match: 'INSERT INTO slotted' }] })
+    expect(await download('download/b.zip')).toMatchObject({ status: 302, said: 'unknown' })
+    await db.behave()
+    // It was redirected before its outcome was known, and did count.
+    const reading = await worker.fetch('/v1/counters/download/b.zip')
+    expect(await reading.json()).toMatchObject({ count: 1 })
+  })
+
+  it('of any path is redirected below the base or not at all, without a server error', {
+    timeout: 300_000,
+  }, async () => {
+    const piece = fc.constantFrom(
+      ...[
+        'a',
+        'b.zip',
+        '..',
+        '.',
+        '%2e%2e',
+        '%2f',
+        '%5c',
+        '\\',
+        '//',
+        '@',
+        ':',
+        '%00',
+        '%0d%0a',
+        '%',
+        '%ff',
+        ' ',
+        ';',
+        '<script>',
+      ],
+      ...['https:', 'evil.example', '%E2%80%AE', '😀', '%F0%9F%98%80', "'", '"', '&', '+', '~', '%25', '%252e%252e'],
+    )
+    const path = fc
+      .array(piece, { minLength: 1, maxLength: 6 })
+      .chain((parts) => fc.constantFrom('', '/', '%2F').map((separator) => parts.join(separator)))
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('download', 'every', 'number', 'nothing'), path, async (type, rest) => {
+        const { status, location } = await download(`${type}/${rest}`, {}, 'HEAD')
+        expect(status).toBeLessThan(500)
+        if (location === null) return
+        expect(status).toBe(302)
+        const base = type === 'every' ? 'http://counter.test/files/' : BASE
+        expect(new URL(location, 'http://counter.test').href.startsWith(base)).toBe(true)
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(await counted()).toEqual({})
+  })
+})

@@ -1,0 +1,153 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { logged } from '../../harness/logged.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+      secret: { record_type: 3 },
+    },
+  })
+})
+const read = async (type: string, key: string) => {
+  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+it('These tests run in workerd', () => {
+  expect(navigator.userAgent).toBe('Cloudflare-Workers')
+})
+
+describe('POST /hit', () => {
+  it('counts one, reports that in X-Hit, and needs no token', async () => {
+    const response = await worker.hit('page_view', '/blog/hello')
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    expect(await read('page_view', '/blog/hello')).toEqual({
+      type: 'page_view',
+      key: '/blog/hello',
+      count: 1,
+      total: 0,
+      pending: 1,
+      rolledUpAt: null,
+    })
+  })
+
+  it('accepts JSON sent as text/plain, which needs no preflight', async () => {
+    const body = JSON.stringify({ type: 'page_view', key: '/beacon' })
+    const response = await worker.fetch('/hit', { method: 'POST', body, headers: { Origin: 'https://any.example' } })
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    expect(await read('page_view', '/beacon')).toMatchObject({ count: 1 })
+  })
+
+  it('counts only for the allowed origins of a type, and gives the reason otherwise', async () => {
+    const from = (headers: Record<string, string>) => worker.hit('issue', '42', headers)
+    expect((await from({ Origin: 'https://example.com' })).headers.get('X-Hit')).toBe('counted')
+    expect((await from({ Referer: 'https://example.com/page' })).headers.get('X-Hit')).toBe('counted')
+    for (const headers of [
+      {},
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+      { Referer: 'https://example.com.evil/' },
+    ]) {
+      const response = await from(headers)
+      expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'ignored; reason=origin'])
+    }
+    expect((await worker.hit('secret', 'x', { Origin: 'https://example.com' })).headers.get('X-Hit')).toBe(
+      'ignored; reason=origin',
+    )
+    expect(await read('issue', '42')).toMatchObject({ count: 2 })
+  })
+
+  it('answers a preflight', async () => {
+    const response = await worker.fetch('/hit', {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://example.com',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type',
+      },
+    })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('Access-Control-Allow-Methods')).toBe('POST')
+  })
+})
+
+describe('GET /hit.gif', () => {
+  const pixel = (query: string, headers: Record<string, string> = {}, on = worker) =>
+    on.fetch(`/hit.gif${query}`, { headers })
+  /** Checks that a response is an image that browsers show but do not cache. Returns its X-Hit. */
+  const said = async (response: Response) => {
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'image/gif'])
+    expect(response.headers.get('Cache-Control')).toContain('no-store')
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    // GIF89a, one pixel wide and high, up to the trailer.
+    expect([...bytes.subarray(0, 10)]).toEqual([0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 1, 0, 1, 0])
+    expect(bytes.at(-1)).toBe(0x3b)
+    return response.headers.get('X-Hit')
+  }
+
+  it('counts one for any key, and is one transparent pixel', async () => {
+    for (const key of ['/pixel', 'a b&c=d+e%', '★']) {
+      const query = `?type=page_view&key=${encodeURIComponent(key)}`
+      expect(await said(await pixel(query))).toBe('counted')
+      expect(await said(await pixel(query))).toBe('counted')
+      expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+    }
+  })
+
+  it('accepts integer keys, and counts only for the allowed origins of a type', async () => {
+    const query = '?type=issue&key=4711'
+    expect(await said(await pixel(query, { Referer: 'https://example.com/page' }))).toBe('counted')
+    expect(await said(await pixel(query, { Referer: 'https://evil.example/' }))).toBe('ignored; reason=origin')
+    expect(await said(await pixel(query))).toBe('ignored; reason=origin')
+    expect(await read('issue', '4711')).toMatchObject({ count: 1 })
+  })
+
+  it('does not count a HEAD request', async () => {
+    const response = await worker.fetch('/hit.gif?type=page_view&key=/head', { method: 'HEAD' })
+    expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'ignored; reason=head'])
+    expect(await read('page_view', '/head')).toMatchObject({ count: 0 })
+  })
+
+  it.each([
+    ['no parameters', '', 'ignored; reason=invalid_request'],
+    ['no key', '?type=page_view', 'ignored; reason=invalid_request'],
+    ['no type', '?key=/a', 'ignored; reason=invalid_request'],
+    ['an unknown type', '?type=nope&key=/a', 'ignored; reason=type'],
+    ['two keys', '?type=page_view&key=/a&key=/b', 'ignored; reason=invalid_request'],
+    ['an unknown parameter', '?type=page_view&key=/a&by=2', 'ignored; reason=invalid_request'],
+    ['an empty key', '?type=page_view&key=', 'ignored; reason=invalid_request'],
+    ['a key that is too long', `?type=page_view&key=${'x'.repeat(513)}`, 'ignored; reason=invalid_request'],
+    ['a key that is not a number', '?type=issue&key=007', 'ignored; reason=invalid_request'],
+    ['a query that is not UTF-8', '?type=page_view&key=%ff', 'ignored; reason=malformed_query'],
+  ])('with %s counts nothing, logs nothing, gives the reason, and is still an image', async (_, query, reason) => {
+    const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
+    const lines = await logged(async () => {
+      expect(await said(await pixel(query))).toBe(reason)
+    })
+    expect(lines).toEqual([])
+    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(before)
+  })
+
+  it.each([
+    ['does not answer', 2003, 'ignored; reason=database_unavailable'],
+    ['lost the connection', 2013, 'unknown'],
+    ['has no tables', 1146, 'ignored; reason=database_not_ready'],
+    ['refuses the credentials', 1045, 'ignored; reason=database_unavailable'],
+    ['cannot store a larger count', 1264, 'ignored; reason=count_out_of_range'],
+  ])('is still an image if the database %s', async (_, errno, reason) => {
+    // A new isolate, because the failures open its circuit breaker.
+    const other = new TestWorker(db.url, { COUNTERS: worker.env.COUNTERS })
+    await db.behave({ faults: [{ action: 'error', errno, match: '^INSERT', times: 100 }] })
+    const response = await pixel('?type=page_view&key=/pixel', {}, other)
+    await db.behave()
+    expect(await said(response)).toBe(reason)
+  })
+})

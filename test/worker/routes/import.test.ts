@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MIXED_TYPES } from '../../../src/counters/integer-key.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+let requests = 0
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true },
+      issue: { record_type: 2, key: 'integer' },
+    },
+  })
+})
+const bring = (counters: unknown, key = `key ${requests++}`) =>
+  worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': key })
+const count = async (key: string) => {
+  const response = await worker.fetch(`/v1/counters/page_view/${encodeURIComponent(key)}`)
+  return ((await response.json()) as { count: number }).count
+}
+const adjustments = () => db.number('SELECT COUNT(*) FROM counter_adjustments')
+
+describe('POST /v1/imports', () => {
+  it('adds counts with and without days, once for each Idempotency-Key', async () => {
+    const rows = [
+      { type: 'page_view', key: '/old', count: 7, day: '2026-11-01' },
+      { type: 'page_view', key: '/old', count: 3 },
+      { type: 'issue', key: 42, count: '9007199254740993' },
+      { type: 'issue', key: '42', count: -1, day: '1970-01-01' },
+    ]
+    for (let i = 0; i < 3; i++) {
+      const response = await bring(rows, 'from the old counter')
+      expect([response.status, await response.json()]).toEqual([200, { imported: 4 }])
+    }
+    expect(await count('/old')).toBe(10)
+    expect(await db.number(`SELECT count FROM counter_totals WHERE record_type = ${MIXED_TYPES + 2}`)).toBe(
+      9_007_199_254_740_992n,
+    )
+    await bring(rows)
+    expect(await count('/old')).toBe(20)
+  })
+
+  it('accepts today and refuses tomorrow', async () => {
+    const day = (after: number) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10)
+    expect((await bring([{ type: 'page_view', key: 'today', count: 1, day: day(0) }])).status).toBe(200)
+    expect((await bring([{ type: 'page_view', key: 'today', count: 1, day: day(1) }])).status).toBe(422)
+  })
+
+  it('names every invalid row by index and field, and imports nothing', async () => {
+    const before = await adjustments()
+    const response = await bring([
+      { type: 'page_view', key: 'fine', count: 1 },
+      { type: 'nope', key: 'a', count: 1 },
+      { type: 'page_view', key: '', count: 1 },
+      { type: 'issue', key: '007', count: 1, day: '2999-01-01' },
+      { type: 'page_view', key: 'a', count: 1, day: '1969-12-31' },
+      { type: 'page_view', key: 'x'.repeat(513), count: 1 },
+    ])
+    expect(response.status).toBe(422)
+    const { errors } = (await response.json()) as { errors: { field: string }[] }
+    expect(errors.map(({ field }) => field)).toEqual([
+      'counters.1.type',
+      'counters.2.key',
+      'counters.3.day',
+      'counters.3.key',
+      'counters.4.day',
+      'counters.5.key',
+    ])
+    expect(await adjustments()).toBe(before)
+  })
+
+  it.each([
+    ['a missing list', {}],
+    ['an empty list', { counters: [] }],
+    ['too many rows', { counters: Array(1_001).fill({ type: 'page_view', key: 'a', count: 1 }) }],
+    ['a row that is not an object', { counters: [5] }],
+    ['a missing count', { counters: [{ type: 'page_view', key: 'a' }] }],
+    ['a fraction', { counters: [{ type: 'page_view', key: 'a', count: 0.5 }] }],
+    ['a number beyond 2^53', { counters: [{ type: 'page_view', key: 'a', count: 2 ** 60 }] }],
+    ['a count beyond 64 bits', { counters: [{ type: 'page_view', key: 'a', count: '9223372036854775808' }] }],
+    ['a count in words', { counters: [{ type: 'page_view', key: 'a', count: 'five' }] }],
+    ['a day that does not exist', { counters: [{ type: 'page_view', key: 'a', count: 1, day: '2026-02-30' }] }],
+    ['a time instead of a day', { counters: [{ type: 'page_view', key: 'a', count: 1, day: '2026-02-03T10:00:00Z' }] }],
+    ['an unknown field', { counters: [{ type: 'page_view', key: 'a', count: 1, month: '2026-02' }] }],
+  ])('refuses %s', async (_, body) => {
+    const before = await adjustments()
+    const response = await worker.api('POST', '/v1/imports', body, { 'Idempotency-Key': 'refused' })
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'invalid_request' }),
+    ])
+    expect(await adjustments()).toBe(before)
+  })
+
+  it('needs the token and an Idempotency-Key', async () => {
+    const body = { counters: [{ type: 'page_view', key: 'a', count: 1 }] }
+    expect((await worker.fetch('/v1/imports', { method: 'POST', body: JSON.stringify(body) })).status).toBe(401)
+    const response = await worker.api('POST', '/v1/imports', body)
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ errors: [{ field: 'Idempotency-Key', message: expect.stringContaining('header') }] }),
+    ])
+  })
+
+  it('is refused as a whole if a counter would leave 64 bits', async () => {
+    const largest = '9223372036854775807'
+    expect((await bring([{ type: 'page_view', key: 'full', count: largest }])).status).toBe(200)
+    const response = await bring([
+      { type: 'page_view', key: 'beside', count: 1 },
+      { type: 'page_view', key: 'full', count: 1 },
+    ])
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'count_out_of_range' }),
+    ])
+    expect(await count('beside')).toBe(0)
+  })
+})

@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true },
+      issue: { record_type: 2, key: 'integer', public: true },
+    },
+  })
+})
+const count = async (key: string, type = 'page_view') => {
+  const response = await worker.fetch(`/v1/counters/${type}/${key}`)
+  return ((await response.json()) as { count: number }).count
+}
+const add = (key: string, by: number) => worker.api('POST', `/v1/counters/page_view/${key}`, { by })
+const set = (key: string, count: unknown, headers = {}) =>
+  worker.api('PUT', `/v1/counters/page_view/${key}`, { count }, headers)
+const changed = () =>
+  db.number('SELECT (SELECT COUNT(*) FROM counter_adjustments) + (SELECT COUNT(*) FROM counter_totals)')
+
+describe('PUT and DELETE /v1/counters/:type/:key', () => {
+  it('set and reset a counter, and return the new count', async () => {
+    await add('%2Fa%2Fb', 3)
+    const put = await set('%2Fa%2Fb', 100)
+    expect([put.status, await put.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 100 }])
+    expect(await count('%2Fa%2Fb')).toBe(100)
+    await add('%2Fa%2Fb', 3)
+    await worker.api('POST', '/v1/rollup')
+    expect(await count('%2Fa%2Fb')).toBe(103)
+    const reset = await worker.api('DELETE', '/v1/counters/page_view/%2Fa%2Fb')
+    expect([reset.status, await reset.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 0 }])
+    expect(await count('%2Fa%2Fb')).toBe(0)
+  })
+
+  it.each([0, -5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('accept %i', async (value) => {
+    expect((await set('values', value)).status).toBe(200)
+    expect(await count('values')).toBe(value)
+  })
+
+  it('accept integer keys', async () => {
+    expect((await worker.api('PUT', '/v1/counters/issue/18446744073709551615', { count: 4 })).status).toBe(200)
+    expect(await count('18446744073709551615', 'issue')).toBe(4)
+  })
+
+  it('with an Idempotency-Key happen once, even if the counter has changed since', async () => {
+    const key = { 'Idempotency-Key': 'set-once' }
+    expect((await set('once', 10, key)).headers.has('Idempotent-Replayed')).toBe(false)
+    await add('once', 1)
+    await set('once', 500)
+    await worker.api('POST', '/v1/rollup')
+    const again = await set('once', 10, key)
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true'])
+    expect(await again.json()).toEqual({ type: 'page_view', key: 'once', count: 10 })
+    expect(await count('once')).toBe(500)
+    // The same key is independent for another counter and for an increment.
+    await set('twice', 10, key)
+    await worker.api('POST', '/v1/counters/page_view/once', { by: 2 }, key)
+    expect([await count('once'), await count('twice')]).toEqual([502, 10])
+  })
+
+  it.each([
+    ['a missing count', {}, 422, 'invalid_request'],
+    ['a fraction', { count: 1.5 }, 422, 'invalid_request'],
+    ['a string', { count: '5' }, 422, 'invalid_request'],
+    ['a number beyond 2^53', { count: 2 ** 53 }, 422, 'invalid_request'],
+    ['an unknown field', { count: 5, by: 1 }, 422, 'invalid_request'],
+    ['null', null, 422, 'invalid_request'],
+    ['a list', [5], 422, 'invalid_request'],
+  ])('refuse %s, name the field, and change nothing', async (_, body, status, code) => {
+    const before = await changed()
+    const response = await worker.api('PUT', '/v1/counters/page_view/refused', body)
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      expect.objectContaining({ code, errors: expect.any(Array) }),
+    ])
+    expect(await changed()).toBe(before)
+  })
+
+  it('refuse a missing token, unknown types, invalid keys, parameters, and oversized bodies', async () => {
+    const before = await changed()
+    const status = async (path: string, init: RequestInit) => (await worker.fetch(path, init)).status
+    for (const method of ['PUT', 'DELETE']) {
+      expect(await status('/v1/counters/page_view/a', { method, body: '{"count":1}' })).toBe(401)
+      expect((await worker.api(method, '/v1/counters/nope/a', { count: 1 })).status).toBe(404)
+      expect((await worker.api(method, '/v1/counters/page_view/%ff', { count: 1 })).status).toBe(400)
+      expect((await worker.api(method, '/v1/counters/issue/007', { count: 1 })).status).toBe(422)
+      expect((await worker.api(method, '/v1/counters/page_view/a?x=1', { count: 1 })).status).toBe(422)
+      expect(
+        (await worker.api(method, '/v1/counters/page_view/a', { count: 1 }, { 'Idempotency-Key': 'x'.repeat(256) }))
+          .status,
+      ).toBe(422)
+    }
+    expect((await set('a', 'x'.repeat(5_000))).status).toBe(413)
+    expect((await worker.api('PUT', '/v1/counters/page_view/a')).status).toBe(415)
+    expect(await changed()).toBe(before)
+  })
+
+  it('answer 422 if the sum would leave 64 bits, and 503 if the outcome is unknown', async () => {
+    const slots = `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (${MIXED_TYPES + 2}, ${recordIdOf(77n)}, 1, ?, 1, 0)`
+    await db.execute(slots, [-(2n ** 63n) + 5n])
+    const refused = await worker.api('PUT', '/v1/counters/issue/77', { count: 2 ** 40 })
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'count_out_of_range' }),
+    ])
+    await db.behave({
+      faults: [
+        { action: 'cut-answer', match: 'COMMIT' },
+        { action: 'cut-request', match: 'SELECT SUM.total', skip: 1, times: 20 },
+      ],
+    })
+    const unsure = await set('unsure', 5, { 'Idempotency-Key': 'unsure' })
+    await db.behave()
+    expect([unsure.status, await unsure.json()]).toEqual([
+      503,
+      expect.objectContaining({ code: 'outcome_unknown', detail: expect.stringContaining('Idempotency-Key') }),
+    ])
+    // Another isolate, because the circuit breaker of this one is open.
+    const other = new TestWorker(db.url)
+    expect(await (await other.fetch('/v1/counters/page_view/unsure')).json()).toMatchObject({ count: 5 })
+  })
+})

@@ -1,0 +1,261 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { version } from '../../../package.json'
+import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
+import type { CircuitBreaker } from '../../../src/database/circuit-breaker.ts'
+import { isolateOf } from '../../../src/isolate.ts'
+import { ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { logged } from '../../harness/logged.ts'
+import { onVitess } from '../../harness/on-vitess.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+interface Status {
+  healthy: boolean
+  problems: { code: string; detail: string }[]
+  unavailable: { part: string; reason: string }[]
+  sizes: { tables: { name: string; rows: number; dataBytes: number; indexBytes: number }[] } | null
+  database: { version: string | null; isolation: string | null; latencyMs: number | null }
+  [field: string]: unknown
+}
+
+let db: TestDatabase
+let worker: TestWorker
+beforeEach(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url)
+})
+
+const status = async (of = worker) => {
+  const response = await of.api('GET', '/v1/status')
+  expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+  return (await response.json()) as Status
+}
+const codes = async (of?: TestWorker) => (await status(of)).problems.map(({ code }) => code)
+const dead = () => new TestWorker('http://user:password@127.0.0.1:9')
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
+
+describe('GET /v1/status', () => {
+  it('needs the token', async () => {
+    expect((await worker.fetch('/v1/status')).status).toBe(401)
+  })
+
+  it('reports health, backlog, sizes and contention in at most six statements, or eight on Vitess', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await worker.api('POST', '/v1/counters/page_view/a')
+    await db.arrange(
+      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES (1, 1, '2026-01-02 03:00:00', 5)`,
+    )
+    const statements = await db.recording(async () => {
+      const found = await status()
+      const whole = expect.any(Number)
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
+      expect(found).toEqual({
+        version,
+        healthy: true,
+        problems: [],
+        unavailable: [],
+        pendingSlots: 1,
+        pendingSlotsAtLeast: false,
+        prunableSlots: 0,
+        prunableSlotsAtLeast: false,
+        rollUp: { running: false, lastRunAt: time, caughtUpAt: time, behindSeconds: whole },
+        history: { oldestHour: '2026-01-02T03:00:00.000Z' },
+        database: {
+          version: expect.stringMatching(/^\d+\.\d+/),
+          isolation: expect.stringMatching(/^[A-Z]+-[A-Z]+$/),
+          latencyMs: whole,
+        },
+        contention: {
+          since: time,
+          rowLockWaits: whole,
+          rowLockWaitsNow: whole,
+          rowLockAverageMs: whole,
+          deadlocks: found.database.version?.includes('MariaDB') ? whole : null,
+        },
+        sizes: { estimated: true, tables: expect.any(Array) },
+        isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        types: [
+          { name: 'page_view', recordType: 1, key: 'string' },
+          { name: 'download', recordType: 2, key: 'string' },
+        ],
+      })
+      const slots = found.sizes!.tables.find(({ name }) => name === 'slotted_counters')
+      expect(slots).toEqual({ name: 'slotted_counters', rows: whole, dataBytes: whole, indexBytes: whole })
+      expect(slots!.dataBytes).toBeGreaterThan(0)
+    })
+    // On Vitess, two more count the shards.
+    expect(statements.length).toBeLessThanOrEqual(onVitess ? 8 : 6)
+  })
+
+  it('reports how far the roll-up is behind, before and after one', async () => {
+    await worker.api('POST', '/v1/counters/page_view/a')
+    const before = (await (await worker.api('GET', '/v1/status')).json()) as Record<string, unknown>
+    expect(before).toMatchObject({ pendingSlots: 1, pendingSlotsAtLeast: false, rollUp: { running: false } })
+    await worker.api('POST', '/v1/rollup')
+    const after = (await (await worker.api('GET', '/v1/status')).json()) as { rollUp: { behindSeconds: number } }
+    expect(after).toMatchObject({ pendingSlots: 0, rollUp: { running: false } })
+    expect(after.rollUp.behindSeconds).toBeLessThan(30)
+  })
+
+  it('reports for a new database that no roll-up has run', async () => {
+    expect(await status()).toMatchObject({
+      healthy: false,
+      problems: [{ code: 'rollup_missing' }],
+      rollUp: { running: false, lastRunAt: null, caughtUpAt: null, behindSeconds: null },
+      history: { oldestHour: null },
+    })
+  })
+
+  it('reports rollup_missing if no roll-up has run for five minutes, until one has', async () => {
+    await worker.cron(ROLL_UP_CRON, minutesAgo(6))
+    expect(await codes()).toEqual(['rollup_missing'])
+    await worker.cron(ROLL_UP_CRON, minutesAgo(4))
+    expect(await codes()).toEqual([])
+  })
+
+  it('reports rollup_behind if roll-ups run but do not catch up', async () => {
+    const slow = new TestWorker(db.url, { ROLLUP: { page_slots: 1, max_statements: leastRollUpStatements(db.ranges) } })
+    await worker.cron(ROLL_UP_CRON, minutesAgo(10))
+    const increments = Array.from({ length: 30 }, (_, i) => ({ type: 'page_view', key: `${i}` }))
+    await worker.api('POST', '/v1/increments', { increments })
+    await slow.cron(ROLL_UP_CRON)
+    expect(await codes(slow)).toEqual(['rollup_behind'])
+    await worker.cron(ROLL_UP_CRON)
+    expect(await codes(slow)).toEqual([])
+  })
+
+  it('reports counters_stuck if a total would leave 64 bits', async () => {
+    const caughtUpAt = minutesAgo(10)
+    await worker.cron(ROLL_UP_CRON, caughtUpAt)
+    await worker.api('POST', '/v1/counters/page_view/a')
+    await db.arrange(
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) SELECT record_type, record_id, 9223372036854775807, 1, NULL FROM slotted_counters`,
+    )
+    const lines = await logged(() => worker.cron(ROLL_UP_CRON, new Date(caughtUpAt.getTime() + 600_000)))
+    expect(lines).toMatchObject([{ event: 'rollup', stuck: 1, left: 1, behindSeconds: 600 }])
+    expect(await codes()).toEqual(['counters_stuck'])
+  })
+
+  it('reports pending_above_bound if more is pending than one run moves, and counts no further than 10,000', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    const rows = Array.from({ length: 12_000 }, (_, i) => `(1,${i},7,1,1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+    await db.arrange(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
+    )
+    const free = new TestWorker(db.url, { ROLLUP: { max_statements: 45 } })
+    expect(await status(free)).toMatchObject({
+      problems: [{ code: 'pending_above_bound' }],
+      pendingSlots: 10_000,
+      pendingSlotsAtLeast: true,
+    })
+    const paid = new TestWorker(db.url, { ROLLUP: { max_statements: 1_000 } })
+    expect(await status(paid)).toMatchObject({ healthy: true, pendingSlots: 10_000 })
+  })
+
+  it('reports pruning_behind if slots are overdue', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    const rows = Array.from({ length: 11_000 }, (_, i) => `(1,${i},7,0,1,FLOOR(UNIX_TIMESTAMP()/3600)-26)`)
+    await db.arrange(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
+    )
+    expect(await status()).toMatchObject({ healthy: true, prunableSlots: 10_000, prunableSlotsAtLeast: true })
+    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 2 LIMIT 1')
+    expect(await codes()).toEqual(['pruning_behind'])
+  })
+
+  it('leaves out the parts that the server refuses, names them and logs why', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    const faults = ['SHOW GLOBAL STATUS', 'information_schema'].map((match) => ({
+      action: 'error' as const,
+      errno: 1227,
+      match,
+      times: 10,
+    }))
+    await db.behave({ faults })
+    const lines = await logged(async () => {
+      expect(await status()).toMatchObject({
+        healthy: true,
+        contention: null,
+        sizes: null,
+        pendingSlots: 0,
+        unavailable: expect.arrayContaining([
+          { part: 'tables', reason: expect.any(String) },
+          { part: 'locks', reason: expect.any(String) },
+        ]),
+      })
+    })
+    expect(lines.map(({ event, part }) => [event, part]).sort()).toEqual([
+      ['status_incomplete', 'locks'],
+      ['status_incomplete', 'tables'],
+    ])
+  })
+
+  it('leaves out slow parts without taking the database for unavailable', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await db.behave({ faults: [{ action: 'hang-request', match: 'SHOW|information_schema|MIN', times: 100 }] })
+    await logged(async () => {
+      expect(await status()).toMatchObject({
+        healthy: true,
+        contention: null,
+        isolate: { breaker: 'closed' },
+        unavailable: expect.arrayContaining([{ part: 'history', reason: 'database_unavailable' }]),
+      })
+    })
+    expect((await worker.hit('page_view', '/a', { 'User-Agent': 'Mozilla/5.0 Firefox/145' })).status).toBe(204)
+  })
+
+  it('answers 200 for a dead database', async () => {
+    await logged(async () => {
+      const found = await status(dead())
+      expect(found).toMatchObject({
+        healthy: false,
+        problems: [{ code: 'database_unavailable', detail: expect.stringContaining('does not answer') }],
+        pendingSlots: null,
+        rollUp: { running: null, lastRunAt: null, caughtUpAt: null, behindSeconds: null },
+        database: { version: null, isolation: null, latencyMs: null },
+        contention: null,
+        sizes: null,
+        history: null,
+      })
+      expect(found.unavailable.map(({ part }) => part).sort()).toEqual([
+        'history',
+        'locks',
+        'rollUp',
+        'server',
+        'slots',
+        'tables',
+      ])
+    })
+  })
+
+  it('names the command that creates missing tables', async () => {
+    await db.execute('DROP TABLE rollup_state')
+    await logged(async () => {
+      expect(await status()).toMatchObject({
+        problems: [{ code: 'database_not_ready', detail: expect.stringContaining('npm run migrate') }],
+        pendingSlots: 0,
+      })
+    })
+  })
+
+  it('reports an open circuit breaker', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    const breaker: CircuitBreaker = isolateOf(worker.env).breakers[0]!
+    for (let i = 0; i < 5; i++) breaker.failed(Date.now(), 3_000)
+    await logged(async () => {
+      expect(await status()).toMatchObject({ healthy: false, isolate: { breaker: 'open' } })
+    })
+    expect(breaker.open).toBe(true)
+  })
+
+  it('reports how many requests wait in this isolate', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await db.behave({ latencyMs: 1_500 })
+    const reading = Array.from({ length: 5 }, () => worker.fetch('/v1/counters/page_view/a'))
+    await vi.waitFor(() => expect(isolateOf(worker.env).reads.exact.load.waiting).toBe(5))
+    expect(isolateOf(worker.env).reads.exact.load.queries).toBeGreaterThan(0)
+    await db.behave()
+    await Promise.all(reading)
+    expect(isolateOf(worker.env).reads.exact.load).toEqual({ waiting: 0, queries: 0 })
+  })
+})

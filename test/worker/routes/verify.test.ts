@@ -1,0 +1,143 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
+import { ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+/** The record type under which the counters of `video` are stored. */
+const VIDEOS = MIXED_TYPES + 7
+
+interface Answer {
+  checked: number
+  wrong: Record<string, unknown>[]
+  next: string | null
+}
+
+describe('POST /v1/verify', () => {
+  let db: TestDatabase
+  let worker: TestWorker
+  beforeAll(async () => {
+    db = await freshDatabase()
+    worker = new TestWorker(db.url, {
+      COUNTERS: {
+        page_view: { record_type: 1 },
+        video: { record_type: 7, key: 'integer' },
+      },
+    })
+    const increments = Array.from({ length: 30 }, (_, i) => ({ type: 'page_view', key: `/page/${i}`, by: i + 1 }))
+    const body = { increments: [...increments, { type: 'video', key: '18446744073709551615', by: 5 }] }
+    expect((await worker.api('POST', '/v1/increments', body)).status).toBe(200)
+    await worker.cron(ROLL_UP_CRON)
+  })
+
+  const verify = async (query = '') => {
+    const response = await worker.api('POST', `/v1/verify${query}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    return (await response.json()) as Answer
+  }
+  const verifyAll = async (limit: number) => {
+    const pages: Answer[] = [await verify(`?limit=${limit}`)]
+    for (let next = pages[0]!.next; next !== null; next = pages.at(-1)!.next) {
+      pages.push(await verify(`?limit=${limit}&after=${encodeURIComponent(next)}`))
+    }
+    return {
+      checked: pages.reduce((sum, { checked }) => sum + checked, 0),
+      wrong: pages.flatMap(({ wrong }) => wrong),
+      most: Math.max(...pages.map(({ checked }) => checked)),
+    }
+  }
+
+  it('checks all counters in pages, and finds nothing wrong', async () => {
+    expect(await verifyAll(500)).toEqual({ checked: 31, wrong: [], most: 30 })
+    expect(await verifyAll(4)).toEqual({ checked: 31, wrong: [], most: 4 })
+  })
+
+  it('names wrong counters by type and key, and wrong types, with all digits', async () => {
+    await db.arrange('UPDATE counter_totals SET count = 9223372036854775807 WHERE record_type = ?', [VIDEOS])
+    await db.arrange(
+      `UPDATE counter_totals AS t JOIN counter_names AS n ON n.record_id = t.record_id AND n.record_type = t.record_type
+       SET t.count = t.count - 2 WHERE n.name = '/page/11'`,
+    )
+    await db.arrange('UPDATE type_history SET count = count + 1 WHERE record_type = ? AND period = 3', [VIDEOS])
+    const { wrong } = await verifyAll(500)
+    const month = `${new Date().toISOString().slice(0, 7)}-01`
+    expect(wrong).toEqual([
+      {
+        type: 'page_view',
+        recordType: 1,
+        key: '/page/11',
+        recordId: expect.stringMatching(/^\d+$/),
+        what: 'total',
+        start: null,
+        is: 10,
+        shouldBe: 12,
+        difference: -2,
+      },
+      {
+        type: 'video',
+        recordType: VIDEOS,
+        key: '18446744073709551615',
+        recordId: String(recordIdOf(2n ** 64n - 1n)),
+        what: 'total',
+        start: null,
+        is: 2 ** 63,
+        shouldBe: 5,
+        difference: 2 ** 63,
+      },
+      {
+        type: 'video',
+        recordType: VIDEOS,
+        key: null,
+        recordId: null,
+        what: 'month',
+        start: month,
+        is: 6,
+        shouldBe: 5,
+        difference: 1,
+      },
+    ])
+    const response = await worker.api('POST', `/v1/verify?after=counters.${VIDEOS}.0`)
+    expect(await response.text()).toContain('"is":9223372036854775807,"shouldBe":5,"difference":9223372036854775802')
+  })
+
+  it.each([
+    ['after', 'nonsense'],
+    ['after', 'counters.1.18446744073709551616'],
+    ['after', 'counters.1.2026-11-20'],
+    ['after', 'days.1.2026-02-30'],
+    ['after', 'days.1.7'],
+    ['after', 'hours.2026-11-20T10:30:00'],
+    ['after', "hours.2026-11-20T10:00:00' OR 1"],
+    ['after', 'calendar.'],
+    ['limit', '0'],
+    ['limit', '501'],
+    ['limit', '1.5'],
+    ['limit', ''],
+    ['from', '1'],
+  ])('refuses %s=%s, and does not reflect it', async (name, value) => {
+    const response = await worker.api('POST', `/v1/verify?${name}=${encodeURIComponent(value)}`)
+    const body = await response.text()
+    expect(response.status).toBe(422)
+    expect(JSON.parse(body)).toMatchObject({ code: 'invalid_request', errors: [{ field: name }] })
+    if (value.length > 3) expect(body).not.toContain(value)
+  })
+
+  it.each([
+    'counters.0.0',
+    'counters.65536.0',
+    'days.65536.',
+    'days.1.2026-11-20',
+    'hours.',
+    'hours.2026-11-20T10:00:00',
+    'hours.2026-11-20',
+    'calendar.99999',
+  ])('accepts %s', async (cursor) => {
+    await verify(`?after=${encodeURIComponent(cursor)}`)
+  })
+
+  it('needs the token', async () => {
+    expect((await worker.fetch('/v1/verify', { method: 'POST' })).status).toBe(401)
+    expect((await worker.fetch('/v1/verify')).status).toBe(405)
+  })
+})

@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/scheduled.ts'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { logged } from '../harness/logged.ts'
+import { TestWorker } from '../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url)
+})
+
+describe('The cron trigger', () => {
+  it('of every minute rolls up at the scheduled time and logs one line', async () => {
+    await worker.api('POST', '/v1/counters/page_view/a', { by: 6 })
+    const at = new Date('2026-01-02T03:04:00Z')
+    const lines = await logged(() => worker.cron(ROLL_UP_CRON, at))
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event: 'rollup',
+        scheduled: at.toISOString(),
+        outcome: 'complete',
+        moved: 6,
+        counters: 1,
+        left: 0,
+      }),
+    ])
+    expect(Object.keys(lines[0]!)).toEqual(expect.arrayContaining(['statements', 'milliseconds']))
+    expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({
+      total: 6,
+      rolledUpAt: at.toISOString(),
+    })
+    const { rows } = await db.execute('SELECT period_start FROM counter_history')
+    expect(rows).toEqual([{ period_start: '2026-01-02 03:00:00' }])
+  })
+
+  it('of every hour prunes slots and deletes old hours, and logs one line about each', async () => {
+    // The roll-up above was for January, so its hour is old.
+    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 48')
+    const lines = await logged(() => worker.cron(PRUNING_CRON))
+    expect(lines).toEqual([
+      expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
+      expect.objectContaining({ event: 'fold', outcome: 'complete', deleted: 2, kept: 0 }),
+    ])
+    expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({ count: 6 })
+  })
+
+  it('of every hour sends no more statements than the free plan allows, however much there is to do', async () => {
+    const own = await freshDatabase()
+    const rows = Array.from({ length: 3_000 }, (_, i) => `(1, ${i}, 1, 0, 1, 1)`)
+    await own.arrange(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(', ')}`,
+    )
+    await own.arrange(
+      `INSERT INTO counter_history (record_type, record_id, period_start, count) SELECT record_type, record_id, '2026-01-01', 1 FROM slotted_counters`,
+    )
+    await own.arrange(
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, '2026-01-01', 1 FROM slotted_counters`,
+    )
+    const sent = async (PRUNING: object) => {
+      const busy = new TestWorker(own.url, { PRUNING: { page_slots: 10, ...PRUNING }, HISTORY: { page_hours: 10 } })
+      const lines = await logged(() => busy.cron(PRUNING_CRON))
+      expect(lines.map(({ event, outcome }) => [event, outcome])).toEqual([
+        ['prune', 'partial'],
+        ['fold', 'partial'],
+      ])
+      return lines.map(({ statements }) => Number(statements))
+    }
+    const [pruning, folding] = await sent({})
+    expect(pruning! + folding!).toBeLessThan(50)
+    expect(folding!).toBeGreaterThan(1)
+    // Deleting hours may use the statements that pruning did not need.
+    expect((await sent({ max_statements: 5 }))[1]).toBeGreaterThan(40)
+  })
+
+  it('with an unknown expression fails and logs the expression', async () => {
+    const lines = await logged(() => expect(worker.cron('0 0 * * *')).rejects.toThrow('0 0 * * *'))
+    expect(lines).toEqual([expect.objectContaining({ event: 'scheduled_failed', cron: '0 0 * * *' })])
+  })
+
+  it('throws if the database is dead, so that the platform reports the failure', async () => {
+    const dead = new TestWorker('http://user:password@127.0.0.1:9')
+    const lines = await logged(() => expect(dead.cron(ROLL_UP_CRON)).rejects.toThrow())
+    expect(lines).toEqual([expect.objectContaining({ event: 'scheduled_failed' })])
+  })
+
+  it('completes in spite of a deadlock', async () => {
+    await worker.api('POST', '/v1/counters/page_view/hiccup', { by: 2 })
+    await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals' }] })
+    await worker.cron(ROLL_UP_CRON)
+    expect(await (await worker.fetch('/v1/counters/page_view/hiccup')).json()).toMatchObject({ total: 2, pending: 0 })
+  })
+})

@@ -1,0 +1,120 @@
+import { env as configured } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { RateLimit } from '../../../src/visits/rate-limit.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const SETTINGS = {
+  COUNTERS: {
+    page: { record_type: 1, public: true, allowed_origins: ['*'] },
+    bots: { record_type: 2, public: true, allowed_origins: ['*'], count_bots: true },
+    private: { record_type: 3, public: true, allowed_origins: ['*'], respect_do_not_track: true },
+  },
+}
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+
+let db: TestDatabase
+let worker: TestWorker
+const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
+beforeEach(async () => {
+  db = await freshDatabase()
+  worker = isolate()
+})
+
+/** Sends a hit in each way, and returns the X-Hit of each. */
+async function hit(type: string, headers: Record<string, string>, on = worker) {
+  const all = { 'User-Agent': BROWSER, ...headers }
+  const query = `?type=${type}&key=/a`
+  const answers = [
+    await on.hit(type, '/a', all),
+    await on.fetch(`/hit${query}`, { method: 'POST', headers: all }),
+    await on.fetch(`/hit.gif${query}`, { headers: all }),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([204, 204, 200])
+  for (const answer of answers) await answer.arrayBuffer()
+  return answers.map(({ headers }) => headers.get('X-Hit'))
+}
+const sum = () => db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
+const three = (said: string) => [said, said, said]
+
+describe('A hit', () => {
+  it.each<[string, string, Record<string, string>]>([
+    ['bot', 'page', { 'User-Agent': GOOGLE }],
+    ['bot', 'page', { 'User-Agent': 'curl/8.5.0' }],
+    ['prefetch', 'page', { 'Sec-Purpose': 'prefetch' }],
+    ['prefetch', 'page', { 'Sec-Purpose': 'prefetch;prerender' }],
+    ['prefetch', 'page', { Purpose: 'prefetch' }],
+    ['prefetch', 'page', { 'X-Purpose': 'preview' }],
+    ['prefetch', 'page', { 'X-Moz': 'prefetch' }],
+    ['prefetch', 'bots', { 'User-Agent': GOOGLE, 'Sec-Purpose': 'prefetch' }],
+    ['dnt', 'private', { DNT: '1' }],
+    ['dnt', 'private', { 'Sec-GPC': '1' }],
+  ])('is not counted because of %s, and says so in X-Hit: type %s with %j', async (reason, type, headers) => {
+    expect(await hit(type, headers)).toEqual(three(`ignored; reason=${reason}`))
+    expect(await sum()).toBe(0n)
+  })
+
+  it.each<[string, Record<string, string>]>([
+    ['page', {}],
+    ['page', { 'User-Agent': '' }],
+    ['page', { DNT: '1', 'Sec-GPC': '1' }],
+    ['bots', { 'User-Agent': GOOGLE }],
+    ['private', { DNT: '0' }],
+    ['page', { 'Sec-Purpose': 'something-else' }],
+  ])('is counted: type %s with %j', async (type, headers) => {
+    expect(await hit(type, headers)).toEqual(three('counted'))
+    expect(await sum()).toBe(3n)
+  })
+
+  it('by the API is counted for any user agent and purpose', async () => {
+    const response = await worker.api('POST', '/v1/counters/page/%2Fa', undefined, {
+      'User-Agent': GOOGLE,
+      Purpose: 'prefetch',
+    })
+    expect([response.status, await sum()]).toEqual([200, 1n])
+  })
+})
+
+describe('With a rate limit', () => {
+  /** The local simulation of the platform's rate limit: five per minute and address. */
+  const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
+  let networks = 0
+  // Its periods begin on the full minute. None must end during a test.
+  beforeEach(async () => {
+    const left = 60_000 - (Date.now() % 60_000)
+    if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left))
+  })
+  const limited = () => isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
+  const from = (address: string, on: TestWorker) => hit('page', { 'CF-Connecting-IP': address }, on)
+
+  it('the hits of a visitor beyond the limit are not counted, and those of others are', async () => {
+    const on = limited()
+    expect(await from('203.0.113.7', on)).toEqual(three('counted'))
+    expect(await from('203.0.113.7', on)).toEqual(['counted', 'counted', 'ignored; reason=rate'])
+    expect(await from('203.0.113.7', on)).toEqual(three('ignored; reason=rate'))
+    expect(await from('203.0.113.8', on)).toEqual(three('counted'))
+    expect(await sum()).toBe(8n)
+  })
+
+  it('the addresses of one IPv6 network are one visitor', async () => {
+    const on = limited()
+    const network = `2001:db8:1:${++networks}`
+    const said = []
+    for (const host of ['1', '2', '3']) said.push(...(await from(`${network}::${host}`, on)))
+    expect(said.filter((one) => one === 'counted').length).toBe(5)
+    expect(await from(`2001:db8:2:${networks}::1`, on)).toEqual(three('counted'))
+  })
+
+  it('the hits of a bot do not use up the limit', async () => {
+    const on = limited()
+    const bot = { 'CF-Connecting-IP': '203.0.113.9', 'User-Agent': GOOGLE }
+    for (let i = 0; i < 3; i++) expect(await hit('page', bot, on)).toEqual(three('ignored; reason=bot'))
+    expect(await from('203.0.113.9', on)).toEqual(three('counted'))
+  })
+
+  it('all hits are counted while the rate limit fails', async () => {
+    const broken = { limit: () => Promise.reject(new Error('refused by the test')) }
+    expect(await from('203.0.113.7', isolate({ VISITOR_LIMIT: broken }))).toEqual(three('counted'))
+  })
+})
