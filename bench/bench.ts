@@ -1,20 +1,22 @@
-// `npm run bench`: measures, writes what was measured, and renders the report from it.
+// `npm run bench`: measures, writes the results, and renders the report from them.
 import { Argument, InvalidArgumentError, program } from 'commander'
-import { observeMachine } from './harness/machine.ts'
-import { Rig } from './harness/rig.ts'
-import { runTopic } from './harness/rounds.ts'
+import { observeEnvironment } from './harness/environment.ts'
+import { runRounds } from './harness/run-rounds.ts'
+import { Testbed } from './harness/shared-testbed.ts'
+import type { Variant } from './harness/variant.ts'
 import { installWrk } from './harness/wrk.ts'
 import { formatTarget, formatValue, judge } from './report/comparison.ts'
-import { writeOutputs } from './report/outputs.ts'
+import { writeRenderedFiles } from './report/rendered-files.ts'
 import { readResults, type TopicResults, writeResults } from './report/results.ts'
-import type { Topic, Variant } from './topic.ts'
-import { QUESTIONS, TOPICS, topicsOf } from './topics/topics.ts'
+import { findingsOf, type Topic } from './report/topic.ts'
+import { QUESTIONS, TOPICS, topicsOf } from './topics/all-topics.ts'
 
 const SECONDS = 3
 
 const positive = (text: string): number => {
   const number = Number(text)
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return number
 }
 
@@ -29,21 +31,21 @@ interface Options {
 program
   .name('npm run bench --')
   .description(
-    'Measures, and writes bench/results/NAME.json, bench/README.md, its charts, and the figures in README.md.',
+    'Runs benchmarks and writes bench/results/NAME.json, bench/README.md with its charts, and the figures in README.md.',
   )
   .addArgument(
-    new Argument('[names...]', 'what to measure; what is known of the others stays (default: everything)').choices(
+    new Argument('[names...]', 'topics to measure; the results of all others are kept (default: all topics)').choices(
       TOPICS.map(({ name }) => name),
     ),
   )
-  .option('--rounds <number>', 'times that each variant is measured', positive, 5)
-  .option('--seconds <number>', 'length of each run, without its warm-up (default: what suits each)', positive)
-  .option('--variant <text...>', 'only variants whose names hold one of these; prints, and writes nothing')
-  .option('--dry-run', 'print what was measured, and write nothing')
-  .option('--render', 'write everything anew that is made from the results there are, and measure nothing')
+  .option('--rounds <number>', 'how often to measure each variant', positive, 5)
+  .option('--seconds <number>', "length of each run, without its warm-up (default: the topic's)", positive)
+  .option('--variant <text...>', 'measure only variants whose name contains one of these; implies --dry-run')
+  .option('--dry-run', 'print the results without writing them')
+  .option('--render', 'measure nothing; only render the report from the existing results')
   .addHelpText(
     'after',
-    `\nWhat there is. What is set in is measured together with what it stands below, or alone:\n${list()}\n` +
+    `\nTopics. Indented topics run together with the topic above them, or alone:\n${list()}\n` +
       '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
   )
   .parse()
@@ -65,57 +67,60 @@ function stop(why: string): void {
   interrupt.abort()
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
-// The leash of the npm script stops this process; unless it was killed itself.
+// The npm script stops this process when its parent dies (stop-with-parent.ts). If that program itself was killed, this check does.
 if (process.env.npm_lifecycle_event !== undefined) {
   const parent = process.ppid
   setInterval(() => {
-    if (process.ppid !== parent) stop('The process that started this is gone')
+    if (process.ppid !== parent) stop('The parent process has exited')
   }, 1_000).unref()
 }
 
-/** What of a topic is to be measured, and can be here. */
-function select(rig: Rig, topic: Topic): { variants: Variant[]; skipped: string[] } {
-  const chosen = topic.variants.filter(({ name }) => wanted?.some((text) => name.includes(text)) ?? true)
+/** The variants of a topic that are wanted and can be measured here, and why others are skipped. */
+function select(testbed: Testbed, topic: Topic): { variants: Variant[]; skipped: string[] } {
+  const chosen = topic.variants.filter(
+    ({ name, title = name }) => wanted?.some((text) => name.includes(text) || title.includes(text)) ?? true,
+  )
   const why = ({ needs = [] }: Pick<Variant, 'needs'>) =>
-    needs.map((need) => rig.missing(need)).find((text) => text !== null)
+    needs.map((need) => testbed.missing(need)).find((text) => text !== null)
   const skipped = new Set([...chosen, topic].map(why).filter((text) => text !== undefined))
   return { variants: chosen.filter((variant) => why(variant) === undefined), skipped: [...skipped] }
 }
 
 /**
- * Measures topic by topic, and hands over each as soon as it is done.
+ * Measures topic by topic.
  *
- * @returns how many runs failed
+ * @param done called with the results of each topic
+ * @returns number of runs that failed
  */
 async function measure(
   topics: readonly Topic[],
   done: (topic: Topic, results: TopicResults) => Promise<void>,
 ): Promise<number> {
   await installWrk(say)
-  const rig = new Rig({ signal: interrupt.signal, say })
+  const testbed = new Testbed({ signal: interrupt.signal, say })
   let failed = 0
   try {
     const needs = topics.flatMap((topic) => [topic, ...topic.variants].flatMap((some) => some.needs ?? []))
-    await rig.start(process.env.MYSQL_URL, new Set(needs))
+    await testbed.start(process.env.MYSQL_URL, new Set(needs))
     const began = Date.now()
-    const plans = topics.map((topic) => ({ topic, ...select(rig, topic) }))
-    const all = plans.reduce((sum, { variants }) => sum + variants.length * rounds, 0)
+    const plans = topics.map((topic) => ({ topic, ...select(testbed, topic) }))
+    const total = plans.reduce((sum, { variants }) => sum + variants.length * rounds, 0)
     let finished = 0
-    say(`Measuring on ${rig.servers.map(({ description }) => description).join(' and ')}: ${all} runs.`)
+    say(`Measuring on ${testbed.servers.map(({ description }) => description).join(' and ')}: ${total} runs.`)
     for (const { topic, variants, skipped } of plans) {
-      for (const why of skipped) say(`${topic.name}: left out, ${why}`)
-      for (const server of rig.servers) await server.useLogWriterThreads(topic.logWriterThreads ?? false)
-      const environment = await observeMachine(rig)
+      for (const why of skipped) say(`${topic.name}: skipped some variants. ${why}`)
+      for (const server of testbed.servers) await server.useLogWriterThreads(topic.logWriterThreads ?? false)
+      const environment = await observeEnvironment(testbed)
       const topicBegan = Date.now()
       const extent = { rounds, seconds: seconds ?? topic.seconds ?? SECONDS }
-      const runs = await runTopic(rig, topic, variants, extent, (line, more) => {
+      const runs = await runRounds(testbed, topic, variants, extent, (line, more) => {
         finished += more
-        const left = Math.round((((Date.now() - began) / Math.max(finished, 1)) * (all - finished)) / 1_000)
-        say(more > 0 ? `${line} [${finished} of ${all}, ${left} s left]` : line)
+        const left = Math.round((((Date.now() - began) / Math.max(finished, 1)) * (total - finished)) / 1_000)
+        say(more > 0 ? `${line} [${finished} of ${total}, ${left} s left]` : line)
       })
-      const looked = wanted === undefined && topic.once !== undefined
-      if (looked) say(`${topic.name}: looking once …`)
-      const tables = looked ? await topic.once!(rig, extent.seconds, rounds) : []
+      const runOnce = wanted === undefined && topic.once !== undefined
+      if (runOnce) say(`${topic.name}: measuring outside the rounds …`)
+      const tables = runOnce ? await topic.once!(testbed, extent.seconds, rounds) : []
       const tookSeconds = Math.round((Date.now() - topicBegan) / 1_000)
       const left = skipped.length > 0 && { skipped }
       const results = { environment: environment(), extent, tookSeconds, ...left, tables, runs }
@@ -126,22 +131,21 @@ async function measure(
     }
     return failed
   } finally {
-    await rig.stop()
+    await testbed.stop()
   }
 }
 
-/** The verdicts of a topic. */
+/** Prints a topic's comparisons, findings and tables. */
 function summarize(topic: Topic, results: TopicResults): void {
   const { runs, tables } = results
   say(`\n${topic.title}`)
   for (const comparison of topic.comparisons) {
     const { median, met } = judge(comparison, runs)
     const target = met === null ? '' : ` (${formatTarget(comparison)}: ${met ? 'met' : 'NOT met'})`
-    say(`  ${comparison.says}: ${formatValue(comparison, median)}${target}`)
+    say(`  ${comparison.label}: ${formatValue(comparison, median)}${target}`)
   }
-  for (const sentence of topic.findings?.(results) ?? []) if (!/NaN|Infinity/.test(sentence)) say(`  ${sentence}`)
-  for (const { title, headings, rows, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
-    if (hidden) continue
+  for (const sentence of findingsOf(topic, results)) say(`  ${sentence}`)
+  for (const { title, headings, rows } of [...(topic.derived?.(results) ?? []), ...tables]) {
     say(`  ${title}: ${headings.join(' | ')}`)
     for (const row of rows.slice(0, 40)) say(`    ${row.join(' | ')}`)
   }
@@ -149,13 +153,13 @@ function summarize(topic: Topic, results: TopicResults): void {
 }
 
 try {
-  if (render) await writeOutputs(await readResults())
+  if (render) await writeRenderedFiles(QUESTIONS, await readResults())
   else {
     const failed = await measure(topicsOf(names), async (topic, results) => {
       if (dryRun) return
       await writeResults(topic.name, results)
-      await writeOutputs(await readResults())
-      say(`Wrote bench/results/${topic.name}.json, and the report.\n`)
+      await writeRenderedFiles(QUESTIONS, await readResults())
+      say(`Wrote bench/results/${topic.name}.json and the report.\n`)
     })
     if (failed > 0) {
       say(`\n${failed} runs FAILED: see above.`)
@@ -164,6 +168,6 @@ try {
   }
 } catch (error) {
   process.exitCode = interrupt.signal.aborted ? 130 : 1
-  if (interrupt.signal.aborted) say('Interrupted: nothing is left running, and nothing half-done was written.')
+  if (interrupt.signal.aborted) say('Interrupted: no process is left running, and no result was half-written.')
   else console.error(error instanceof Error ? error.message : String(error))
 }

@@ -1,31 +1,64 @@
-// The local PlanetScale endpoint in a process of its own, so that what it costs is not the bench's. Ends with its parent, and
-// tells it how many statements there were and are.
-import { Branch, type IsolationLevel } from '../../local/planetscale/branch.ts'
-import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { join } from 'node:path'
+import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
+import type { IsolationLevel } from '../../local/planetscale/served-database.ts'
+import { killProcess, nextMessage } from './child-messages.ts'
 
-const [port, password, isolation] = process.argv.slice(2)
-const endpoint = new PlanetScaleEndpoint({
-  port: Number(port),
-  mysqlUrl: process.env.MYSQL_URL!,
-  password: password!,
-  ...(isolation !== undefined && { isolation: isolation as IsolationLevel }),
-})
+const PASSWORD = 'bench'
 
-let statements = 0
-let running = 0
-const { run } = Branch.prototype
-// Counted here, and not by their requests: a statement goes on when its request was cut off.
-Branch.prototype.run = async function (...args) {
-  statements++
-  running++
-  try {
-    return await run.apply(this, args)
-  } finally {
-    running--
+/** The local PlanetScale endpoint, in a separate process. */
+export class EndpointProcess {
+  readonly #child: ChildProcess
+  readonly #port: number
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.#port = port
+  }
+
+  /**
+   * @param port to listen on, on loopback
+   * @param mysqlUrl the server whose databases it serves
+   * @param isolation of its connections. Default: the server's
+   * @throws {Error} if it does not start
+   */
+  static async start(port: number, mysqlUrl: string, isolation?: IsolationLevel): Promise<EndpointProcess> {
+    // Detached, so that Ctrl-C in the terminal does not reach it. It exits when the channel to its parent closes.
+    const child = fork(
+      join(import.meta.dirname, 'endpoint-child.ts'),
+      [String(port), PASSWORD, ...(isolation ? [isolation] : [])],
+      {
+        detached: true,
+        env: { ...process.env, MYSQL_URL: mysqlUrl },
+      },
+    )
+    await nextMessage<'listening'>(child, 'The endpoint')
+    return new EndpointProcess(child, port)
+  }
+
+  /** The DATABASE_URL of a database behind the endpoint on a port, which need not be listening yet. */
+  static urlOf(database: string, port: number): string {
+    return `http://${database}:${PASSWORD}@127.0.0.1:${port}`
+  }
+
+  /** The number of statements received so far, and how many of them are running or wait for a connection. */
+  async statements(): Promise<{ statements: number; running: number }> {
+    const counts = nextMessage<{ statements: number; running: number }>(this.#child, 'The endpoint')
+    this.#child.send({})
+    return counts
+  }
+
+  /** Sets latency and faults for one database. */
+  async behave(database: string, behaviour: Partial<Behaviour>): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${this.#port}/local/behaviour`, {
+      method: 'PUT',
+      headers: { Authorization: `Basic ${btoa(`${database}:${PASSWORD}`)}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(behaviour),
+    })
+    if (!response.ok) throw new Error(`The endpoint rejected a behaviour: ${await response.text()}`)
+  }
+
+  async stop(): Promise<void> {
+    await killProcess(this.#child)
   }
 }
-
-process.on('message', () => process.send!({ statements, running }))
-process.on('disconnect', () => process.exit())
-await endpoint.listen()
-process.send!('listening')

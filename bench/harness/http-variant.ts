@@ -1,59 +1,62 @@
-import type { Outcome, Variant } from '../topic.ts'
-import { measureLoad } from './load.ts'
-import type { Rig } from './rig.ts'
-import { type Service, type ServiceOptions, withService } from './service.ts'
-import type { CountTable } from './tables.ts'
+import type { CountTable } from './create-tables.ts'
+import { type Deployment, type DeploymentOptions, withDeployment } from './deployment.ts'
+import { measureLoad } from './measure-load.ts'
+import type { Testbed } from './shared-testbed.ts'
+import type { Outcome, Variant } from './variant.ts'
 
 const WARM_UP_SECONDS = 1
-/** What is cut off at the end of the warm-up is waited for, which takes long where hits queue behind one row. */
+/** Requests cut off at the end of the warm-up must finish first, which takes long where hits queue for one row. */
 const MAX_WARM_UP_CONNECTIONS = 64
 
-/** A route under load. */
+/** A route, and the load to put on it. */
 export interface HttpVariant
-  extends Pick<Variant, 'name' | 'about' | 'table' | 'axes' | 'needs'>,
-    Omit<ServiceOptions, 'server'> {
-  /** The product to measure on. Default: the rig's first server, whatever it is. */
+  extends Pick<Variant, 'name' | 'title' | 'about' | 'table' | 'axes' | 'needs'>,
+    Omit<DeploymentOptions, 'server'> {
+  /** The database product to measure on. Default: the testbed's first server. */
   server?: 'mysql' | 'mariadb'
   method?: 'GET' | 'POST'
   path: string
   connections: number
-  /** Distinct keys in the bodies; 0 sends no body. Default: 1. */
+  /** Number of distinct keys in the bodies; 0 sends no body. Default: 1. */
   keys?: number
-  /** Seconds until queues have grown to their length, which are left out of answers per second. Default: 0. */
+  /** Seconds until queues reach their steady length, which do not count towards requests per second. Default: 0. */
   rampSeconds?: number
-  /** Seconds to measure at least, if the topic measures for less. Default: 1. */
+  /** Minimum seconds to measure, if the topic asks for less. Default: 1. */
   leastSeconds?: number
-  /** Where it counts, if it does: then every answered request must be found there. */
-  counts: CountTable | ((service: Service) => Promise<number>) | null
-  /** What goes on beside the load, until it is told that the load is over. */
-  beside?(service: Service, over: () => boolean): Promise<void>
-  /** Makes the database ready, before anything is measured. */
-  prepare?(service: Service): Promise<void>
-  /** Looks whether all is right, afterwards; tells what is not. */
-  check?(service: Service): Promise<string[]>
+  /** Where the route counts, or `null` if it does not. Every request that was answered must be found there. */
+  counts: CountTable | ((deployment: Deployment) => Promise<number>) | null
+  /** Background work during the load, until the load is `over`. */
+  background?(deployment: Deployment, over: () => boolean): Promise<void>
+  /** Prepares the database before anything is measured. */
+  prepare?(deployment: Deployment): Promise<void>
+  /** Checks the result afterwards and returns violations. */
+  check?(deployment: Deployment): Promise<string[]>
 }
 
-/** Measures a route: warms it up, puts it under load, and compares what was answered with what was counted. */
+/** A variant that warms up a route, puts load on it, and compares the requests answered with the hits counted. */
 export function httpVariant(variant: HttpVariant): Variant {
-  const { name, about, table, axes, server } = variant
+  const { name, title, about, table, axes, server } = variant
   const needs = [...(variant.needs ?? []), ...(server === undefined ? [] : [server])]
   if (variant.redis !== undefined) needs.push('redis')
   return {
     name,
+    ...(title !== undefined && { title }),
     about,
     ...(table !== undefined && { table }),
     ...(axes !== undefined && { axes }),
     needs,
-    measure: (rig, round, seconds) =>
-      withService(rig, serviceOptions(rig, variant), (service) => measure(rig, service, variant, round, seconds)),
+    measure: (testbed, round, seconds) =>
+      withDeployment(testbed, deploymentOptions(testbed, variant), (deployment) =>
+        measure(testbed, deployment, variant, round, seconds),
+      ),
   }
 }
 
-function serviceOptions(rig: Rig, variant: HttpVariant): ServiceOptions {
+function deploymentOptions(testbed: Testbed, variant: HttpVariant): DeploymentOptions {
   const { worker, behaviour, server, isolation, settings, durableObjects, redis } = variant
   return {
     worker,
-    server: rig.server(server),
+    server: testbed.server(server),
     ...(behaviour !== undefined && { behaviour }),
     ...(isolation !== undefined && { isolation }),
     ...(settings !== undefined && { settings }),
@@ -63,8 +66,8 @@ function serviceOptions(rig: Rig, variant: HttpVariant): ServiceOptions {
 }
 
 async function measure(
-  rig: Rig,
-  service: Service,
+  testbed: Testbed,
+  deployment: Deployment,
   variant: HttpVariant,
   round: number,
   seconds: number,
@@ -78,30 +81,31 @@ async function measure(
     leastSeconds = 1,
     counts,
     prepare,
-    beside,
+    background,
     check,
   } = variant
-  await prepare?.(service)
-  const outcome = await measureLoad(rig, service, {
+  await prepare?.(deployment)
+  const outcome = await measureLoad(testbed, deployment, {
     load: {
       method,
-      url: `${service.url}${path}`,
+      url: `${deployment.url}${path}`,
       connections,
       keys,
       seed: round,
       rampSeconds,
       seconds: Math.max(seconds, leastSeconds),
     },
-    // All keys in turn, so that every one is known when it counts; twice as long, because there are more of them.
+    // The warm-up sends all keys in turn, so that each is known when measuring begins. More keys take longer.
     warmUpSeconds: Math.min(seconds, keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS),
     warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),
-    count: counts === null ? null : typeof counts === 'string' ? () => service.sum(counts) : () => counts(service),
-    ...(beside && { beside: (over) => beside(service, over) }),
+    count:
+      counts === null ? null : typeof counts === 'string' ? () => deployment.sum(counts) : () => counts(deployment),
+    ...(background && { background: (over) => background(deployment, over) }),
     ids: counts === 'published_slotted_counters',
   })
-  outcome.violations.push(...((await check?.(service)) ?? []))
+  outcome.violations.push(...((await check?.(deployment)) ?? []))
   if (outcome.violations.length > 0) {
-    const log = await service.logTail()
+    const log = await deployment.logTail()
     if (log !== '') outcome.violations.push(`the log ends with: ${log}`)
   }
   return outcome

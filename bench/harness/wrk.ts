@@ -1,9 +1,9 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { installPackages, isInstalled } from '../../local/packages.ts'
+import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
 
-/** Seconds that a request may wait in a queue before it counts as an error. */
+/** Seconds after which a request counts as an error. */
 const TIMEOUT_SECONDS = 30
 
 /** What to send. */
@@ -11,22 +11,22 @@ export interface Load {
   method: 'GET' | 'POST'
   url: string
   connections: number
-  /** Distinct keys in the bodies; 0 sends no body. */
+  /** Number of distinct keys in the bodies; 0 sends no body. */
   keys: number
-  /** Keys in turn, or uniformly at random. */
+  /** Whether keys are sent in turn or uniformly at random. */
   order: 'turn' | 'random'
   seed: number
-  /** Seconds until everything is connected and queues have their length; they do not count as time. */
+  /** Seconds until all are connected and queues reach their steady length. They do not count as time. */
   rampSeconds: number
-  /** Seconds after that. */
+  /** Seconds to measure after the ramp. */
   seconds: number
 }
 
-/** What came of it. */
+/** The result of a load. */
 export interface LoadResult {
-  /** Requests that were answered; what was under way at the end is cut off and not among them. */
+  /** Number of responses. Requests in flight at the end are cut off and not included. */
   answered: number
-  /** Answers per second, without the ramp. */
+  /** Responses per second, without the ramp. */
   perSecond: number
   p50Ms: number
   p99Ms: number
@@ -34,7 +34,7 @@ export interface LoadResult {
 }
 
 /**
- * Sees to it that wrk, the load generator, is there.
+ * Installs wrk, the load generator, if it is missing.
  *
  * @throws {Error} with the command that installs it
  */
@@ -53,7 +53,7 @@ export async function installWrk(say: (line: string) => void): Promise<void> {
  */
 export function wrkVersion(): Promise<string> {
   return new Promise((resolve, reject) => {
-    // It tells its version together with its usage, and with exit code 1.
+    // wrk prints its version with its usage and exits with code 1.
     execFile('wrk', ['-v'], (error, stdout) => {
       const version = /^wrk (\S+)/.exec(stdout)?.[1]
       if (version !== undefined) return resolve(version)
@@ -70,15 +70,16 @@ export function wrkVersion(): Promise<string> {
 }
 
 /**
- * Sends load for a while: every connection its next request as soon as the last one was answered.
+ * Sends load. Every connection sends its next request as soon as it has the last response.
  *
- * @param signal ends it early
- * @throws {Error} if it was ended early or did not run
+ * @param signal ends the load early
+ * @throws {Error} if the load was ended early, or wrk did not run
  */
 export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResult> {
   signal.throwIfAborted()
   const { method, url, connections, keys, order, seed, rampSeconds, seconds } = load
-  // Without a leash, which takes as long to start as wrk itself: it ends with the bench's process group, or when its time is over.
+  // Without a leash, which takes as long to start as wrk itself. wrk ends with the benchmark's process group, or when its time is
+  // over.
   const wrk = spawn(
     'wrk',
     [
@@ -86,7 +87,7 @@ export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResul
       `--connections=${connections}`,
       `--duration=${rampSeconds + seconds}s`,
       `--timeout=${TIMEOUT_SECONDS}s`,
-      `--script=${join(import.meta.dirname, 'load.lua')}`,
+      `--script=${join(import.meta.dirname, 'wrk-load.lua')}`,
       url,
       '--',
       method,
@@ -113,6 +114,6 @@ export async function runWrk(load: Load, signal: AbortSignal): Promise<LoadResul
   }
   signal.throwIfAborted()
   const result = /^RESULT (.*)$/m.exec(output)?.[1]
-  if (result === undefined) throw new Error(`wrk gave no result:\n${output}`)
+  if (result === undefined) throw new Error(`wrk printed no result:\n${output}`)
   return JSON.parse(result) as LoadResult
 }

@@ -1,31 +1,29 @@
 import { parse, resetSVGDefIds, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
-import type { Topic } from '../topic.ts'
-import type { Point } from './points.ts'
-import type { TopicResults } from './results.ts'
+import type { Point } from './chart-points.ts'
 
-/** A picture of what was measured. */
+/** A chart of the report. */
 export interface Chart {
-  /** Its file's name, without the ending. */
+  /** File name without its extension. */
   name: string
-  /** What it shows, for those who do not see it. */
+  /** Text alternative. */
   alt: string
   spec: TopLevelSpec
 }
 
-/** A number of an axis. */
+/** A quantitative axis. */
 export interface Axis {
   title: string
   log?: boolean
-  /** Where to write numbers. Default: wherever it suits. */
+  /** Tick values, which also bound the axis. Default: Vega-Lite's choice. */
   values?: readonly number[]
 }
 
 const TEXT = '#24292f'
 const LINES = '#d0d7de'
-/** What they become where the reader's system is dark. */
+/** Replacements for readers whose system is dark. */
 const DARK = { [TEXT]: '#e6edf3', [LINES]: '#3d444d' }
-/** Neither too light for white nor too dark for black. */
+/** Colours that read on both white and black. */
 const PALETTE = ['#3b82f6', '#e8710a', '#1a9e4b', '#c026d3', '#b58900', '#64748b', '#e5484d', '#0891b2']
 const WIDTH = 620
 const HEIGHT = 280
@@ -48,7 +46,7 @@ const CONFIG = {
   range: { category: PALETTE },
 } as const
 
-/** Draws a chart as SVG, which follows the reader's light or dark. The same figures always give the same text. */
+/** Draws a chart as SVG for light and dark systems. The same figures always give the same text. */
 export async function renderChart({ spec, alt }: Chart): Promise<string> {
   resetSVGDefIds()
   const { spec: vega } = compile({ ...spec, padding: 8 } as TopLevelSpec, { config: CONFIG as object })
@@ -56,12 +54,6 @@ export async function renderChart({ spec, alt }: Chart): Promise<string> {
   const dark = Object.entries(DARK).map(([from, to]) => `[fill="${from}"]{fill:${to}}[stroke="${from}"]{stroke:${to}}`)
   const style = `<style>@media (prefers-color-scheme:dark){${dark.join('')}}</style>`
   return `${svg.replace(/(<svg[^>]*>)/, `$1<title>${escapeText(alt)}</title>${style}`)}\n`
-}
-
-/** The charts of a topic that have something to show. */
-export function chartsOf(topic: Topic, results: TopicResults): Chart[] {
-  const charts = topic.charts?.(results) ?? []
-  return charts.filter(({ spec }) => (spec as { data: { values: unknown[] } }).data.values.length > 0)
 }
 
 function escapeText(text: string): string {
@@ -73,17 +65,17 @@ interface Drawing {
   name: string
   alt: string
   points: readonly Point[]
-  /** The axis of `axes` by whose values the points get their colours; its title. */
+  /** The field of `axes` that determines the colour, and the title of its legend. */
   series: { field: string; title: string }
-  /** The axis of `axes` of which every value gets a picture of its own. */
+  /** The field of `axes` whose every value gets a separate panel. */
   facet?: { field: string; title: string }
   y: Axis
 }
 
 /**
- * Lines through medians, with whiskers from the least to the most.
+ * Lines through medians, with whiskers from minimum to maximum.
  *
- * @param rules dashed lines, of x and `y` by the same series
+ * @param rules dashed lines: points of x and `y`, by the same series
  */
 export function lineChart(
   { name, alt, points, series, facet, x, y }: Drawing & { x: Axis & { field: string } },
@@ -114,7 +106,7 @@ export function lineChart(
   return { name, alt, spec: framed(points, layer, facet) }
 }
 
-/** Bars from zero to medians, with whiskers from the least to the most; on a logarithmic axis points instead. */
+/** Bars from zero to medians, with whiskers from minimum to maximum. On a logarithmic axis, points instead of bars. */
 export function barChart({ name, alt, points, series, facet, y, category }: Drawing & { category: string }): Chart {
   const label = { field: category, type: 'nominal', title: null, sort: null }
   const color = { field: series.field, type: 'nominal', title: series.title, sort: null, scale: { range: PALETTE } }
@@ -141,7 +133,7 @@ function quantity({ title, log = false, values }: Axis): object {
   return {
     type: 'quantitative',
     title,
-    // Where numbers are chosen, they are the ends too: a single point has to stand somewhere.
+    // The values bound the axis, because a single point has no domain.
     scale: {
       ...(log ? { type: 'log', nice: false } : { zero: true }),
       ...(values && { domain: [values[0], values.at(-1)] }),

@@ -1,23 +1,31 @@
-import { format } from '../harness/rounds.ts'
-import type { Comparison, Run } from '../topic.ts'
+import { type FigureName, formatFigure } from '../harness/figure-names.ts'
+import type { Run } from '../harness/variant.ts'
+import { median } from './medians.ts'
 
-/** What a comparison came to. */
+/** A figure of one variant, alone or relative to another variant in the same round, and its target. */
+export interface Comparison {
+  /** What the report calls it. */
+  label: string
+  figure: FigureName
+  of: string
+  /** The variant to divide by, or to subtract. Default: none, the figure itself. */
+  to?: string
+  /** Default: the ratio. */
+  as?: 'ratio' | 'difference'
+  /** Target for the median of all rounds. */
+  target?: { atLeast: number } | { atMost: number }
+}
+
+/** The result of a comparison. */
 export interface Verdict {
-  /** Of each round in which it could be told. */
+  /** One value for each round that measured both variants. */
   values: number[]
   median: number
   /** Whether the target was met; `null` if there is none, or nothing was measured. */
   met: boolean | null
 }
 
-/** The middle one, or between the two in the middle; NaN of nothing. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
-/** Compares variants round by round, so that a machine that was busy for a while slows both, and takes the median. */
+/** Compares variants within each round, so that a slow spell of the machine affects both, and takes the median. */
 export function judge({ figure, of, to, as, target }: Comparison, runs: readonly Run[]): Verdict {
   const values: number[] = []
   for (const round of new Set(runs.map(({ round }) => round))) {
@@ -27,7 +35,7 @@ export function judge({ figure, of, to, as, target }: Comparison, runs: readonly
     if (value === undefined || (to !== undefined && other === undefined)) continue
     if (other === undefined) values.push(value)
     else if (as === 'difference') values.push(value - other)
-    // Nothing is a multiple of nothing; that nothing was answered has failed the benchmark already.
+    // There is no ratio to 0. If no request was answered, the run has already failed.
     else if (other !== 0) values.push(value / other)
   }
   const middle = median(values)
@@ -42,9 +50,10 @@ export function judge({ figure, of, to, as, target }: Comparison, runs: readonly
 export function formatValue({ figure, to, as }: Comparison, value: number): string {
   if (Number.isNaN(value)) return '–'
   if (to !== undefined && as !== 'difference') return `${value.toFixed(2)} ×`
-  return format(figure, value)
+  return formatFigure(figure, value)
 }
 
+/** A comparison's target as people read it. */
 export function formatTarget({ target, ...comparison }: Comparison): string {
   if (target === undefined) return '–'
   const [words, value] = 'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]

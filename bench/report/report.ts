@@ -1,49 +1,57 @@
-import { format } from '../harness/rounds.ts'
-import { FIGURES, type FigureName, type Table, type Topic, type Variant } from '../topic.ts'
-import { chartsOf } from './chart.ts'
-import { formatTarget, formatValue, judge, median } from './comparison.ts'
-import type { Results, TopicResults } from './results.ts'
+import { FIGURES, type FigureName, formatFigure } from '../harness/figure-names.ts'
+import type { Variant } from '../harness/variant.ts'
+import { formatTarget, formatValue, judge } from './comparison.ts'
+import { medianOf } from './medians.ts'
+import type { Results, Table, TopicResults } from './results.ts'
+import { chartsOf, findingsOf, type Topic } from './topic.ts'
 
 const INTRODUCTION = `# Benchmarks
 
-Written by \`npm run bench\` from [results/](results); edit the topics and \`report/\` instead.
+\`npm run bench\` generates this file from [results/](results). To change its text, edit the topics and \`report/\`. What was tried to make
+things faster, and whether it helped, is in [notes.md](notes.md).
 
 ## How to run them
 
 \`\`\`sh
-npm run bench                                # everything, with progress; about an hour
-npm run bench -- contention roll-up          # some questions, by name; what is known of the others stays
-npm run bench -- --render                    # the report anew, from the results there are
+npm run bench                          # everything; takes about an hour
+npm run bench -- contention roll-up    # some questions; the results of all others are kept
+npm run bench -- --render              # only render the report from the existing results
 \`\`\`
 
-\`npm run bench -- --help\` lists the questions, and what they consist of, which can be named as well. wrk, the load generator, and Redis are installed if they are missing. The database
-is the one that \`MYSQL_URL\` names, else a throw-away one, as for the tests; what compares MySQL with MariaDB starts the other one
-beside it, if it is installed. The machine, and the server, should have nothing else to do. Every question takes less than ten
-minutes; interrupted, it leaves nothing running, and what was measured before stays.
+- \`npm run bench -- --help\` lists the questions and their parts. Parts can be run alone.
+- The load generator wrk and Redis are installed if they are missing.
+- \`MYSQL_URL\` names the database server to use. Without it, a temporary one is started, as for the tests. Topics that compare
+  MySQL with MariaDB start the second server themselves, if it is installed.
+- The machine and the server should be otherwise idle.
+- Each question takes less than ten minutes. If you interrupt a run, everything it started is stopped, and the topics measured so far
+  are kept.
 
 ## How it is measured
 
-The Worker is built as \`wrangler deploy\` does and runs on workerd itself, one isolate, without \`wrangler dev\` in front. It
-reaches a real database server with durable settings through the local PlanetScale endpoint, which runs in a process of its
-own. Load comes from wrk, on the same machine: every connection sends its next request once the last one was answered. So
-absolute figures say little; what counts is how variants compare that were measured side by side.
+The Worker is built as \`wrangler deploy\` builds it, and runs in one isolate of workerd, without \`wrangler dev\`. It reaches a real
+database server with durable settings through the local PlanetScale endpoint, which runs in a separate process. wrk sends the load
+from the same machine: every connection sends its next request as soon as it has the last response. Absolute figures therefore say
+little. What counts is how variants compare that were measured side by side.
 
-Unless it says otherwise, every run has a database, an endpoint and a workerd of its own, and is warmed up before it is measured.
-The variants take turns in every round, in rotating order, every other round backwards. A ratio is taken within each round;
-shown is the median of all rounds, and in charts a line from the least to the most. After each run the sum in the database is
-compared with what was answered: at least as much, and no more than that and what was under way when the load was cut off. A
-single error or a count that does not match fails the whole benchmark. The raw figures of every run are in [results/](results).
+- Unless stated otherwise, every run has its own database, endpoint and workerd, and is warmed up first.
+- The variants take turns in every round. Each round starts with another variant, and every second round runs backwards.
+- Ratios are taken within a round. The tables show the median of all rounds, and charts add a line from minimum to maximum.
+- After each run, the sum in the database is compared with the number of responses. It must be at least as high, and may exceed it
+  only by the requests that were in flight when the load ended. A single error or a wrong count fails the whole benchmark.
+- [results/](results) has the raw figures of every run.
 `
+
+/** The topics that answer one question. The first one's title is the question. */
+export type Question = readonly Topic[]
 
 interface Measured {
   topic: Topic
   result: TopicResults
-  /** What its heading begins with. */
   heading: '##' | '###'
 }
 
-/** Renders the report of everything that was measured; what belongs to a question, below the first that answers it. */
-export function renderReport(questions: readonly (readonly Topic[])[], results: Results): string {
+/** Renders the report of everything that was measured. The parts of a question follow its first topic. */
+export function renderReport(questions: readonly Question[], results: Results): string {
   const measured = questions.flatMap((question) =>
     question.flatMap((topic, i): Measured[] => {
       const result = results[topic.name]
@@ -54,17 +62,17 @@ export function renderReport(questions: readonly (readonly Topic[])[], results: 
     INTRODUCTION,
     ...failures(measured),
     '## At a glance\n',
-    table(
+    renderTable(
       ['', 'measured', 'target', 'met'],
       measured.flatMap(({ topic, result }) =>
         topic.comparisons.map((comparison) => {
           const { median, met } = judge(comparison, result.runs)
           const verdict = met === null ? '–' : met ? 'yes' : '**no**'
-          return [comparison.says, formatValue(comparison, median), formatTarget(comparison), verdict]
+          return [comparison.label, formatValue(comparison, median), formatTarget(comparison), verdict]
         }),
       ),
     ),
-    circumstances(measured),
+    environments(measured),
     ...measured.flatMap(section),
   ]
   return `${sections.join('\n').trim()}\n`
@@ -76,12 +84,14 @@ function failures(measured: Measured[]): string[] {
       violations.map((violation) => `- ${topic.name}, round ${round}, ${variant}: ${violation.replaceAll('\n', ' ')}`),
     ),
   )
-  return lines.length === 0 ? [] : [`## Failed\n\nThese figures prove nothing:\n\n${lines.join('\n')}\n`]
+  return lines.length === 0
+    ? []
+    : [`## Failed\n\nSome runs failed. Do not rely on these figures:\n\n${lines.join('\n')}\n`]
 }
 
-/** Where, when and with what it was measured; topics that were measured alike share a line. */
-function circumstances(measured: Measured[]): string {
-  const alike = Map.groupBy(measured, ({ result: { environment } }) => {
+/** Where, when and with which versions it was measured. Topics measured in the same environment share a section. */
+function environments(measured: Measured[]): string {
+  const byEnvironment = Map.groupBy(measured, ({ result: { environment } }) => {
     const { machine, versions, databaseSettings, secondDatabase } = environment
     const { cpu, cores, memoryGiB, kernel } = machine
     const pairs = (record: Record<string, string>) => Object.entries(record).map(([name, value]) => `${name} ${value}`)
@@ -91,65 +101,65 @@ function circumstances(measured: Measured[]): string {
       `${memoryGiB} GiB, ${kernel}; ${pairs(versions).join(', ')} (${pairs(databaseSettings).join(', ')})${second ?? ''}`
     )
   })
-  const lines = [...alike].map(([text, group]) => {
-    const loads = group.map(({ topic, result: { environment, extent, tookSeconds } }) => {
-      const took = tookSeconds === undefined ? '' : ` in ${minutes(tookSeconds)}`
-      return `\`${topic.name}\` ${extent.rounds} × ${extent.seconds} s${took} at ${environment.machine.loadBefore}`
-    })
-    return `- ${text}; rounds, seconds of each run, time for all of them where it was taken down, and load average of the minute before: ${loads.join(', ')}`
+  const lines = [...byEnvironment].map(([text, group]) => {
+    const rows = group.map(({ topic, result: { environment, extent, tookSeconds } }) => [
+      `\`${topic.name}\``,
+      `${extent.rounds} × ${extent.seconds} s`,
+      tookSeconds === undefined ? '–' : minutes(tookSeconds),
+      String(environment.machine.loadBefore),
+    ])
+    return `${text}:\n\n${renderTable(['topic', 'rounds × run', 'total (min:s)', 'load average before'], rows)}`
   })
-  return `## Measured\n\n${lines.join('\n')}\n`
+  return `## Environments\n\n${lines.join('\n')}`
 }
 
-const minutes = (seconds: number) =>
-  `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')} min`
+const minutes = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')}`
 
 function section({ topic, result: results, heading }: Measured): string[] {
   const { title, text, variants, comparisons } = topic
   const { runs, tables, skipped = [] } = results
   const lines = [`${heading} ${title}\n`]
   for (const { name, alt } of chartsOf(topic, results)) lines.push(`![${alt}](charts/${name}.svg)\n`)
-  // A sentence about what was not measured here says nothing.
-  const findings = (topic.findings?.(results) ?? []).filter((sentence) => !/NaN|Infinity/.test(sentence))
-  if (findings.length > 0) lines.push(`${findings.join(' ')}\n`)
+  const findings = findingsOf(topic, results)
+  if (findings.length > 0) lines.push(`${findings.map((sentence) => `- ${sentence}`).join('\n')}\n`)
   lines.push(`${text}\n`)
-  if (skipped.length > 0) lines.push(`Not measured there: ${skipped.join('; ')}.\n`)
+  if (skipped.length > 0) lines.push(`Not measured here: ${skipped.join('; ')}.\n`)
   const known = variants.filter(({ name }) => runs.some((run) => run.variant === name))
   for (const [title, some] of Map.groupBy(known, ({ table }) => table ?? '')) {
     if (title !== '') lines.push(`${heading}# ${title}\n`)
-    lines.push(mediansOf(topic, some, results))
+    lines.push(tableOfMedians(topic, some, results))
   }
   if (comparisons.length > 0) {
     const rows = comparisons.map((comparison) => {
       const { values, median } = judge(comparison, runs)
       return [
-        comparison.says,
+        comparison.label,
         formatValue(comparison, median),
         values.map((value) => formatValue(comparison, value)).join(', '),
       ]
     })
-    lines.push(table(['', 'median', 'each round'], rows))
+    lines.push(renderTable(['', 'median', 'each round'], rows))
   }
-  for (const { title, headings, rows, text, hidden } of [...(topic.derived?.(results) ?? []), ...tables]) {
-    if (hidden) continue
-    lines.push(`${heading}# ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), table(headings, rows))
+  for (const { title, headings, rows, text } of [...(topic.derived?.(results) ?? []), ...tables]) {
+    lines.push(`${heading}# ${title}\n`, ...(text === undefined ? [] : [`${text}\n`]), renderTable(headings, rows))
   }
   return lines
 }
 
-/** The medians of the variants that stand in one table, of the figures that any of them has. */
-function mediansOf(topic: Topic, variants: readonly Variant[], { runs }: TopicResults): string {
-  const medianOf = (variant: string, figure: FigureName) => {
-    const values = runs.filter((run) => run.variant === variant).map(({ figures }) => figures[figure])
-    const known = values.filter((value) => value !== undefined)
-    return known.length === 0 ? '–' : format(figure, median(known))
+/** The medians of variants, with the columns that any of them has figures for. */
+function tableOfMedians(topic: Topic, variants: readonly Variant[], { runs }: TopicResults): string {
+  const cell = (variant: string, figure: FigureName) => {
+    const value = medianOf(runs, variant, figure)
+    return Number.isNaN(value) ? '–' : formatFigure(figure, value)
   }
-  const columns = topic.columns.filter((figure) => variants.some(({ name }) => medianOf(name, figure) !== '–'))
-  const rows = variants.map(({ name, about }) => [name, about, ...columns.map((figure) => medianOf(name, figure))])
-  return table(['medians of', '', ...columns.map((figure) => FIGURES[figure].heading)], rows)
+  const columns = topic.columns.filter((figure) => variants.some(({ name }) => cell(name, figure) !== '–'))
+  const rows = variants.map(({ name, title, about }) => {
+    return [title ?? name, about, ...columns.map((figure) => cell(name, figure))]
+  })
+  return renderTable(['variant', '', ...columns.map((figure) => FIGURES[figure].heading)], rows)
 }
 
-function table(headings: Table['headings'], rows: readonly (readonly string[])[]): string {
+function renderTable(headings: Table['headings'], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return `${[line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')}\n`
 }

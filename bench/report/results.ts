@@ -1,27 +1,36 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Environment } from '../harness/machine.ts'
-import type { Extent } from '../harness/rounds.ts'
-import type { Run, Table } from '../topic.ts'
+import type { Environment } from '../harness/environment.ts'
+import type { Extent } from '../harness/run-rounds.ts'
+import type { Run } from '../harness/variant.ts'
 
-/** What was measured of one topic, raw. */
+/** A table that is not made of runs, in the form in which it is shown. */
+export interface Table {
+  title: string
+  headings: string[]
+  rows: string[][]
+  /** What its figures are, for readers of the report. */
+  text?: string
+}
+
+/** The raw results of one topic. */
 export interface TopicResults {
   environment: Environment
   extent: Extent
-  /** Seconds that all of it took. Not in results from before it was taken down. */
+  /** Total seconds. Missing in results from before this was recorded. */
   tookSeconds?: number
-  /** What could not be measured there, and why. */
+  /** Why variants were skipped. */
   skipped?: string[]
   tables: Table[]
   runs: Run[]
 }
 
-/** Everything that was measured, by topic. */
+/** All results, by topic. */
 export type Results = Record<string, TopicResults>
 
 const FOLDER = join(import.meta.dirname, '../results')
 
-/** What was measured so far: a file for each topic. */
+/** Reads all results. Each topic has a file. */
 export async function readResults(): Promise<Results> {
   const files = (await readdir(FOLDER).catch(() => [])).filter((name) => name.endsWith('.json')).sort()
   const read = async (name: string) => JSON.parse(await readFile(join(FOLDER, name), 'utf8')) as TopicResults
@@ -30,16 +39,27 @@ export async function readResults(): Promise<Results> {
   ) as Results
 }
 
-/** Writes the results of a topic: a run on each line, so that they can be read and compared. */
-export async function writeResults(topic: string, { runs, ...rest }: TopicResults): Promise<void> {
-  const lines = runs.map((run) => `    ${JSON.stringify(run)}`)
-  const body = JSON.stringify(rest, null, 2).replace(/\n\}$/, '')
-  const list = lines.length > 0 ? `\n${lines.join(',\n')}\n  ` : ''
-  await writeWhole(join(FOLDER, `${topic}.json`), `${body},\n  "runs": [${list}]\n}\n`)
+/** Writes the results of a topic, with one run or table row per line, so that diffs can be read. */
+export async function writeResults(topic: string, results: TopicResults): Promise<void> {
+  await writeAtomically(join(FOLDER, `${topic}.json`), formatResults(results))
 }
 
-/** Writes a file so that nobody ever finds half of it. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+/** Results as they are written to their file. */
+export function formatResults({ tables, runs, ...rest }: TopicResults): string {
+  const body = JSON.stringify(rest, null, 2).replace(/\n\}$/, '')
+  const list = (items: readonly unknown[], indent: string) =>
+    items.length === 0
+      ? '[]'
+      : `[\n${items.map((item) => `${indent}  ${JSON.stringify(item)}`).join(',\n')}\n${indent}]`
+  const tableTexts = tables.map(({ rows, ...table }) => {
+    return `    ${JSON.stringify(table).replace(/\}$/, '')},"rows":${list(rows, '    ')}}`
+  })
+  const tableList = tableTexts.length === 0 ? '[]' : `[\n${tableTexts.join(',\n')}\n  ]`
+  return `${body},\n  "tables": ${tableList},\n  "runs": ${list(runs, '  ')}\n}\n`
+}
+
+/** Writes a file so that readers never see half of it. */
+export async function writeAtomically(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   const unfinished = `${file}.${process.pid}`
   try {

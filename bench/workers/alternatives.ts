@@ -1,27 +1,27 @@
-// Other ways to count than the product's, on the same runtime: each route counts one hit and answers.
+// Alternatives to the product on the same runtime. Each route counts one hit and responds.
 import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
-import type { Counter } from '../../src/counters/counter.ts'
-import { SlotPool } from '../../src/counters/slots.ts'
+import type { Bindings as ProductBindings } from '../../src/config/bindings.ts'
+import type { CounterAddress } from '../../src/counters/counter-address.ts'
+import { SlotPool } from '../../src/counters/write/slot-pool.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
-import type { Env } from '../../src/env.ts'
 import { isolateOf } from '../../src/isolate.ts'
 
 const DEADLINE_MS = 3_000
 /** How often the counter in memory is written to the database. */
 const FLUSH_MS = 10_000
 
-interface Bindings extends Env {
+interface Bindings extends ProductBindings {
   OBJECTS: DurableObjectNamespace<CounterObject>
-  /** Where the HTTP process in front of Redis listens. */
-  REDIS_HOP: string
+  /** Address of the HTTP proxy in front of Redis. */
+  REDIS_PROXY: string
 }
 
 type BenchContext = Context<{ Bindings: Bindings }>
 
 const app = new Hono<{ Bindings: Bindings }>()
 
-/** A Durable Object for each counter, on SQLite; its answers wait until what they say is stored. */
+/** A Durable Object per counter, on SQLite. The platform holds its responses back until its writes are stored. */
 export class CounterObject extends DurableObject {
   constructor(context: DurableObjectState, env: Bindings) {
     super(context, env)
@@ -43,37 +43,37 @@ function objectOf(c: BenchContext, key: string) {
   return c.env.OBJECTS.get(c.env.OBJECTS.idFromName(key))
 }
 
-let objectAnswers = 0
+let objectResponses = 0
 
-/** With `?cut=N`, every N-th answer of an object is lost on its way to the Worker: the hop cannot be cut from outside here. */
+/** With `?cut=N`, every N-th response of an object is lost: its connection to the Worker cannot be cut from outside. */
 app.post('/object', async (c) => {
   const { key } = await bodyOf(c)
   await objectOf(c, key).add()
-  const lost = ++objectAnswers % Number(c.req.query('cut') ?? Number.POSITIVE_INFINITY) === 0
+  const lost = ++objectResponses % Number(c.req.query('cut') ?? Number.POSITIVE_INFINITY) === 0
   return c.body(null, lost ? 503 : 204)
 })
 
-/** What the objects of all keys of a load hold together. */
+/** The sum of the objects of several keys. */
 app.get('/object', async (c) => {
   const counts = await Promise.all(c.req.queries('key')!.map((key) => objectOf(c, key).count()))
   return c.json({ count: counts.reduce((sum, count) => sum + count, 0) })
 })
 
-/** Redis behind an HTTP hop, as hosted Redis is reached from a Worker. */
+/** Redis over HTTP, as a Worker reaches hosted Redis. */
 app.post('/redis', async (c) => {
   const { key } = await bodyOf(c)
-  const answer = await fetch(`${c.env.REDIS_HOP}/incr`, { method: 'POST', body: key })
-  await answer.arrayBuffer()
-  return c.body(null, answer.ok ? 204 : 502)
+  const response = await fetch(`${c.env.REDIS_PROXY}/incr`, { method: 'POST', body: key })
+  await response.arrayBuffer()
+  return c.body(null, response.ok ? 204 : 502)
 })
 
-/** Counts that were answered and are in no database yet, by record id. */
+/** Acknowledged counts that are not in the database yet, by record id. */
 let unwritten = new Map<bigint, number>()
 let flushedAt = 0
 
-/** In memory, written to one row per counter now and then. */
+/** In memory, written to one row per counter every 10 s. */
 app.post('/memory', async (c) => {
-  const { recordId } = await counterOf(c)
+  const { recordId } = await addressOfKey(c)
   unwritten.set(recordId, (unwritten.get(recordId) ?? 0) + 1)
   const now = Date.now()
   flushedAt ||= now
@@ -89,7 +89,7 @@ app.post('/memory/flush', async (c) => {
   return c.body(null, 204)
 })
 
-/** What fails is added again and written with the next flush, as one does who does not want to lose it. */
+/** Counts that cannot be written are put back for the next flush, as a careful implementation would. */
 async function flush(c: BenchContext): Promise<void> {
   const taken = unwritten
   unwritten = new Map()
@@ -106,9 +106,9 @@ async function flush(c: BenchContext): Promise<void> {
   }
 }
 
-/** A row for every hit; added up by whoever calls the other route now and then. */
+/** A row per hit. `/event/aggregate` adds them up. */
 app.post('/event', async (c) => {
-  const { recordType, recordId } = await counterOf(c)
+  const { recordType, recordId } = await addressOfKey(c)
   await databaseOf(c).execute(`INSERT INTO events (record_type, record_id) VALUES (${recordType}, ${recordId})`)
   return c.body(null, 204)
 })
@@ -129,12 +129,12 @@ app.post('/event/aggregate', async (c) => {
 })
 
 const writers = new SlotPool()
-/** What each writer has counted in all, by writer and counter. */
+/** Each writer's own total, by writer and counter. */
 const cumulative = new Map<string, number>()
 
-/** A G-counter: every writer's own sum, of which the larger one is kept. */
+/** A G-counter: each writer stores its own total, and an upsert keeps the larger value. */
 app.post('/cumulative', async (c) => {
-  const { recordType, recordId } = await counterOf(c)
+  const { recordType, recordId } = await addressOfKey(c)
   const writer = writers.lease()
   const id = `${writer}/${recordId}`
   const count = (cumulative.get(id) ?? 0) + 1
@@ -146,7 +146,7 @@ app.post('/cumulative', async (c) => {
        ON DUPLICATE KEY UPDATE count = GREATEST(count, VALUES(count))`,
     )
   } finally {
-    // Whatever became of it, the writer's next sum says it again.
+    // Safe even if the statement failed: the writer's next total includes this hit.
     writers.release(writer)
   }
   return c.body(null, 204)
@@ -156,10 +156,10 @@ async function bodyOf(c: BenchContext): Promise<{ type: string; key: string }> {
   return c.req.raw.json()
 }
 
-async function counterOf(c: BenchContext): Promise<Counter> {
+async function addressOfKey(c: BenchContext): Promise<CounterAddress> {
   const { type, key } = await bodyOf(c)
-  const { config, known } = isolateOf(c.env)
-  return known.of(config.types.get(type)!, key)
+  const { config, addresses } = isolateOf(c.env)
+  return addresses.find(config.types.get(type)!, key)
 }
 
 let database: Database | null = null

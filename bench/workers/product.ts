@@ -1,17 +1,23 @@
-// The product's Worker, and beside it what its routes are compared with, behind the same middlewares.
+// The product's Worker, and baseline routes behind the same middleware.
 import { app } from '../../src/app.ts'
+import { rollUp } from '../../src/counters/rollup/roll-up.ts'
+import type { Database } from '../../src/database/database.ts'
 import { toBigInt, toJsonNumber } from '../../src/database/numbers.ts'
+import { databaseOf } from '../../src/http/database-of.ts'
+import { revalidated } from '../../src/http/etag.ts'
+import { counterOfKey } from '../../src/http/named-counters.ts'
+import { decodeKey, pathType, rawPathKey } from '../../src/http/path.ts'
 import worker from '../../src/index.ts'
-import { pathCounter, pathType } from '../../src/request.ts'
-import { revalidated } from '../../src/revalidation.ts'
+import { isolateOf, openBackgroundDatabase } from '../../src/isolate.ts'
 
 app.post('/bench/nothing', (c) => c.body(null, 204))
 
-/** A counter that is kept in one row, read as the product reads its own. */
+/** A counter in one row, read as the product reads its own. */
 app.get('/bench/one-row/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
-  const { counter, key } = await pathCounter(c, type)
-  const { rows } = await c.var.db.execute(
+  const key = decodeKey(rawPathKey(c))
+  const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+  const { rows } = await databaseOf(c).execute(
     'SELECT count FROM one_row_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, counter.recordId],
   )
@@ -21,12 +27,36 @@ app.get('/bench/one-row/:type/:key', revalidated, async (c) => {
 /** A counter of the published pattern, read as published. */
 app.get('/bench/published/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
-  const { counter, key } = await pathCounter(c, type)
-  const { rows } = await c.var.db.execute(
+  const key = decodeKey(rawPathKey(c))
+  const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+  const { rows } = await databaseOf(c).execute(
     'SELECT SUM(count) AS count FROM published_slotted_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, BigInt.asUintN(31, counter.recordId)],
   )
   return c.json({ type: type.name, key, count: toJsonNumber(toBigInt(rows[0]?.count ?? 0)) })
 })
+
+/** A roll-up with one statement or transaction under way at a time, wherever the database is. */
+app.post('/bench/roll-up-one-after-the-other', async (c) => {
+  const { config, reads } = isolateOf(c.env)
+  const db = oneAfterTheOther(openBackgroundDatabase(config))
+  const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at: new Date() })
+  return c.json({ ...summary, moved: toJsonNumber(summary.moved) })
+})
+
+/** Sends the same statements, but each transaction, and each statement outside one, only after the previous one has ended. */
+function oneAfterTheOther(db: Database): Database {
+  let last: Promise<unknown> = Promise.resolve()
+  const enqueue = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work)
+    last = result.catch(() => {})
+    return result
+  }
+  return {
+    ranges: db.ranges,
+    execute: (sql, args) => enqueue(() => db.execute(sql, args)),
+    transaction: (work) => enqueue(() => db.transaction(work)),
+  }
+}
 
 export default worker

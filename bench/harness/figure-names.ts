@@ -1,0 +1,37 @@
+/** The figures of a run, and how the report shows them. Their names are keys in bench/results. */
+export const FIGURES = {
+  answered: { heading: 'responses', digits: 0 },
+  acknowledged: { heading: 'responses with warm-up', digits: 0 },
+  perSecond: { heading: 'requests/s', digits: 0 },
+  p50Ms: { heading: 'median ms', digits: 2 },
+  p99Ms: { heading: 'p99 ms', digits: 2 },
+  statementsPer1000: { heading: 'statements per 1,000', digits: 1 },
+  cpuMicros: { heading: 'CPU µs per request', digits: 1 },
+  counted: { heading: 'counted', digits: 0 },
+  errors: { heading: 'errors', digits: 0 },
+  lockWaitsPer1000: { heading: 'lock waits per 1,000', digits: 1 },
+  deadlocksPer1000: { heading: 'deadlocks per 1,000', digits: 2 },
+  idsPer1000: { heading: 'ids wasted per 1,000', digits: 0 },
+  rowsPerSecond: { heading: 'slots/s', digits: 0 },
+  rows: { heading: 'slots', digits: 0 },
+  milliseconds: { heading: 'ms', digits: 1 },
+  statements: { heading: 'statements', digits: 0 },
+  peakMiB: { heading: 'MiB of memory growth', digits: 1 },
+  startMs: { heading: 'ms to first response', digits: 1 },
+  kilobytes: { heading: 'kB', digits: 1 },
+  gzipKilobytes: { heading: 'kB gzipped', digits: 1 },
+  told: { heading: 'acknowledged', digits: 0 },
+  untold: { heading: 'never acknowledged', digits: 0 },
+  lost: { heading: 'lost', digits: 0 },
+  doubled: { heading: 'counted twice', digits: 0 },
+} as const
+
+export type FigureName = keyof typeof FIGURES
+export type Figures = Partial<Record<FigureName, number>>
+
+/** A figure as people read it. */
+export function formatFigure(figure: FigureName, value: number | undefined): string {
+  if (value === undefined) return '–'
+  const { digits } = FIGURES[figure]
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+}

@@ -1,0 +1,62 @@
+import type { Deployment } from './deployment.ts'
+
+const ROWS_AT_ONCE = 10_000
+
+/** Slots to insert. */
+export interface Filling {
+  counters: number
+  slotsEach: number
+  /** The record id of the n-th counter. Default: n + 1. */
+  idOf?: (counter: number) => bigint
+  /** The count in each slot. Default: 1. Use 0 for slots that were rolled up and wait to be pruned. */
+  count?: number
+}
+
+/** Numbers spread like random ones, but the same in every run (multiples of 2^64 divided by the golden ratio). */
+export const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
+
+/** Inserts slots into a database as writers would have left them. */
+export async function fillSlots(
+  { server, database }: Pick<Deployment, 'server' | 'database'>,
+  { counters, slotsEach, idOf = (counter) => BigInt(counter + 1), count = 1 }: Filling,
+): Promise<void> {
+  let rows: string[] = []
+  const send = async () => {
+    if (rows.length === 0) return
+    await server.query(
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       VALUES ${rows.join(',')}`,
+    )
+    rows = []
+  }
+  for (let counter = 0; counter < counters; counter++) {
+    const id = idOf(counter)
+    for (let slot = 1; slot <= slotsEach; slot++) {
+      rows.push(`(1,${id},${spread(counter * slotsEach + slot)},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
+      if (rows.length === ROWS_AT_ONCE) await send()
+    }
+  }
+  await send()
+}
+
+/**
+ * Multiplies the idle counters in a database by ten. An idle counter was rolled up and has one empty slot that waits to be
+ * pruned. The copies get record ids above the existing ones.
+ *
+ * @param counters number of idle counters so far, with record ids from 1
+ */
+export async function multiplyIdle({ server, database }: Pick<Deployment, 'server' | 'database'>, counters: number) {
+  for (let times = 1; times < 10; times++) {
+    const shift = times * counters
+    await server.query(
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       SELECT record_type, record_id + ${shift}, slot, 0, batch, written_hour FROM \`${database}\`.slotted_counters
+       WHERE record_id <= ${counters}`,
+    )
+    await server.query(
+      `INSERT INTO \`${database}\`.counter_totals (record_type, record_id, count, version, rolled_up_at)
+       SELECT record_type, record_id + ${shift}, count, version, rolled_up_at FROM \`${database}\`.counter_totals
+       WHERE record_id <= ${counters}`,
+    )
+  }
+}

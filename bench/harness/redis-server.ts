@@ -1,0 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { freePort } from '../../local/processes/free-port.ts'
+import { ServerProcess } from '../../local/processes/server-process.ts'
+import { killProcess, nextMessage } from './child-messages.ts'
+
+const START_MS = 10_000
+const STOP_MS = 5_000
+
+/** When Redis flushes its log to disk: before each response, or once a second. */
+export type Appendfsync = 'always' | 'everysec'
+
+/** A private Redis server with an append-only log, and the HTTP proxy in front of it. */
+export class Redis {
+  /** The address of the HTTP proxy. */
+  readonly url: string
+  readonly #directory: string
+  readonly #port: number
+  readonly #fsync: Appendfsync
+  readonly #proxy: ChildProcess
+  #server: ServerProcess
+
+  private constructor(
+    directory: string,
+    port: number,
+    fsync: Appendfsync,
+    server: ServerProcess,
+    proxy: ChildProcess,
+    proxyPort: number,
+  ) {
+    this.#directory = directory
+    this.#port = port
+    this.#fsync = fsync
+    this.#server = server
+    this.#proxy = proxy
+    this.url = `http://127.0.0.1:${proxyPort}`
+  }
+
+  /**
+   * @param directory for its data and its log, empty
+   * @throws {Error} if it does not start
+   */
+  static async start(directory: string, fsync: Appendfsync): Promise<Redis> {
+    const port = await freePort()
+    const server = await launch(directory, port, fsync)
+    // Detached, so that Ctrl-C in the terminal does not reach it. It exits when the channel to its parent closes.
+    const proxy = fork(join(import.meta.dirname, 'redis-http-proxy.ts'), [], {
+      detached: true,
+      env: { ...process.env, REDIS_URL: `redis://127.0.0.1:${port}` },
+    })
+    try {
+      const { port: proxyPort } = await nextMessage<{ port: number }>(proxy, 'The Redis proxy')
+      return new Redis(directory, port, fsync, server, proxy, proxyPort)
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /** The sum of all keys. */
+  async sum(): Promise<number> {
+    return Number(await (await fetch(this.url)).text())
+  }
+
+  /** Cuts off every n-th response after its command was run; 0 cuts off none. */
+  async cutResponses(every: number): Promise<void> {
+    const done = nextMessage(this.#proxy, 'The Redis proxy')
+    this.#proxy.send({ cutEvery: every })
+    await done
+  }
+
+  /** Ends the server with SIGKILL, and starts it again on the same data. */
+  async killAndRestart(): Promise<void> {
+    process.kill(this.#server.pid, 'SIGKILL')
+    await this.#server.ended
+    this.#server = await launch(this.#directory, this.#port, this.#fsync)
+  }
+
+  async stop(): Promise<void> {
+    await killProcess(this.#proxy)
+    await this.#server.stop()
+  }
+}
+
+async function launch(directory: string, port: number, fsync: Appendfsync): Promise<ServerProcess> {
+  const log = await open(join(directory, 'redis.log'), 'a')
+  const server = await ServerProcess.start({
+    name: 'redis',
+    command: 'redis-server',
+    args: [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
+      ...['--appendonly', 'yes', '--appendfsync', fsync, '--daemonize', 'no'],
+    ],
+    records: directory,
+    marker: directory,
+    output: log.fd,
+    graceMs: STOP_MS,
+  })
+  await log.close()
+  for (const began = Date.now(); !(await isReady(port)); await new Promise((resolve) => setTimeout(resolve, 20))) {
+    if (Date.now() - began < START_MS) continue
+    await server.stop()
+    throw new Error(`redis-server did not start within ${START_MS} ms.`)
+  }
+  return server
+}
+
+/** Whether Redis has loaded its data and accepts commands. */
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    socket.setTimeout(1_000, () => socket.destroy())
+    socket.once('data', (data) => {
+      resolve(data.toString().startsWith('+PONG'))
+      socket.destroy()
+    })
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(false))
+  })
+}

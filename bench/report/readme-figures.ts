@@ -1,0 +1,66 @@
+import { medianOf, rounded } from './medians.ts'
+import type { Results } from './results.ts'
+
+const BEGIN = '<!-- figures: written by npm run bench -- --render -->'
+const END = '<!-- /figures -->'
+
+type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond'
+
+/** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
+const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigure) => string): string }[] = [
+  {
+    topic: 'hot-key',
+    say: (median) =>
+      `One key, 256 connections, each hit answered after its commit: ${median('POST /hit?…', 'perSecond')} hits/s on one ` +
+      `isolate, with ${median('POST /hit?…', 'statementsPer1000')} statements per 1,000 hits.`,
+  },
+  {
+    topic: 'latency',
+    say: (median) =>
+      `The same with 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s, ` +
+      `compared with ${median('one row, 256 connections', 'perSecond')} for one row per counter and ` +
+      `${median('published pattern, 256 connections', 'perSecond')} for the slotted counter pattern as published.`,
+  },
+  {
+    topic: 'idle',
+    say: (median) =>
+      `A single hit: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. The bare statement takes ` +
+      `${median('one statement', 'p50Ms')} ms.`,
+  },
+  {
+    topic: 'reading',
+    say: (median) =>
+      `Reading an exact count with 1,000 pending slots: ${median('exact, 1,000 pending', 'p50Ms')} ms. Reading a plain row: ` +
+      `${median('one row', 'p50Ms')} ms.`,
+  },
+  {
+    topic: 'roll-up',
+    say: (median) =>
+      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. The p99 latency of writers is ` +
+      `${median('writers beside a roll-up', 'p99Ms')} ms during a roll-up and ${median('writers alone', 'p99Ms')} ms without one.`,
+  },
+]
+
+/**
+ * Puts the headline figures into README.md, between their markers.
+ *
+ * @throws {Error} if a marker is missing
+ */
+export function renderReadmeFigures(readme: string, results: Results): string {
+  const [before, rest] = readme.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined)
+    throw new Error(`README.md lacks the markers for figures: ${BEGIN} … ${END}`)
+  const lines = LINES.flatMap(({ topic, say }) => {
+    const measured = results[topic]
+    const line =
+      measured === undefined ? '' : say((variant, figure) => rounded(medianOf(measured.runs, variant, figure)))
+    return line === '' || line.includes('NaN') ? [] : [`- ${line}`]
+  })
+  const [first] = Object.values(results)
+  const machine = first?.environment.machine
+  const where = machine
+    ? `Measured on ${machine.cores} cores shared by the Worker, the database and the load generator`
+    : 'Not measured yet'
+  return `${before}${BEGIN}\n${where} ([bench/README.md](bench/README.md)):\n\n${lines.join('\n')}\n${END}${after}`
+}

@@ -1,0 +1,43 @@
+import type { FigureName } from '../harness/figure-names.ts'
+import type { Need, Testbed } from '../harness/shared-testbed.ts'
+import type { Variant } from '../harness/variant.ts'
+import type { Chart } from './chart.ts'
+import type { Comparison } from './comparison.ts'
+import type { Table, TopicResults } from './results.ts'
+
+/** Measurements that belong together. */
+export interface Topic {
+  /** As on the command line. */
+  name: string
+  title: string
+  /** What is measured and how, for readers of the report. */
+  text: string
+  /** Seconds of each run, without its warm-up. Default: 3. */
+  seconds?: number
+  variants: Variant[]
+  /** Figures to show for each variant. */
+  columns: FigureName[]
+  comparisons: Comparison[]
+  /** What `once` needs beyond the needs of the variants. */
+  needs?: readonly Need[]
+  /** Whether to turn on MySQL's log writer threads: see `BenchServer`. Default: as the server is set. */
+  logWriterThreads?: true
+  /** Measurements outside the rounds, made once after them. */
+  once?(testbed: Testbed, seconds: number, rounds: number): Promise<Table[]>
+  charts?(results: TopicResults): Chart[]
+  /** Conclusions that readers can act on: sentences whose figures come from the results. */
+  findings?(results: TopicResults): string[]
+  /** Tables computed from the results. */
+  derived?(results: TopicResults): Table[]
+}
+
+/** The charts of a topic that have something to show. */
+export function chartsOf(topic: Topic, results: TopicResults): Chart[] {
+  const charts = topic.charts?.(results) ?? []
+  return charts.filter(({ spec }) => (spec as { data: { values: unknown[] } }).data.values.length > 0)
+}
+
+/** The findings of a topic, without those about variants that were not measured. */
+export function findingsOf(topic: Topic, results: TopicResults): string[] {
+  return (topic.findings?.(results) ?? []).filter((sentence) => !/NaN|Infinity/.test(sentence))
+}

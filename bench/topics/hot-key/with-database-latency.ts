@@ -1,0 +1,113 @@
+import { httpVariant } from '../../harness/http-variant.ts'
+import type { Variant } from '../../harness/variant.ts'
+import { barChart } from '../../report/chart.ts'
+import { pointsOf } from '../../report/chart-points.ts'
+import type { Comparison } from '../../report/comparison.ts'
+import { medianOf, rounded } from '../../report/medians.ts'
+import type { Topic } from '../../report/topic.ts'
+
+const BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
+const CONNECTIONS = [256, 1_024]
+const RAMP_SECONDS = 1
+
+const withBody = (connections: number) => `group commit, ${connections} connections`
+const withoutBody = (connections: number) => `group commit without a body, ${connections} connections`
+const oneRow = (connections: number) => `one row, ${connections} connections`
+const published = (connections: number) => `published pattern, ${connections} connections`
+
+const variants: Variant[] = CONNECTIONS.flatMap((connections) => {
+  const common = { connections, behaviour: BEHAVIOUR, rampSeconds: RAMP_SECONDS }
+  return [
+    httpVariant({
+      ...common,
+      name: withBody(connections),
+      about: 'POST /hit',
+      worker: 'product',
+      path: '/hit',
+      counts: 'slotted_counters',
+    }),
+    httpVariant({
+      ...common,
+      name: withoutBody(connections),
+      about: 'POST /hit?…',
+      worker: 'product',
+      path: '/hit?type=page_view&key=%2Fblog%2Fhello',
+      keys: 0,
+      counts: 'slotted_counters',
+    }),
+    httpVariant({
+      ...common,
+      name: oneRow(connections),
+      about: 'one row per counter, one statement per request',
+      worker: 'baselines',
+      path: '/one-row',
+      counts: 'one_row_counters',
+    }),
+    httpVariant({
+      ...common,
+      name: published(connections),
+      about: '100 slots in the published tables, one statement per request',
+      worker: 'baselines',
+      path: '/published',
+      counts: 'published_slotted_counters',
+    }),
+  ]
+}).map((variant) => {
+  const [way, connections] = variant.name.split(', ') as [string, string]
+  return { ...variant, axes: { way, connections } }
+})
+
+/** The hot key with realistic latency, compared with one statement per request. */
+export const latency: Topic = {
+  name: 'latency',
+  title: 'And with the latency of a real database?',
+  text:
+    `As above, with ${BEHAVIOUR.latencyMs} ms of network latency between Worker and database. Commits take ` +
+    `${BEHAVIOUR.commitMs} ms and hold their locks, as they do on replicated storage. \`POST /hit\` is compared with two routes that ` +
+    'send one statement per request through the same driver: one row per counter, and the slotted counter pattern as ' +
+    'published (auto-increment id; unique key over type, id and slot; `RAND() * 100` slots). The endpoint has 100 connections to the database. ' +
+    'Deadlocks are retried, and the retries are included in the statements. The first second of each run, in which queues build up, is left out.',
+  variants,
+  columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000'],
+  comparisons: CONNECTIONS.flatMap((connections): Comparison[] => [
+    {
+      label: `requests/s at ${connections} connections: group commit without a body relative to one row`,
+      figure: 'perSecond',
+      of: withoutBody(connections),
+      to: oneRow(connections),
+      target: { atLeast: 40 },
+    },
+    {
+      label: `requests/s at ${connections} connections: group commit relative to one row`,
+      figure: 'perSecond',
+      of: withBody(connections),
+      to: oneRow(connections),
+      target: { atLeast: 40 },
+    },
+    {
+      label: `requests/s at ${connections} connections: group commit relative to the published pattern`,
+      figure: 'perSecond',
+      of: withBody(connections),
+      to: published(connections),
+      target: { atLeast: 4 },
+    },
+  ]),
+  charts: ({ runs }) => [
+    barChart({
+      name: 'latency',
+      alt: 'Requests per second with the latency of a real database',
+      points: pointsOf(variants, runs, 'perSecond'),
+      series: { field: 'connections', title: '' },
+      category: 'way',
+      y: { title: 'requests/s', log: true },
+    }),
+  ],
+  findings({ runs }) {
+    const rate = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
+    const [few, many] = CONNECTIONS as [number, number]
+    return [
+      `With commits of ${BEHAVIOUR.commitMs} ms, one row is limited to ${rate(oneRow(few))} hits/s, whatever the load. One isolate with group commit counts ${rate(withoutBody(few))} hits/s from ${few} ` +
+        `connections and ${rate(withoutBody(many))} from ${many}.`,
+    ]
+  },
+}

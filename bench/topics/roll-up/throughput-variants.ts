@@ -1,0 +1,90 @@
+import { withDeployment } from '../../harness/deployment.ts'
+import type { Figures } from '../../harness/figure-names.ts'
+import { fillSlots } from '../../harness/fill-slots.ts'
+import { watchMemory } from '../../harness/process-usage.ts'
+import type { Testbed } from '../../harness/shared-testbed.ts'
+import type { Outcome, Variant } from '../../harness/variant.ts'
+import { rollUpWithSql, type SqlWork } from './hand-written-roll-up.ts'
+import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH, simulateUnfinishedRun } from './request-roll-up.ts'
+import { findViolations } from './violations.ts'
+
+const SLOTS = 20_000
+export const PENDING = [100, 1_000, 10_000, 100_000]
+
+export const ROLL_UP = 'roll-up'
+export const LARGE_PAGES = 'roll-up in a hurry'
+export const SQL = 'by hand'
+export const SQL_TOTALS = 'by hand, totals only'
+export const SINGLE = 'roll-up, a slot each'
+export const SINGLE_SQL = 'by hand, a slot each'
+export const pendingName = (slots: number) => `roll-up, ${number(slots)} pending`
+
+/** What moves the slots: the product, the product after an unfinished run, or hand-written SQL. */
+type Method = 'product' | 'product, large pages' | SqlWork
+
+/** Measures moving slots, after moving as many to warm up, and checks the tables afterwards. */
+async function moveSlots(testbed: Testbed, slots: number, slotsEach: number, method: Method): Promise<Outcome> {
+  return withDeployment(testbed, DEPLOYMENT, async (deployment) => {
+    const { server, database, url, pid } = deployment
+    await fillSlots(deployment, { counters: slots / slotsEach, slotsEach })
+    const move = async () => {
+      if (method === 'product' || method === 'product, large pages') return requestRollUp(url, testbed.signal)
+      await rollUpWithSql(deployment, method)
+    }
+    await move()
+    if (method === 'product, large pages') await simulateUnfinishedRun(deployment)
+    await server.query(`UPDATE \`${database}\`.slotted_counters SET count = 1`)
+    const memory = await watchMemory(pid)
+    const began = performance.now()
+    const summary = await move()
+    const milliseconds = performance.now() - began
+    const figures: Figures = { rows: slots, milliseconds, rowsPerSecond: (slots / milliseconds) * 1_000 }
+    if (summary) {
+      figures.statements = summary.statements
+      const peakMiB = await memory()
+      if (peakMiB !== null) figures.peakMiB = peakMiB
+    }
+    return { figures, violations: await findViolations(deployment, 2 * slots, method !== 'totals only') }
+  })
+}
+
+const ONE_SLOT_EACH = ', 1 slot per counter'
+
+const moving = (name: string, title: string, about: string, slotsEach: number, method: Method): Variant => ({
+  name,
+  title,
+  about,
+  table: `${number(SLOTS)} pending slots`,
+  axes: {
+    way: title.replace(ONE_SLOT_EACH, ''),
+    spread: slotsEach === 1 ? '1 slot per counter' : `${slotsEach} slots per counter`,
+  },
+  measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
+})
+
+const HISTORY = 'totals, hours, days, weeks, months, and the history of the type'
+
+/** The same slots, moved by the product and by hand-written SQL. */
+export const byMethod = [
+  moving(ROLL_UP, 'roll-up', `the product, ${SLOTS_EACH} slots per counter`, SLOTS_EACH, 'product'),
+  moving(
+    LARGE_PAGES,
+    'roll-up, large pages',
+    `the same after an unfinished run: pages of ${number(SETTINGS.ROLLUP.page_slots)}`,
+    SLOTS_EACH,
+    'product, large pages',
+  ),
+  moving(SQL, 'hand-written SQL', `one transaction of INSERT … SELECT: ${HISTORY}`, SLOTS_EACH, 'equal work'),
+  moving(SQL_TOTALS, 'hand-written SQL, totals only', 'the same without history', SLOTS_EACH, 'totals only'),
+  moving(SINGLE, `roll-up${ONE_SLOT_EACH}`, 'the product', 1, 'product'),
+  moving(SINGLE_SQL, `hand-written SQL${ONE_SLOT_EACH}`, 'one transaction of INSERT … SELECT', 1, 'equal work'),
+]
+
+/** More and more slots, moved by the product. */
+export const byPending: Variant[] = PENDING.map((slots) => ({
+  name: pendingName(slots),
+  about: `the product, ${SLOTS_EACH} slots per counter`,
+  table: 'By number of pending slots',
+  axes: { slots, way: 'roll-up' },
+  measure: (testbed) => moveSlots(testbed, slots, SLOTS_EACH, 'product'),
+}))
