@@ -145,7 +145,8 @@ export function sendAndLeave(
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     const leave = () => (by === 'RST' ? socket.resetAndDestroy() : socket.destroy())
-    socket.once('error', () => {})
+    // Node emits no 'close' for a connection that is reset while it shuts down.
+    socket.once('error', () => resolve())
     socket.once('close', () => resolve())
     socket.write(`${head.join('\r\n')}\r\n\r\n${text}`, () => {
       if (afterMs === 0) leave()

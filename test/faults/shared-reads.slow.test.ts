@@ -128,11 +128,13 @@ class LeavingClients {
     this.#port = port
   }
 
-  /** Sends a request. Settles when its connection has ended. */
+  /** Sends a request. Settles when it has been answered or its connection has ended. */
   ask(path: string, headers: Record<string, string>): Promise<void> {
     return new Promise((resolve) => {
-      const sent = request({ port: this.#port, path, headers, agent: false }, (response) => response.resume())
-      sent.once('error', () => {})
+      const sent = request({ port: this.#port, path, headers, agent: false })
+      sent.once('response', (response) => response.resume().once('end', resolve))
+      // Node emits no 'close' for a connection that is reset while it shuts down.
+      sent.once('error', () => resolve())
       sent.once('close', () => resolve())
       sent.end()
       this.#sent.push(sent)

@@ -6,9 +6,10 @@ import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
 
 /**
- * How each statement that the Worker sends begins, and its plan on shards: the shards that it reaches, and the number of queries
- * that vtgate sends for it. Add new statements here, and make the requests below send them. ` … ` stands for anything. The most
- * specific entry applies.
+ * The beginning of each statement that the Worker sends, and its plan on shards: which shards it reaches, and with how many
+ * queries. ` … ` stands for any text. If several entries match, the longest one applies.
+ *
+ * List new statements here, and add requests below that send them.
  */
 export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_history WHERE record_id IN': 'list',
