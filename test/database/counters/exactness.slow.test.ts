@@ -180,7 +180,8 @@ class World {
       try {
         return await setCounter({ db: this.db, totals: null }, counter, setting)
       } catch (error) {
-        if (error instanceof Overtaken) return surely()
+        // It also gives up if a transaction whose answer was lost holds its locks.
+        if (error instanceof Overtaken || (error instanceof DatabaseFailure && error.retry)) return surely()
         throw error
       }
     }
