@@ -2,10 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
 import { sha256 } from '../../src/config/token-list.ts'
-import { readTokens } from '../../src/config/tokens.ts'
-
-/** The beginning of every token, by which people and secret scanners recognise one. */
-const PREFIX = 'slotted_'
+import { PREFIX, readTokens } from '../../src/config/tokens.ts'
 
 program
   .name('npm run token --')

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../bounded-map.ts'
-import { OWNER, type Token } from './tokens.ts'
+import { isNamedToken, OWNER, type Token } from './tokens.ts'
 
 /** Accepted tokens in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 500
@@ -24,8 +24,9 @@ export class TokenList {
     return this.#accepted.get(`${network} ${value}`)
   }
 
-  /** The named token with a value. Its 32 random bytes cannot be guessed, however often one may try. */
+  /** The named token with a value. It cannot be guessed, however often one may try. */
   async findNamed(value: string, network: string): Promise<Token | undefined> {
+    if (!isNamedToken(value)) return undefined
     const hash = await sha256(value)
     let found: Token | undefined
     for (const token of this.#named) if (isSame(token.hash, hash)) found = token

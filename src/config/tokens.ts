@@ -7,6 +7,11 @@ export type Scope = (typeof SCOPES)[number]
 /** The name of the token `API_TOKEN`. */
 export const OWNER = 'owner'
 
+/** The beginning of named tokens, by which people and secret scanners recognise them. */
+export const PREFIX = 'slotted_'
+/** The form of named tokens. What people make up does not have it, so a value with this form cannot be guessed. */
+const FORM = new RegExp(`^${PREFIX}[\\w-]{43}$`)
+
 /** The least length of `API_TOKEN`, except on this machine. */
 const MIN_LENGTH = 16
 
@@ -22,6 +27,11 @@ export interface Token {
   types: ReadonlySet<string> | null
   /** SHA-256 of the token, in hexadecimal. */
   hash: string
+}
+
+/** Whether a value has the form of a named token: 32 random bytes behind the prefix. */
+export function isNamedToken(value: string): boolean {
+  return FORM.test(value)
 }
 
 /** Whether a token with one scope may do what needs another. */

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { sha256 } from '../../src/config/token-list.ts'
 import { OWNER } from '../../src/config/tokens.ts'
 import { sessionSecret } from '../../src/http/session.ts'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { launchChromium } from './chromium.ts'
 import { counterUrl, signedIn, watch } from './open-dashboard.ts'
 import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
@@ -183,14 +184,14 @@ describe('a token that is not the owner’s', () => {
     ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['download'] }],
     ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['download'] }],
   ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
-    const API_TOKENS = `someone ${scope} ${await sha256('someone-s-token')}`
+    const API_TOKENS = await tokenLines({ someone: scope })
     const limited = await startCounter({ API_TOKENS })
     onTestFinished(() => limited.stop())
     await limited.add('download', 'app.tgz', 7)
     const violations = await watch(context, limited)
     const page = await context.newPage()
     await page.goto(counterUrl(limited, 'download', 'app.tgz'))
-    await page.getByLabel('API token').fill('someone-s-token')
+    await page.getByLabel('API token').fill(tokenOf('someone'))
     await page.keyboard.press('Enter')
     await expect.poll(() => page.textContent('#count')).toBe('7')
     expect({

@@ -7,6 +7,7 @@ import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
 import { MAX_ATTEMPTS } from '../../../src/visits/attempts.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
 /** What every operation needs. A new operation needs a line here. */
@@ -52,20 +53,18 @@ let url: string
 let worker: TestWorker
 beforeAll(async () => {
   url = (await freshDatabase()).url
-  worker = await workerWith([
-    ...SCOPES.map((scope) => [scope, scope]),
-    ...SCOPES.map((s) => [`${s}-some`, `${s}:invoice`]),
-  ])
+  const scopes = Object.fromEntries(
+    SCOPES.flatMap((scope) => [
+      [scope, scope],
+      [`${scope}-some`, `${scope}:invoice`],
+    ]),
+  )
+  worker = await workerWith(scopes)
 })
 
-const tokenOf = (name: string) => `token-of-${name}`
-
 /** A Worker with named tokens. */
-async function workerWith(tokens: string[][], overrides = {}): Promise<TestWorker> {
-  const lines = await Promise.all(
-    tokens.map(async ([name, scope]) => `${name} ${scope} ${await sha256(tokenOf(name!))}`),
-  )
-  return new TestWorker(url, { COUNTERS, API_TOKENS: lines.join('\n'), ...overrides })
+async function workerWith(scopes: Record<string, string>, overrides = {}): Promise<TestWorker> {
+  return new TestWorker(url, { COUNTERS, API_TOKENS: await tokenLines(scopes), ...overrides })
 }
 
 /** Sends the first example of an operation, for another type, with a token. */
@@ -192,7 +191,7 @@ describe('A token', () => {
   })
 
   it('is gone when its line is, and the others stay', async () => {
-    const fewer = await workerWith([['read', 'read']])
+    const fewer = await workerWith({ read: 'read' })
     const ask = async (name: string) => (await fewer.fetch('/v1/status', { headers: bearer(tokenOf(name)) })).status
     expect([await ask('read'), await ask('manage')]).toEqual([200, 401])
   })
@@ -203,7 +202,7 @@ describe('A token', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     try {
       for (const name of ['before', 'after']) {
-        await (await workerWith([[name, 'count']], deduped)).hit('page_view', 'renewed', visitor)
+        await (await workerWith({ [name]: 'count' }, deduped)).hit('page_view', 'renewed', visitor)
       }
     } finally {
       vi.useRealTimers()
@@ -234,7 +233,7 @@ describe('Attempts with unknown tokens', () => {
 
   it('are limited for each network, at the same time too, and say when to try again', () =>
     frozen(async () => {
-      const fresh = await workerWith([])
+      const fresh = await workerWith({})
       await useUp(fresh, '2001:db8::1')
       const refused = await ask(fresh, 'guess', '2001:db8::2')
       expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '40'])
@@ -246,7 +245,7 @@ describe('Attempts with unknown tokens', () => {
 
   it('that guess the owner’s token are not told that they are right', () =>
     frozen(async () => {
-      const fresh = await workerWith([])
+      const fresh = await workerWith({})
       await useUp(fresh, '192.0.2.1')
       expect((await ask(fresh, TOKEN, '192.0.2.1')).status).toBe(429)
       expect((await ask(fresh, TOKEN, '192.0.2.2')).status).toBe(200)
@@ -256,7 +255,7 @@ describe('Attempts with unknown tokens', () => {
 
   it('do not lock out named tokens, sessions, or an owner who was there before', () =>
     frozen(async () => {
-      const fresh = await workerWith([['ci', 'read']])
+      const fresh = await workerWith({ ci: 'read' })
       expect((await ask(fresh, TOKEN, '192.0.2.1')).status).toBe(200)
       const [attempts, one] = [MAX_ATTEMPTS - 1, '192.0.2.1']
       for (let i = 0; i < attempts; i++) expect((await ask(fresh, 'guess', one)).status).toBe(401)
@@ -269,7 +268,7 @@ describe('Attempts with unknown tokens', () => {
 
   it('are limited by the platform’s rate limit too, which all isolates of a place share', async () => {
     const limit = { VISITOR_LIMIT: (env as Record<string, unknown>).LIMIT_OF_FIVE }
-    const isolates = await Promise.all([workerWith([['ci', 'read']], limit), workerWith([['ci', 'read']], limit)])
+    const isolates = await Promise.all([workerWith({ ci: 'read' }, limit), workerWith({ ci: 'read' }, limit)])
     const statuses: number[] = []
     for (let i = 0; i < 14; i++) statuses.push((await ask(isolates[i % 2]!, 'guess', '192.0.2.44')).status)
     expect(statuses[0]).toBe(401)
@@ -279,7 +278,7 @@ describe('Attempts with unknown tokens', () => {
   })
 
   it('are not limited where no address tells networks apart', async () => {
-    const fresh = await workerWith([])
+    const fresh = await workerWith({})
     for (let i = 0; i < 2 * MAX_ATTEMPTS; i++) expect((await ask(fresh, 'guess')).status).toBe(401)
     expect((await ask(fresh, TOKEN)).status).toBe(200)
   })

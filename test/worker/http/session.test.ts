@@ -6,6 +6,7 @@ import { OWNER, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/session.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
 const NAME = 'session-80'
@@ -229,14 +230,8 @@ describe('The cookie', () => {
 })
 
 describe('A session', () => {
-  const tokens = async (lines: Record<string, string>) => {
-    const hashed = await Promise.all(
-      Object.entries(lines).map(
-        async ([name, line]) => `${name} ${line.split(' ')[0]} ${await sha256(line.split(' ')[1]!)}`,
-      ),
-    )
-    return { ...PRIVATE, API_TOKENS: hashed.join('\n') }
-  }
+  const withTokens = async (scopes: Record<string, string>, overrides = {}) =>
+    new TestWorker(url, { ...PRIVATE, API_TOKENS: await tokenLines(scopes), ...overrides })
   const cookieOf = async (to: TestWorker, token: string) => {
     const response = await signIn(to, token)
     expect(response.status).toBe(303)
@@ -244,15 +239,19 @@ describe('A session', () => {
   }
 
   it('belongs to the token that signed in: renewing or removing another one does not end it', async () => {
-    const before = new TestWorker(url, await tokens({ a: 'read of-a', b: 'manage of-b' }))
-    const [a, b, mine] = [await cookieOf(before, 'of-a'), await cookieOf(before, 'of-b'), await cookieOf(before, TOKEN)]
+    const before = await withTokens({ a: 'read', b: 'manage' })
+    const [a, b, mine] = [
+      await cookieOf(before, tokenOf('a')),
+      await cookieOf(before, tokenOf('b')),
+      await cookieOf(before, TOKEN),
+    ]
     const after = {
-      renewed: new TestWorker(url, await tokens({ a: 'read new-of-a', b: 'manage of-b' })),
-      removed: new TestWorker(url, await tokens({ b: 'manage of-b' })),
-      ownerRenewed: new TestWorker(url, {
-        ...(await tokens({ a: 'read of-a', b: 'manage of-b' })),
-        API_TOKEN: 'another-token-for-tests',
-      }),
+      renewed: await withTokens(
+        { b: 'manage' },
+        { API_TOKENS: `a read ${await sha256(tokenOf('new'))}\n${await tokenLines({ b: 'manage' })}` },
+      ),
+      removed: await withTokens({ b: 'manage' }),
+      ownerRenewed: await withTokens({ a: 'read', b: 'manage' }, { API_TOKEN: 'another-token-for-tests' }),
     }
     const statuses = async (to: TestWorker) => [await ask(a, to), await ask(b, to), await ask(mine, to)]
     expect(await statuses(before)).toEqual([200, 200, 200])
@@ -262,31 +261,31 @@ describe('A session', () => {
   })
 
   it('has the rights of its token, as they are now', async () => {
-    const worker = new TestWorker(url, await tokens({ a: 'read of-a' }))
-    const Cookie = await cookieOf(worker, 'of-a')
+    const worker = await withTokens({ a: 'read' })
+    const Cookie = await cookieOf(worker, tokenOf('a'))
     const set = (to: TestWorker) =>
       to.fetch('/v1/counters/invoice/rights', { method: 'DELETE', headers: { Cookie, ...SAME_SITE } })
     expect(await ask(Cookie, worker)).toBe(200)
     expect((await set(worker)).status).toBe(403)
-    expect((await set(new TestWorker(url, await tokens({ a: 'manage of-a' })))).status).toBe(200)
-    expect(await ask(Cookie, new TestWorker(url, await tokens({ a: 'count of-a' })))).toBe(403)
+    expect((await set(await withTokens({ a: 'manage' }))).status).toBe(200)
+    expect(await ask(Cookie, await withTokens({ a: 'count' }))).toBe(403)
   })
 
   it('cannot be made for another token, or under another name', async () => {
-    const worker = new TestWorker(url, await tokens({ a: 'read of-a', b: 'manage of-b' }))
-    const cookie = await cookieOf(worker, 'of-a')
+    const worker = await withTokens({ a: 'read', b: 'manage' })
+    const cookie = await cookieOf(worker, tokenOf('a'))
     for (const name of ['b', OWNER, 'c']) {
       expect(await ask(cookie.replace('-a.', `-${name}.`), worker)).toBe(401)
       const ends = inSeconds(60).replace(OWNER, name)
-      expect(await ask(await forge(ends, await secretOf(url, { ...(await owner('of-a')), name: 'a' })), worker)).toBe(
-        401,
-      )
+      expect(
+        await ask(await forge(ends, await secretOf(url, { ...(await owner(tokenOf('a'))), name: 'a' })), worker),
+      ).toBe(401)
     }
   })
 
   it('is not for a token that may only count', async () => {
-    const worker = new TestWorker(url, await tokens({ a: 'count of-a' }))
-    const response = await signIn(worker, 'of-a')
+    const worker = await withTokens({ a: 'count' })
+    const response = await signIn(worker, tokenOf('a'))
     expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
     expect(await response.text()).toContain('This token may not read.')
   })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '../../../src/config/token-list.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
@@ -79,9 +79,9 @@ describe('The pages', () => {
 describe('For a token', () => {
   /** The pages of a private counter and of a type, for a token with a scope. */
   async function pagesFor(scope: string) {
-    const API_TOKENS = `someone ${scope} ${await sha256('someone’s-token')}`
+    const API_TOKENS = await tokenLines({ someone: scope })
     const limited = new TestWorker((await freshDatabase()).url, { ...PRIVATE, API_TOKENS })
-    const Cookie = (await signIn(limited, 'someone’s-token')).headers.get('Set-Cookie')!.split(';')[0]!
+    const Cookie = (await signIn(limited, tokenOf('someone'))).headers.get('Set-Cookie')!.split(';')[0]!
     const get = async (path: string) => {
       const response = await limited.fetch(path, { headers: { Cookie } })
       return response.status === 200 ? response.text() : response.headers.get('Location')!
