@@ -151,15 +151,17 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -211,17 +213,19 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 404 | 409 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -272,16 +276,18 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -363,6 +369,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_body'
@@ -370,12 +377,13 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -435,6 +443,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_body'
@@ -442,12 +451,13 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -515,15 +525,17 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -580,14 +592,16 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -643,17 +657,19 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_body'
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 429 | 500 | 503
           input: {
             header: {
               'Idempotency-Key': string
@@ -732,17 +748,19 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_body'
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 413 | 415 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 413 | 415 | 422 | 429 | 500 | 503
           input: {
             header?: {
               'Idempotency-Key'?: string
@@ -798,14 +816,16 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
               | 'rollup_running'
+              | 'too_many_attempts'
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 409 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
           input: {
             query?: {}
           }
@@ -851,14 +871,16 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -964,10 +986,17 @@ type Routes = {
                 }[]
               | undefined
             requestId: string
-            code: 'configuration_invalid' | 'internal_error' | 'invalid_request' | 'malformed_query' | 'unauthorized'
+            code:
+              | 'configuration_invalid'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'too_many_attempts'
+              | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 422 | 429 | 500 | 503
           input: {
             query?: {}
           }
@@ -1016,14 +1045,16 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -1081,14 +1112,16 @@ type Routes = {
               | 'configuration_invalid'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -1147,13 +1180,15 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_attempts'
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 422 | 500 | 503
+          status: 400 | 401 | 403 | 422 | 429 | 500 | 503
           input: {
             query?: {
               after?: string

@@ -34,6 +34,7 @@ Environment:
   DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or a free one if that is in use)
   STATE_DIR  folder for the database and all other data (default .local)
   API_TOKEN  the Worker's API token (default "local")
+  API_TOKENS named tokens, a line for each (default none)
   MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`,
   )
   .parse()
@@ -139,6 +140,7 @@ async function start(): Promise<void> {
     stateDirectory: STATE_DIRECTORY,
     databaseUrl: database.databaseUrl,
     apiToken,
+    apiTokens: process.env.API_TOKENS ?? '',
     log,
   })
   void worker.ended.then((code) => {

@@ -2,6 +2,8 @@ import { type Context, type ExecutionContext, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import type { Bindings } from './config/bindings.ts'
+import { ConfigurationError } from './config/config.ts'
+import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
 import { logFailure, Problem } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
@@ -22,7 +24,9 @@ app.route('/', beacon)
 app.use(requestId())
 app.use(async (c, next) => {
   // Reports wrong settings, whatever the path.
-  isolateOf(c.env)
+  const { config } = isolateOf(c.env)
+  const problem = shortTokenProblem(config.apiToken, c.req.url)
+  if (problem !== null) throw new ConfigurationError([problem])
   await next()
 })
 app.use('/v1/*', timed, databaseTimed)

@@ -1,5 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
+import { TokenList } from './config/token-list.ts'
 import { AddressCache } from './counters/address-cache.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
@@ -15,6 +16,7 @@ import { SlotPool } from './counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
+import { Attempts } from './visits/attempts.ts'
 import { Bots } from './visits/bots.ts'
 import { Visitors } from './visits/visitors.ts'
 
@@ -42,6 +44,9 @@ export interface Isolate {
   addresses: AddressCache
   visitors: Visitors
   bots: Bots
+  tokens: TokenList
+  /** Attempts at the owner's token. */
+  attempts: Attempts
 }
 
 // By the bindings: the platform passes the same object to every request of an isolate.
@@ -97,6 +102,8 @@ function makeIsolate(config: Config): Isolate {
     addresses: new AddressCache(),
     visitors: new Visitors(config.apiToken),
     bots: new Bots(),
+    tokens: new TokenList(config),
+    attempts: new Attempts(),
   }
 }
 

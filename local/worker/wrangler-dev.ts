@@ -12,6 +12,8 @@ export interface WorkerOptions {
   stateDirectory: string
   databaseUrl: string
   apiToken: string
+  /** The other tokens: `API_TOKENS`. */
+  apiTokens: string
   /** Called for every line of wrangler's and the Worker's log. */
   log: (line: string) => void
 }
@@ -22,12 +24,12 @@ export interface WorkerOptions {
  * @throws {Error} if it does not start. Nothing is left running then.
  */
 export async function startWorker(options: WorkerOptions): Promise<ServerProcess> {
-  const { port, stateDirectory, databaseUrl, apiToken, log } = options
+  const { port, stateDirectory, databaseUrl, apiToken, apiTokens, log } = options
   await mkdir(stateDirectory, { recursive: true })
   const secrets = join(stateDirectory, 'worker.env')
-  await writeFile(secrets, `DATABASE_URL=${JSON.stringify(databaseUrl)}\nAPI_TOKEN=${JSON.stringify(apiToken)}\n`, {
-    mode: 0o600,
-  })
+  const values = { DATABASE_URL: databaseUrl, API_TOKEN: apiToken, API_TOKENS: apiTokens }
+  const lines = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
+  await writeFile(secrets, lines.join(''), { mode: 0o600 })
   const worker = await ServerProcess.start({
     name: 'worker',
     command: process.execPath,

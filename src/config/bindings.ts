@@ -2,8 +2,10 @@
 export interface Bindings {
   /** Secret: `https://user:password@host` of a PlanetScale branch, or `http://…` of the local endpoint. */
   DATABASE_URL?: unknown
-  /** Secret: the bearer token for everything that is not public. */
+  /** Secret: the owner's bearer token, for everything that is not public. */
   API_TOKEN?: unknown
+  /** Secret: named tokens with a scope, one a line, as hashes. */
+  API_TOKENS?: unknown
   /** Queue for batches that the database did not accept. Without it, they are refused. */
   BATCHES?: unknown
   /** Queue for batches that can never be applied, each with the reason. */

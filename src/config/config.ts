@@ -9,11 +9,15 @@ import type { RateLimit } from '../visits/rate-limit.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
 import { integer, table } from './fields.ts'
+import { readTokens, type Token } from './tokens.ts'
 
 /** The Worker's settings, checked and typed. */
 export interface Config {
   databaseUrl: string
+  /** The owner's token. */
   apiToken: string
+  /** All other tokens. */
+  tokens: readonly Token[]
   /** Queue for batches that the database did not accept. */
   batches: QueueProducer | null
   /** Queue for batches that can never be applied. */
@@ -104,6 +108,7 @@ const settings = z.object({
   API_TOKEN: z
     .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
     .regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces'),
+  API_TOKENS: z.string({ error: 'must be text: a line for each token' }).default(''),
   COUNTERS: counterTypes,
   BATCHES: queue,
   DEAD_BATCHES: queue,
@@ -139,7 +144,9 @@ export function readConfig(bindings: Bindings): Config {
   ]
   if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
   const { data } = parsed
+  const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
   const conflicts = [
+    ...wrongTokens,
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
     ...tooFewStatements(data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
   ]
@@ -147,6 +154,7 @@ export function readConfig(bindings: Bindings): Config {
   return {
     databaseUrl: data.DATABASE_URL,
     apiToken: data.API_TOKEN,
+    tokens,
     batches: data.BATCHES,
     deadBatches: data.DEAD_BATCHES,
     rateLimit: data.VISITOR_LIMIT,

@@ -1,42 +1,133 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { timingSafeEqual } from 'hono/utils/buffer'
+import { includes, type Scope, type Token } from '../config/tokens.ts'
 import { isolateOf } from '../isolate.ts'
+import { networkOf } from '../visits/network.ts'
+import { exceedsLimit } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
-import { hasSession, isFromOwnPage } from './session.ts'
+import { isFromOwnPage, sessionToken } from './session.ts'
 
 /** Methods that change nothing, even if another site made the browser send them. */
 const SAFE_METHODS = ['GET', 'HEAD']
-
-/** Refuses requests that `checkToken` does not accept. */
-export const requireToken = createMiddleware<AppEnv>(async (c, next) => {
-  await checkToken(c)
-  await next()
-})
+/** Seconds to wait after the platform's rate limit has refused an attempt: its longest period. */
+const LIMIT_SECONDS = 60
 
 /**
- * Checks that the request has the API token, in constant time. If it has none, its browser must be signed in to the dashboard.
- * Then only the dashboard's own pages may change anything.
+ * Refuses requests without a token that has a scope.
  *
- * @throws {Problem} 401 or 403
+ * @param limited whether a token that is limited to some types will do: the types are checked later, by `checkTypes`
  */
-export async function checkToken(c: Context<AppEnv>): Promise<void> {
+export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>
+  createMiddleware<AppEnv>(async (c, next) => {
+    const { name, types } = await authorize(c, needed)
+    if (!limited && types !== null) {
+      throw insufficient(needed, `This concerns all types. The token “${name}” is limited to ${listOf(types)}.`)
+    }
+    await next()
+  })
+
+/**
+ * Checks that the request has a token with a scope. If it has none, its browser must be signed in to the dashboard. Then only the
+ * dashboard's own pages may change anything.
+ *
+ * @throws {Problem} 401, 403 or 429
+ */
+export async function authorize(c: Context<AppEnv>, needed: Scope): Promise<Token> {
+  const token = await tokenOf(c)
+  c.set('token', token)
+  checkScope(c, needed)
+  return token
+}
+
+async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   const header = c.req.header('Authorization')
-  if (header === undefined && (await hasSession(c))) {
-    if (SAFE_METHODS.includes(c.req.method) || isFromOwnPage(c)) return
+  if (header === undefined) {
+    const token = await sessionToken(c)
+    if (token === null) throw unauthorized('Send Authorization: Bearer <API_TOKEN>.')
+    if (SAFE_METHODS.includes(c.req.method) || isFromOwnPage(c)) return token
     throw new Problem('cross_site_request', {
       detail:
         'Signed in with a cookie, only the dashboard’s own pages may change something. Programs send Authorization: Bearer <API_TOKEN>.',
     })
   }
-  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
-  if (token !== undefined && (await timingSafeEqual(token, isolateOf(c.env).config.apiToken))) return
-  throw new Problem('unauthorized', {
-    detail:
-      header === undefined ? 'Send Authorization: Bearer <API_TOKEN>.' : 'The API token is not the configured one.',
-    headers: {
-      'WWW-Authenticate': `Bearer realm="slotted-counter"${header === undefined ? '' : ', error="invalid_token"'}`,
-    },
+  const value = /^Bearer +(\S+)$/i.exec(header)?.[1]
+  const token = value === undefined ? undefined : await recognize(c, value)
+  if (token === undefined) throw unauthorized('This token is not known.', ', error="invalid_token"')
+  return token
+}
+
+/**
+ * The token with a value, if there is one. The attempts of a network at the owner's token are limited.
+ *
+ * @throws {Problem} 429
+ */
+export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
+  const { tokens, attempts, config } = isolateOf(c.env)
+  // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
+  const address = c.req.header('CF-Connecting-IP') ?? null
+  const network = address === null ? '' : networkOf(address)
+  const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
+  if (known !== undefined) return known
+  if (address !== null) {
+    const wait = attempts.take(network, Date.now())
+    if (wait > 0) throw tooManyAttempts(wait)
+    if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LIMIT_SECONDS)
+  }
+  return tokens.findOwner(value, network)
+}
+
+/**
+ * Checks the scope of the request's token once more, for a part of a request that needs another one.
+ *
+ * @throws {Problem} 403
+ */
+export function checkScope(c: Context<AppEnv>, needed: Scope): void {
+  const { name, scope } = c.get('token')!
+  if (includes(scope, needed)) return
+  throw insufficient(
+    needed,
+    `This needs a token with the scope ${needed === 'manage' ? '' : `${needed} or `}manage. The token “${name}” has the scope ${scope}.`,
+  )
+}
+
+/**
+ * Checks that the request's token, if it needs one, is for some types.
+ *
+ * @throws {Problem} 403
+ */
+export function checkTypes(c: Context<AppEnv>, names: readonly string[]): void {
+  const token = c.get('token')
+  if (token === undefined || token.types === null) return
+  const other = names.find((name) => !token.types!.has(name))
+  if (other === undefined) return
+  throw insufficient(
+    token.scope,
+    `This needs a token for the type ${other}. The token “${token.name}” is limited to ${listOf(token.types)}.`,
+  )
+}
+
+function listOf(types: ReadonlySet<string>): string {
+  return [...types].join(', ')
+}
+
+function insufficient(needed: Scope, detail: string): Problem {
+  return new Problem('insufficient_scope', {
+    detail,
+    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter", error="insufficient_scope", scope="${needed}"` },
+  })
+}
+
+function unauthorized(detail: string, error = ''): Problem {
+  return new Problem('unauthorized', {
+    detail,
+    headers: { 'WWW-Authenticate': `Bearer realm="slotted-counter"${error}` },
+  })
+}
+
+function tooManyAttempts(seconds: number): Problem {
+  return new Problem('too_many_attempts', {
+    detail: 'Too many unknown tokens came from your network. This one was not checked. Try again later.',
+    headers: { 'Retry-After': String(seconds) },
   })
 }

@@ -1,4 +1,5 @@
 import type { Bindings } from '../config/bindings.ts'
+import type { Token } from '../config/tokens.ts'
 import type { DatabaseTime } from './database-time.ts'
 
 /** What handlers find on Hono's context. They reach everything else with `isolateOf(c.env)`. */
@@ -6,6 +7,8 @@ export interface AppEnv {
   Bindings: Bindings
   Variables: {
     requestId: string
+    /** The token by which the request was authorized. */
+    token?: Token
     /** Set on paths that are timed. */
     databaseTime?: DatabaseTime
   }

@@ -5,7 +5,7 @@ import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
 import { type AnswerOf, type InputOf, mark, type Operation, type ProblemOf } from '../openapi/contract.ts'
-import { checkToken, requireToken } from './authorization.ts'
+import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { revalidated } from './etag.ts'
 import { tellHit } from './hit-header.ts'
@@ -59,23 +59,25 @@ export function endpoint<const O extends Operation, R extends AnswerOf<O>>(
   operation: O,
   handler: (c: Context<AppEnv>, parts: Parts<O>) => R | Promise<R>,
 ): Routes<O> {
-  const { body, access, problemHeaders = [] } = operation as Operation
+  const { body, access, params, typesInBody = false, problemHeaders = [] } = operation as Operation
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
-  if (access === 'token') before.push(requireToken)
+  if (access !== 'anyone' && access !== 'read-unless-public') {
+    before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
+  }
   if (body !== undefined) before.push(limitBody(body.maxBytes))
   const answer = describe(operation, async (c: Context<AppEnv>) => handler(c, await readParts(c, operation)))
   return routesOf(operation, [...before, answer as Handler<AppEnv>])
 }
 
 /**
- * The route of a contract that reads counters: everybody may read public types, the token is needed for the others. Adds CORS for
+ * The route of a contract that reads counters: everybody may read public types, a token is needed for the others. Adds CORS for
  * public types, `ETag` and `Cache-Control`.
  *
- * @param operation a contract with `access: 'token-unless-public'` and `revalidated: true`
+ * @param operation a contract with `access: 'read-unless-public'` and `revalidated: true`
  * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
  */
-export function publicReading<const O extends Operation & { access: 'token-unless-public'; revalidated: true }>(
+export function publicReading<const O extends Operation & { access: 'read-unless-public'; revalidated: true }>(
   operation: O,
   read: (
     c: Context<AppEnv>,
@@ -83,7 +85,7 @@ export function publicReading<const O extends Operation & { access: 'token-unles
   ) => Promise<{ answer: z.input<NonNullable<O['answers'][200]['schema']>>; maxAge: number | null }>,
 ): Routes<O> {
   const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
-    if (!type.public) await checkToken(c)
+    if (!type.public) await authorize(c, 'read')
   }
   const handler = describe(operation, async (c: Context<AppEnv>) => {
     const parts = (await readParts(c, operation, mayRead)) as Parts<O> & { type: CounterType }
@@ -115,6 +117,7 @@ async function readParts<O extends Operation>(
   if (params?.type !== undefined) {
     const type = pathType(c)
     await mayRead(c, type)
+    checkTypes(c, [type.name])
     parts.type = type
     if (params.key !== undefined) {
       const key = decodeKey(rawPathKey(c))

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
-import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
+import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
 import type { Config } from '../config/config.ts'
+import type { Token } from '../config/tokens.ts'
 import { isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
 
@@ -10,15 +11,13 @@ const LIFETIME = 12 * 3_600
 
 /**
  * Signs in the browser that sent the request: for 12 hours, on this deployment, until the token changes. Nothing is stored: the
- * cookie holds the time at which the session ends, signed.
+ * cookie holds the time at which the session ends and the token's name, signed.
  */
-export async function startSession(c: Context<AppEnv>): Promise<void> {
+export async function startSession(c: Context<AppEnv>, token: Token): Promise<void> {
   const { name, options } = cookieOf(c)
   const ends = Math.floor(Date.now() / 1_000) + LIFETIME
-  await setSignedCookie(c, name, String(ends), sessionSecret(isolateOf(c.env).config, new URL(c.req.url).host), {
-    ...options,
-    maxAge: LIFETIME,
-  })
+  const secret = sessionSecret(isolateOf(c.env).config, new URL(c.req.url).host, token)
+  await setSignedCookie(c, name, `${ends}-${token.name}`, secret, { ...options, maxAge: LIFETIME })
 }
 
 /** Deletes the cookie of the browser that sent the request. */
@@ -27,13 +26,17 @@ export function endSession(c: Context<AppEnv>): void {
   deleteCookie(c, name, options)
 }
 
-/** Whether the request comes from a browser that is signed in. */
-export async function hasSession(c: Context<AppEnv>): Promise<boolean> {
+/** The token with which the browser that sent the request is signed in; `null` if it is not signed in. */
+export async function sessionToken(c: Context<AppEnv>): Promise<Token | null> {
   const { name } = cookieOf(c)
   // Most requests have no cookie, so this comes first.
-  if (!c.req.header('Cookie')?.includes(name)) return false
-  const ends = await getSignedCookie(c, sessionSecret(isolateOf(c.env).config, new URL(c.req.url).host), name)
-  return typeof ends === 'string' && /^\d{1,15}$/.test(ends) && Number(ends) * 1_000 > Date.now()
+  if (!c.req.header('Cookie')?.includes(name)) return null
+  const { config, tokens } = isolateOf(c.env)
+  const [, ends, tokenName] = /^(\d{1,15})-([\w-]+)\./.exec(getCookie(c, name) ?? '') ?? []
+  const token = tokenName === undefined ? undefined : await tokens.withName(tokenName)
+  if (token === undefined || Number(ends) * 1_000 <= Date.now()) return null
+  const signed = await getSignedCookie(c, sessionSecret(config, new URL(c.req.url).host, token), name)
+  return signed === `${ends}-${tokenName}` ? token : null
 }
 
 /**
@@ -48,15 +51,16 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
 }
 
 /**
- * The secret that signs cookies. It changes with the token, which ends all sessions. It also depends on the database and the
- * host, so that a cookie is worthless on another deployment with the same token.
+ * The secret that signs the cookies of a token. It changes with the token, which ends the token's sessions. It also depends on the
+ * database and the host, so that a cookie is worthless on another deployment with the same token. The database's password makes
+ * it a secret: the hash of a token is none.
  *
  * @param host host and port of the request
  */
-export function sessionSecret({ apiToken, databaseUrl }: Config, host: string): string {
-  const database = new URL(databaseUrl)
+export function sessionSecret({ databaseUrl }: Pick<Config, 'databaseUrl'>, host: string, token: Token): string {
+  const { username, password, host: server } = new URL(databaseUrl)
   // Joined by line breaks, because no part contains one.
-  return ['slotted-counter session', `${database.username}@${database.host}`, host, apiToken].join('\n')
+  return ['slotted-counter session', `${username}:${password}@${server}`, host, token.name, token.hash].join('\n')
 }
 
 /** Name and attributes of the cookie. */

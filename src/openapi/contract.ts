@@ -2,7 +2,7 @@ import type { TypedResponse } from 'hono'
 import type * as z from 'zod'
 import type { HeaderName } from './headers.ts'
 import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
-import type { ANY_REQUEST, CROSS_SITE, ProblemDocument } from './problem-schema.ts'
+import type { ANY_REQUEST, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
 import type { Tag } from './tags.ts'
 
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
@@ -41,8 +41,13 @@ export interface Operation {
   path: string
   summary: string
   description: string
-  /** Who has access. `token-unless-public`: anyone if the type is public, otherwise only with the token. */
-  access: 'anyone' | 'token' | 'token-unless-public'
+  /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone if the type is public. */
+  access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
+  /**
+   * The body names the types, and the handler checks them (`checkTypes`). Operations without this and without `{type}` in the
+   * path concern all types, and tokens that are limited to some of them are refused.
+   */
+  typesInBody?: true
   params?: z.ZodRawShape
   /** The schema for `readQuery`. */
   query?: z.ZodRawShape
@@ -97,12 +102,10 @@ export type AnswerOf<O extends Operation> = {
     : Response
 }[keyof O['answers']]
 
-type CrossSite<O> = O extends { access: 'token'; method: 'get' }
+type OfTokens<O> = O extends { access: 'anyone' }
   ? never
-  : O extends { access: 'token' }
-    ? typeof CROSS_SITE
-    : never
-type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number] | CrossSite<O>
+  : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
+type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number] | OfTokens<O>
 
 /** The problems in a typed client's response type. Handlers throw them and never return them. */
 export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }

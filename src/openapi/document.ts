@@ -12,12 +12,14 @@ const DESCRIPTION =
   '`code`. An unknown path is answered 404; a method that a path does not support is answered 405 with `Allow`. HEAD is supported ' +
   'wherever GET is.'
 
-/** Security requirements by access. An empty requirement means that no credentials are needed. */
-const SECURITY = {
-  anyone: [],
-  token: [{ token: [] }, { session: [] }],
-  'token-unless-public': [{}, { token: [] }, { session: [] }],
-}
+/** The scope that an operation needs, and whether it needs none for public types. */
+const NEEDS = {
+  anyone: null,
+  count: { scope: 'count', unlessPublic: false },
+  read: { scope: 'read', unlessPublic: false },
+  manage: { scope: 'manage', unlessPublic: false },
+  'read-unless-public': { scope: 'read', unlessPublic: true },
+} as const
 
 /** An operation in an OpenAPI 3.1 document. */
 export interface DescribedOperation {
@@ -66,7 +68,12 @@ export function openApiDocument(routes: readonly { handler: object }[]): OpenApi
     components: {
       schemas: schemas.components,
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'The secret `API_TOKEN`.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'The secret `API_TOKEN`, or a token of `API_TOKENS`. The scopes are `count`, `read` and `manage`, which includes both others.',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -86,10 +93,24 @@ function describedOperation(schemas: Schemas, operation: Operation): DescribedOp
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: operation.description,
-    security: SECURITY[operation.access],
+    description: operation.description + accessOf(operation),
+    security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: requestBodyOf(schemas, operation, operation.body) }),
     responses: responsesOf(schemas, operation),
   }
+}
+
+/** The security requirements of an operation. An empty one means that no credentials are needed. */
+function securityOf({ access }: Operation): Record<string, string[]>[] {
+  const needs = NEEDS[access]
+  if (needs === null) return []
+  return [...(needs.unlessPublic ? [{}] : []), { token: [needs.scope] }, { session: [needs.scope] }]
+}
+
+function accessOf({ access, params, typesInBody }: Operation): string {
+  const needs = NEEDS[access]
+  if (needs === null) return ''
+  const ofAllTypes = params?.type === undefined && !typesInBody
+  return ` Needs a token with the scope \`${needs.scope}\`${needs.unlessPublic ? ', unless the type is public' : ''}${ofAllTypes ? ', for all types' : ''}.`
 }

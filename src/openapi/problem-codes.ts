@@ -4,6 +4,7 @@ export const PROBLEMS = {
   malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
   malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
   unauthorized: { status: 401, title: 'A valid API token is needed' },
+  insufficient_scope: { status: 403, title: 'The token may not do this' },
   cross_site_request: { status: 403, title: 'Another site may not do this in your name' },
   not_found: { status: 404, title: 'There is nothing at this path' },
   unknown_type: { status: 404, title: 'There is no such counter type' },
@@ -14,6 +15,7 @@ export const PROBLEMS = {
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
   invalid_request: { status: 422, title: 'The request has invalid fields' },
   count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
+  too_many_attempts: { status: 429, title: 'Too many unknown tokens came from this network' },
   internal_error: { status: 500, title: 'Something is wrong on our side' },
   configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
@@ -22,7 +24,7 @@ export const PROBLEMS = {
   outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
 } as const satisfies Record<
   string,
-  { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503; title: string }
+  { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503; title: string }
 >
 
 export type ProblemCode = keyof typeof PROBLEMS

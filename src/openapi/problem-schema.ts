@@ -5,7 +5,9 @@ const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
 
 /** Problems that any request can cause. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
-/** The problem of requests that change something with the token: another site could make a signed-in browser send them. */
+/** Problems of requests that need a token, besides `unauthorized`. */
+export const TOKENS = ['insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
+/** The problem of requests that change something with a token: another site could make a signed-in browser send them. */
 export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
 export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]

@@ -1,7 +1,7 @@
 import type { Answer, Example, Operation } from './contract.ts'
 import { HEADERS, type HeaderName } from './headers.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
-import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument } from './problem-schema.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument, TOKENS } from './problem-schema.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */
@@ -27,7 +27,8 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
   }
   if (operation.problems.length === 0) return responses
   const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
-  if (operation.access === 'token' && operation.method !== 'get') codes.push(CROSS_SITE)
+  if (operation.access !== 'anyone')
+    codes.push(...TOKENS, ...(operation.method === 'get' ? [] : ([CROSS_SITE] as const)))
   for (const [status, these] of byStatus(codes)) {
     responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }
@@ -71,7 +72,7 @@ function problemOf(
 ): JsonSchema {
   const names: HeaderName[] = ['X-Request-Id', ...problemHeaders]
   if (status === 401) names.push('WWW-Authenticate')
-  if (status === 503 || status === 409) names.push('Retry-After')
+  if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),

@@ -35,7 +35,7 @@ export const read = {
   path: '/v1/counters/{type}/{key}',
   summary: 'Get a counter',
   description: 'A key that was never counted returns zeros.',
-  access: 'token-unless-public',
+  access: 'read-unless-public',
   params: COUNTER_PARAMS,
   query: { consistency },
   answers: { 200: { description: 'The counter.', schema: reading } },
@@ -70,7 +70,7 @@ export const readMany = {
   path: '/v1/counters/{type}',
   summary: 'List counters',
   description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-  access: 'token-unless-public',
+  access: 'read-unless-public',
   params: { type: typeParam },
   query: {
     key: z

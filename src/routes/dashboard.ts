@@ -1,19 +1,19 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { timingSafeEqual } from 'hono/utils/buffer'
 import { SCRIPT, STYLE } from '../browser/dashboard/assets.ts'
-import type { CounterType } from '../config/counter-types.ts'
+import { includes, type Token } from '../config/tokens.ts'
+import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { limitBody } from '../http/json-body.ts'
 import { Problem } from '../http/problem.ts'
-import { endSession, hasSession, isFromOwnPage, startSession } from '../http/session.ts'
+import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
 import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
+import type { Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
-import { exceedsLimit } from '../visits/rate-limit.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
@@ -21,7 +21,7 @@ const MAX_KEY_LENGTH = 4 * 1024
 /** Pages of the dashboard. `next` may name nothing else, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
-/** The dashboard's pages. Their numbers come from the API, which accepts the session instead of the token. */
+/** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
 export const dashboard = new Hono<AppEnv>()
 
 const guarded = secureHeaders({
@@ -43,21 +43,22 @@ const guarded = secureHeaders({
 })
 
 dashboard.get('/', guarded, async (c) => {
-  if (!(await hasSession(c))) return signIn(c, 200)
-  const wanted = c.req.query('type')
-  const types = [...isolateOf(c.env).config.types.values()]
-  const type = wanted === undefined ? types[0] : isolateOf(c.env).config.types.get(wanted)
-  if (type === undefined) return c.redirect('/')
-  return page(c, 200, overviewPage(names(types), type))
+  const viewer = await viewerOf(c)
+  if (viewer === null) return signIn(c, 200)
+  const wanted = c.req.query('type') ?? viewer.types[0]!
+  if (!viewer.types.includes(wanted)) return c.redirect('/')
+  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!))
 })
 
 // The key is in the query, because a path cannot contain every key.
 dashboard.get('/counter', guarded, async (c) => {
-  if (!(await hasSession(c))) return signIn(c, 200)
-  const type = isolateOf(c.env).config.types.get(c.req.query('type') ?? '')
+  const viewer = await viewerOf(c)
+  if (viewer === null) return signIn(c, 200)
+  const wanted = c.req.query('type') ?? ''
   const key = c.req.query('key')
-  if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) return c.redirect('/')
-  return page(c, 200, counterPage(names(isolateOf(c.env).config.types.values()), type, key, new URL(c.req.url).origin))
+  if (!viewer.types.includes(wanted) || key === undefined || key.length > MAX_KEY_LENGTH) return c.redirect('/')
+  const type = isolateOf(c.env).config.types.get(wanted)!
+  return page(c, 200, counterPage(viewer, type, key, new URL(c.req.url).origin))
 })
 
 dashboard.get('/login', (c) => c.redirect('/'))
@@ -66,14 +67,17 @@ dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
   const form = new URLSearchParams(await c.req.text())
   const next = form.get('next') ?? '/'
-  const { rateLimit } = isolateOf(c.env).config
-  const address = c.req.header('CF-Connecting-IP') ?? null
-  if (await exceedsLimit(rateLimit, address, 'sign-in '))
-    return signIn(c, 429, 'Too many attempts from your address. Try again in a minute.', next)
-  if (!(await timingSafeEqual(form.get('token') ?? '', isolateOf(c.env).config.apiToken))) {
-    return signIn(c, 401, 'That is not this Worker’s API token.', next)
+  let token: Token | undefined
+  try {
+    token = await recognize(c, form.get('token') ?? '')
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
+    c.header('Retry-After', error.details.headers!['Retry-After']!)
+    return signIn(c, 429, 'Too many attempts from your network. Try again in a minute.', next)
   }
-  await startSession(c)
+  if (token === undefined) return signIn(c, 401, 'That is not a token of this Worker.', next)
+  if (!includes(token.scope, 'read')) return signIn(c, 403, 'This token may not read. Use one that may.', next)
+  await startSession(c, token)
   return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
 })
 
@@ -94,11 +98,20 @@ for (const { path, contentType, text } of [SCRIPT, STYLE]) {
   )
 }
 
-function names(types: Iterable<CounterType>): string[] {
-  return [...types].map(({ name }) => name)
+/** What the signed-in user may see and do; `null` if nobody is signed in. */
+async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
+  const token = await sessionToken(c)
+  if (token === null || !includes(token.scope, 'read')) return null
+  const { scope, types } = token
+  const names = [...isolateOf(c.env).config.types.keys()]
+  return {
+    types: types === null ? names : names.filter((name) => types.has(name)),
+    ofAllTypes: types === null,
+    mayChange: includes(scope, 'manage'),
+  }
 }
 
-function signIn(c: Context<AppEnv>, status: 200 | 401 | 429, message?: string, next?: string) {
+function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, message?: string, next?: string) {
   const { pathname, search } = new URL(c.req.url)
   const wanted = next ?? pathname + search
   return page(
@@ -108,7 +121,7 @@ function signIn(c: Context<AppEnv>, status: 200 | 401 | 429, message?: string, n
   )
 }
 
-function page(c: Context<AppEnv>, status: 200 | 401 | 429, content: Html) {
+function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {
   c.header('Cache-Control', 'no-store')
   return c.html(content, status)
 }

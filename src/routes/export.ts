@@ -27,7 +27,7 @@ const exportCounts = {
   description:
     'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
     'at which it is read. Counts that are added during an export may or may not appear in later pages.',
-  access: 'token',
+  access: 'read',
   params: { type: typeParam },
   query: {
     after: once(after.optional().describe(AFTER_DESCRIPTION)),

@@ -59,7 +59,7 @@ export const historyOfCounter = {
   path: '/v1/counters/{type}/{key}/history',
   summary: 'Get the history of a counter',
   description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
-  access: 'token-unless-public',
+  access: 'read-unless-public',
   params: COUNTER_PARAMS,
   query: historyQuery,
   answers: {
@@ -105,7 +105,7 @@ export const historyOfType = {
   path: '/v1/types/{type}/history',
   summary: 'Get the history of a type',
   description: 'The sum over all counters of the type, as of the last roll-up.',
-  access: 'token-unless-public',
+  access: 'read-unless-public',
   params: { type: typeParam },
   query: historyQuery,
   answers: {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { importCounts } from '../counters/adjust/import-counts.ts'
+import { checkTypes } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { neededIdempotencyKey } from '../http/idempotency-key.ts'
@@ -42,7 +43,8 @@ const addImport = {
   path: '/v1/imports',
   summary: 'Import counts',
   description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
-  access: 'token',
+  access: 'manage',
+  typesInBody: true,
   query: {},
   headers: IMPORT_KEY,
   body: {
@@ -116,6 +118,10 @@ export const imports = endpoint(addImport, async (c) => {
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
   })
+  checkTypes(
+    c,
+    body.counters.map(({ type }) => type),
+  )
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })

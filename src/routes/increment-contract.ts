@@ -13,14 +13,14 @@ export const increment = {
   path: '/v1/counters/{type}/{key}',
   summary: 'Add to a counter',
   description: 'Adds a whole number, which may be negative. An empty body adds 1.',
-  access: 'token',
+  access: 'count',
   params: COUNTER_PARAMS,
   query: {
     return: once(
       z
         .literal('count', { error: 'must be "count" if given' })
         .optional()
-        .describe('`count`: also return the new count.'),
+        .describe('`count`: also return the new count. For types that are not public, this needs the scope `manage`.'),
     ),
   },
   headers: IDEMPOTENCY_KEY,
@@ -128,7 +128,8 @@ export const incrementMany = {
   path: '/v1/increments',
   summary: 'Add to many counters',
   description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
-  access: 'token',
+  access: 'count',
+  typesInBody: true,
   query: {},
   headers: IDEMPOTENCY_KEY,
   body: {

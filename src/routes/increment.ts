@@ -1,4 +1,5 @@
 import { toJsonNumber } from '../database/numbers.ts'
+import { checkScope, checkTypes } from '../http/authorization.ts'
 import { addToCounters } from '../http/count-for-request.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { idempotencyKey, SEND_AGAIN } from '../http/idempotency-key.ts'
@@ -11,6 +12,7 @@ import { incrementMany, increment as incrementOne } from './increment-contract.t
 
 /** Adds to one counter. */
 export const increment = endpoint(incrementOne, async (c, { type, key, counter, query }) => {
+  if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
   const { by } = await readJson(c, incrementOne.body.schema, { empty: {} })
   const options = { key: idempotency, advice: SEND_AGAIN }
@@ -36,6 +38,10 @@ export const increments = endpoint(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body.schema)
   const counters = await listedCounters(isolateOf(c.env), 'increments', body.increments)
+  checkTypes(
+    c,
+    body.increments.map(({ type }) => type),
+  )
   const increments = body.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) }))
   const outcome = await addToCounters(c, increments, { key, advice: SEND_AGAIN })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })

@@ -40,7 +40,7 @@ const rollUpOnce = {
   path: '/v1/rollup',
   summary: 'Roll up now',
   description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
-  access: 'token',
+  access: 'manage',
   query: {},
   answers: { 200: { description: 'A summary of the run.', schema: summary } },
   problems: ['malformed_query', 'unauthorized', 'invalid_request', 'rollup_running', ...DATABASE],

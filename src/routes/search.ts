@@ -16,8 +16,8 @@ const searchKeys = {
   path: '/v1/search/{type}',
   summary: 'Search counters',
   description:
-    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need the token too.',
-  access: 'token',
+    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need a token too.',
+  access: 'read',
   params: { type: typeParam },
   query: {
     prefix: once(z.string().default('').describe('The beginning of the keys. For integer keys: the whole number.')),

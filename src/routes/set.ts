@@ -33,7 +33,7 @@ const setCount = {
   summary: 'Set a counter',
   description:
     'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
-  access: 'token',
+  access: 'manage',
   params: COUNTER_PARAMS,
   query: {},
   headers: SETTING_KEY,
@@ -82,7 +82,7 @@ const resetCount = {
   path: '/v1/counters/{type}/{key}',
   summary: 'Reset a counter',
   description: 'Sets the counter to zero. Its history is kept.',
-  access: 'token',
+  access: 'manage',
   params: COUNTER_PARAMS,
   query: {},
   headers: SETTING_KEY,

@@ -82,7 +82,7 @@ export const readStatus = {
   description:
     'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
     '`problems` says so. Counts are exact even if the roll-up is behind.',
-  access: 'token',
+  access: 'read',
   query: {},
   answers: { 200: { description: 'The status.', schema: status } },
   problems: ['malformed_query', 'unauthorized', 'invalid_request'],

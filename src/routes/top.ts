@@ -23,7 +23,7 @@ const topCounters = {
   summary: 'Top counters',
   description:
     'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
-  access: 'token-unless-public',
+  access: 'read-unless-public',
   params: { type: typeParam },
   query: {
     period: once(

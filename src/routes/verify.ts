@@ -23,7 +23,7 @@ const verifyCounts = {
   path: '/v1/verify',
   summary: 'Verify',
   description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
-  access: 'token',
+  access: 'read',
   query: {
     after: once(
       z

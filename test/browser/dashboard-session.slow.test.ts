@@ -1,10 +1,12 @@
 import { serializeSigned } from 'hono/utils/cookie'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../src/config/config.ts'
+import { sha256 } from '../../src/config/token-list.ts'
+import { OWNER } from '../../src/config/tokens.ts'
 import { sessionSecret } from '../../src/http/session.ts'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { launchChromium } from './chromium.ts'
-import { counterUrl, signedIn } from './open-dashboard.ts'
+import { counterUrl, signedIn, watch } from './open-dashboard.ts'
 import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
 import { type Page as SitePage, startSite } from './test-site.ts'
 
@@ -35,8 +37,9 @@ async function bring(
   seconds: number,
   { databaseUrl = counter.databaseUrl, apiToken = TOKEN, host = `127.0.0.1:${port()}` } = {},
 ) {
-  const ends = String(Math.floor(Date.now() / 1_000) + seconds)
-  const secret = sessionSecret({ databaseUrl, apiToken } as Config, host)
+  const ends = `${Math.floor(Date.now() / 1_000) + seconds}-${OWNER}`
+  const owner = { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) } as const
+  const secret = sessionSecret({ databaseUrl }, host, owner)
   const [name, value] = (await serializeSigned(`session-${port()}`, ends, secret)).split('=', 2)
   await context.addCookies([{ name: name!, value: value!, url: counter.url }])
 }
@@ -47,7 +50,7 @@ describe('signing in', () => {
     await page.goto(counter.url)
     await page.getByLabel('API token').fill('wrong')
     await page.keyboard.press('Enter')
-    expect(await page.getByRole('alert').textContent()).toContain('not this Worker’s API token')
+    expect(await page.getByRole('alert').textContent()).toContain('not a token of this Worker')
     expect(await status()).toBe(401)
     await page.getByLabel('API token').fill(TOKEN)
     await page.keyboard.press('Enter')
@@ -172,5 +175,35 @@ describe('another site', () => {
     await expect
       .poll(() => theirs.frames().map((frame) => frame.url()))
       .toEqual([`${same}/frame`, 'chrome-error://chromewebdata/'])
+  })
+})
+
+describe('a token that is not the owner’s', () => {
+  it.each([
+    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['page_view', 'download'] }],
+    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['download'] }],
+    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['download'] }],
+  ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
+    const API_TOKENS = await tokenLines({ someone: scope })
+    const limited = await startCounter({ API_TOKENS })
+    onTestFinished(() => limited.stop())
+    await limited.add('download', 'app.tgz', 7)
+    const violations = await watch(context, limited)
+    const page = await context.newPage()
+    await page.goto(counterUrl(limited, 'download', 'app.tgz'))
+    await page.getByLabel('API token').fill(tokenOf('someone'))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.textContent('#count')).toBe('7')
+    expect({
+      changes: await page.getByRole('button', { name: 'Set …' }).count(),
+      rollUpBar: await page.getByText('pending slots').count(),
+      rollUp: await page.getByRole('button', { name: 'Roll up now' }).count(),
+      types: await page.getByRole('navigation', { name: 'Types' }).getByRole('link').allTextContents(),
+    }).toEqual(expected)
+    await page.getByRole('link', { name: 'Slotted Counter' }).click()
+    await page.waitForSelector('main[data-page=overview]')
+    await expect.poll(() => page.textContent('#top-message')).not.toBe('')
+    await expect.poll(() => page.textContent('#history-message')).toContain('As of the last roll-up')
+    expect(violations).toEqual({ foreign: [], messages: [] })
   })
 })

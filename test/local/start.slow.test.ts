@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { alive, NpmScript, npmStart, stateDirectory } from './npm-script.ts'
 
 const run = promisify(execFile)
@@ -29,7 +30,8 @@ async function gone(pids: readonly number[]): Promise<void> {
 
 describe('npm start', () => {
   it('prints commands that work, rolls up every minute, refuses a second start, stops cleanly and keeps its data', async () => {
-    const env = { ...PRIVATE, STATE_DIR: await stateDirectory() }
+    const API_TOKENS = `# two lines and more\n${await tokenLines({ ci: 'read', app: 'count:download' })}\n`
+    const env = { ...PRIVATE, STATE_DIR: await stateDirectory(), API_TOKENS }
     const { service, url, port } = await npmStart(env)
     const commands = service.output.match(/^ {2}curl .*$/gm)!
     expect(commands.length).toBeGreaterThanOrEqual(5)
@@ -42,6 +44,11 @@ describe('npm start', () => {
     const demo = /demo site {2}(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output)![1]!
     expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/beacon.js" data-local></script>`)
     expect((await fetch(`${url}/beacon.js`)).headers.get('Content-Type')).toContain('text/javascript')
+
+    const statuses = ['ci', 'app', 'nobody'].map(async (name) => {
+      return (await fetch(`${url}/v1/status`, { headers: { Authorization: `Bearer ${tokenOf(name)}` } })).status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 403, 401])
 
     // The cron of production fires at the full minute.
     await hit(url)

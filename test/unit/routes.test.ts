@@ -30,7 +30,7 @@ describe('adding a route', () => {
   it('that reads public counters comes with CORS', () => {
     const preflights = new Set(app.routes.filter(({ method }) => method === 'OPTIONS').map(({ path }) => path))
     const publicReadings = app.routes.filter((route) =>
-      contractsOf(route).some(({ access }) => access === 'token-unless-public'),
+      contractsOf(route).some(({ access }) => access === 'read-unless-public'),
     )
     expect(publicReadings.length).toBeGreaterThan(4)
     expect(publicReadings.map(({ path }) => path).filter((path) => !preflights.has(path))).toEqual([])

@@ -9,6 +9,8 @@ import { showCount } from './format-counts.ts'
  * @param changed called after each attempt
  */
 export function startChangeForms(type: string, key: string, changed: () => void): void {
+  // Only those who may change counters have the forms.
+  if (document.getElementById('set') === null) return
   const message = byId('change-message')
   let busy = false
 

@@ -17,6 +17,8 @@ const MAX_RUNS = 50
  * @param rolledUp called after the visitor has rolled up
  */
 export function startRollUpBar(rolledUp: () => void): void {
+  // Those who may not see all types have no bar, and only those who may change something have the button.
+  if (document.getElementById('pending') === null) return
   const message = byId('live-message')
   const polling = poll(EVERY_MS, async () => {
     try {
@@ -27,8 +29,8 @@ export function startRollUpBar(rolledUp: () => void): void {
       return false
     }
   })
-  const button = byId<HTMLButtonElement>('roll-up')
-  button.addEventListener('click', async () => {
+  const button = document.querySelector<HTMLButtonElement>('#roll-up')
+  button?.addEventListener('click', async () => {
     button.disabled = true
     message.textContent = 'Rolling up …'
     try {

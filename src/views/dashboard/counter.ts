@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
-import { chart, choice, signedInPage } from './layout.ts'
+import { chart, choice, signedInPage, type Viewer } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -12,15 +12,15 @@ const RANGES = [
 ] as const
 
 /**
- * The page of a counter: its count, its history, its badge, and the forms that change it.
+ * The page of a counter: its count, its history, its badge, and for those who may change it, the forms.
  *
  * @param key the key from the URL, which may be invalid
  * @param origin the Worker's origin
  */
-export function counterPage(types: readonly string[], type: CounterType, key: string, origin: string): Html {
+export function counterPage(viewer: Viewer, type: CounterType, key: string, origin: string): Html {
   return signedInPage(
     key,
-    types,
+    viewer,
     type.name,
     html`<main id="main" data-page="counter" data-type="${type.name}">
 <p class="crumb"><a href="/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
@@ -51,7 +51,14 @@ ${chart('history')}
 <div class="card-head"><h2 id="badge-title">Badge</h2></div>
 ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have badges. To make a type public, set <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
 </section>
-<section class="card" aria-labelledby="change-title">
+${viewer.mayChange ? CHANGE : ''}
+</div>
+${viewer.mayChange ? confirmation(type.name, key) : ''}
+</main>`,
+  )
+}
+
+const CHANGE = html`<section class="card" aria-labelledby="change-title">
 <div class="card-head"><h2 id="change-title">Change</h2></div>
 <form id="set" class="row">
 <label for="new-count">Set to</label>
@@ -60,20 +67,19 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 </form>
 <p><button id="reset" class="danger">Reset to zero …</button></p>
 <p class="message" id="change-message" role="status"></p>
-</section>
-</div>
-<dialog id="confirm" aria-labelledby="confirm-title">
+</section>`
+
+function confirmation(type: string, key: string): Html {
+  return html`<dialog id="confirm" aria-labelledby="confirm-title">
 <form method="dialog">
 <h2 id="confirm-title">Change this counter?</h2>
 <p class="key"><bdi>${key}</bdi></p>
-<p>${type.name}</p>
+<p>${type}</p>
 <p class="change"><span id="old-value"></span> <span aria-label="becomes">→</span> <b id="new-value"></b></p>
 <p class="hint">Counts that arrive before you confirm are overwritten too. The history keeps all counts and shows this change as an adjustment.</p>
 <div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Set</button></div>
 </form>
-</dialog>
-</main>`,
-  )
+</dialog>`
 }
 
 function badge(type: string, key: string, origin: string): Html {

@@ -26,32 +26,45 @@ ${body}
 </html>`
 }
 
+/** What the signed-in user may see and do. */
+export interface Viewer {
+  /** The names of the types that the user may see. */
+  types: readonly string[]
+  /** Whether these are all types, so that the user may see the status too. */
+  ofAllTypes: boolean
+  /** Whether the user may change counters. */
+  mayChange: boolean
+}
+
 /**
- * A page for signed-in users, with links to all types and the state of the roll-up.
+ * A page for signed-in users, with links to their types and the state of the roll-up.
  *
- * @param types the names of all types
  * @param current the name of the page's type
  */
-export function signedInPage(title: string, types: readonly string[], current: string, main: Html): Html {
+export function signedInPage(title: string, viewer: Viewer, current: string, main: Html): Html {
   return document(
     `${title} · Slotted Counter`,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="/">Slotted Counter</a>
-<nav aria-label="Types">${types.map((type) => typeLink(type, type === current))}</nav>
+<nav aria-label="Types">${viewer.types.map((type) => typeLink(type, type === current))}</nav>
 <a href="/docs">API</a>
 <form method="post" action="/logout"><button class="quiet">Sign out</button></form>
 </header>
-<section class="live" aria-label="Roll-up">
-<p><b id="pending">–</b> pending slots</p>
-<p>Roll-up: <span id="lag">–</span></p>
-<button id="roll-up" class="quiet">Roll up now</button>
-<p id="live-message" role="status"></p>
-</section>
-<ul class="notice" id="problems" role="status" hidden></ul>
+${viewer.ofAllTypes ? rollUpBar(viewer) : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}`,
   )
+}
+
+function rollUpBar({ mayChange }: Viewer): Html {
+  return html`<section class="live" aria-label="Roll-up">
+<p><b id="pending">–</b> pending slots</p>
+<p>Roll-up: <span id="lag">–</span></p>
+${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
+<p id="live-message" role="status"></p>
+</section>
+<ul class="notice" id="problems" role="status" hidden></ul>`
 }
 
 function typeLink(type: string, current: boolean): Html {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
-import { chart, choice, signedInPage } from './layout.ts'
+import { chart, choice, signedInPage, type Viewer } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -17,10 +17,10 @@ const PERIODS = [
 ] as const
 
 /** The page of a type: the sum of its counters, a ranking, and a search. */
-export function overviewPage(types: readonly string[], type: CounterType): Html {
+export function overviewPage(viewer: Viewer, type: CounterType): Html {
   return signedInPage(
     type.name,
-    types,
+    viewer,
     type.name,
     html`<main id="main" data-page="overview" data-type="${type.name}">
 <h1>${type.name}</h1>

@@ -55,9 +55,10 @@ ${operationExamples(path, method, operation).map((each, index) => example(each, 
 
 function accessOf({ security }: DescribedOperation): string {
   if (security.length === 0) return 'no token needed'
+  const [scope] = security.at(-1)!.session ?? []
   return security.some((way) => Object.keys(way).length === 0)
-    ? 'token needed unless the type is public'
-    : 'token needed'
+    ? `token (${scope}) needed unless the type is public`
+    : `token (${scope}) needed`
 }
 
 function answer([status, response]: [string, Record<string, unknown>], named: NamedSchemas): Html {

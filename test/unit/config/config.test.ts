@@ -11,6 +11,7 @@ describe('The configuration', () => {
     expect(read({})).toEqual({
       databaseUrl: VALID.DATABASE_URL,
       apiToken: 'token',
+      tokens: [],
       batches: null,
       deadBatches: null,
       rateLimit: null,

@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { serializeSigned } from 'hono/utils/cookie'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { readConfig } from '../../../src/config/config.ts'
+import { sha256 } from '../../../src/config/token-list.ts'
+import { OWNER, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/session.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
 const NAME = 'session-80'
@@ -22,9 +24,12 @@ function forge(value: string, secret: string): Promise<string> {
   return serializeSigned(NAME, value, secret)
 }
 
-const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1_000) + seconds)
-const secretOf = (overrides = {}) =>
-  sessionSecret(readConfig({ ...env, DATABASE_URL: url, API_TOKEN: TOKEN, ...overrides }), 'counter.test')
+const inSeconds = (seconds: number) => `${Math.floor(Date.now() / 1_000) + seconds}-${OWNER}`
+const owner = async (apiToken = TOKEN): Promise<Token> => {
+  return { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) }
+}
+const secretOf = async (databaseUrl = url, token?: Token) =>
+  sessionSecret({ databaseUrl }, 'counter.test', token ?? (await owner()))
 
 /** The status of a request for a private counter with a cookie. */
 const ask = async (cookie: string, to = worker) =>
@@ -35,7 +40,7 @@ describe('Signing in', () => {
     const response = await signIn(worker, TOKEN)
     expect([response.status, response.headers.get('Location')]).toEqual([303, '/'])
     const set = response.headers.get('Set-Cookie')!
-    expect(set).toMatch(/^session-80=\d+\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(set).toMatch(/^session-80=\d+-owner\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(set).not.toContain(TOKEN)
     expect(await ask(set.split(';')[0]!)).toBe(200)
   })
@@ -48,7 +53,7 @@ describe('Signing in', () => {
     })
     expect(status).toBe(303)
     expect(headers.get('Set-Cookie')).toMatch(
-      /^__Host-session=\d+\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      /^__Host-session=\d+-owner\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     )
   })
 
@@ -60,7 +65,7 @@ describe('Signing in', () => {
       expect(response.headers.get('Set-Cookie')).toBeNull()
       expect(response.headers.get('Content-Type')).toContain('text/html')
       const page = await response.text()
-      expect(page).toContain('That is not this Worker’s API token.')
+      expect(page).toContain('That is not a token of this Worker.')
       if (token.length > 1) expect(page).not.toContain(token)
     },
   )
@@ -159,13 +164,13 @@ describe('The cookie', () => {
     } finally {
       vi.useRealTimers()
     }
-    expect(await ask(await forge(inSeconds(60), secretOf()))).toBe(200)
-    expect(await ask(await forge(inSeconds(-1), secretOf()))).toBe(401)
+    expect(await ask(await forge(inSeconds(60), await secretOf()))).toBe(200)
+    expect(await ask(await forge(inSeconds(-1), await secretOf()))).toBe(401)
   })
 
   it('expires when the token changes', async () => {
     const mine = await sessionCookie(worker)
-    expect(await ask(mine, new TestWorker(url, { ...PRIVATE, API_TOKEN: 'another' }))).toBe(401)
+    expect(await ask(mine, new TestWorker(url, { ...PRIVATE, API_TOKEN: 'another-token-for-tests' }))).toBe(401)
   })
 
   it('is not valid on another deployment, even with the same token', async () => {
@@ -179,8 +184,11 @@ describe('The cookie', () => {
   it('cannot be forged', async () => {
     const mine = await sessionCookie(worker)
     const [value = '', signature = ''] = mine.slice(NAME.length + 1).split('.')
+    const ends = Number.parseInt(value, 10)
     const attempts = [
-      `${NAME}=${Number(value) + 1}.${signature}`,
+      `${NAME}=${ends + 1}-${OWNER}.${signature}`,
+      `${NAME}=${ends}.${signature}`,
+      `${NAME}=${ends}-nobody.${signature}`,
       `${NAME}=${value}`,
       `${NAME}=${value}.`,
       `${NAME}=.${signature}`,
@@ -189,11 +197,14 @@ describe('The cookie', () => {
       `session=${value}.${signature}`,
       `__Host-session=${value}.${signature}`,
       await forge(inSeconds(60), TOKEN),
-      await forge(inSeconds(60), secretOf({ API_TOKEN: 'guess' })),
+      await forge(inSeconds(60), await secretOf(url, await owner('guess'))),
+      // The hash of a token and all that is not secret, without the database's password.
+      await forge(inSeconds(60), await secretOf(url.replace(/:[^:@]+@/, ':guess@'))),
       // Signed, but without a valid time.
-      await forge('NaN', secretOf()),
-      await forge('1e99', secretOf()),
-      await forge('', secretOf()),
+      await forge(`NaN-${OWNER}`, await secretOf()),
+      await forge(`1e99-${OWNER}`, await secretOf()),
+      await forge('', await secretOf()),
+      await forge(inSeconds(60).replace('-owner', ''), await secretOf()),
       `${NAME}=%E0%A4%A`,
       `${NAME}=${'9'.repeat(10_000)}.${signature}`,
     ]
@@ -215,5 +226,67 @@ describe('The cookie', () => {
     const response = await out(SAME_SITE)
     expect([response.status, response.headers.get('Location')]).toEqual([303, '/'])
     expect(response.headers.get('Set-Cookie')).toMatch(/^session-80=; Max-Age=0; Path=\//)
+  })
+})
+
+describe('A session', () => {
+  const withTokens = async (scopes: Record<string, string>, overrides = {}) =>
+    new TestWorker(url, { ...PRIVATE, API_TOKENS: await tokenLines(scopes), ...overrides })
+  const cookieOf = async (to: TestWorker, token: string) => {
+    const response = await signIn(to, token)
+    expect(response.status).toBe(303)
+    return response.headers.get('Set-Cookie')!.split(';')[0]!
+  }
+
+  it('belongs to the token that signed in: renewing or removing another one does not end it', async () => {
+    const before = await withTokens({ a: 'read', b: 'manage' })
+    const [a, b, mine] = [
+      await cookieOf(before, tokenOf('a')),
+      await cookieOf(before, tokenOf('b')),
+      await cookieOf(before, TOKEN),
+    ]
+    const after = {
+      renewed: await withTokens(
+        { b: 'manage' },
+        { API_TOKENS: `a read ${await sha256(tokenOf('new'))}\n${await tokenLines({ b: 'manage' })}` },
+      ),
+      removed: await withTokens({ b: 'manage' }),
+      ownerRenewed: await withTokens({ a: 'read', b: 'manage' }, { API_TOKEN: 'another-token-for-tests' }),
+    }
+    const statuses = async (to: TestWorker) => [await ask(a, to), await ask(b, to), await ask(mine, to)]
+    expect(await statuses(before)).toEqual([200, 200, 200])
+    expect(await statuses(after.renewed)).toEqual([401, 200, 200])
+    expect(await statuses(after.removed)).toEqual([401, 200, 200])
+    expect(await statuses(after.ownerRenewed)).toEqual([200, 200, 401])
+  })
+
+  it('has the rights of its token, as they are now', async () => {
+    const worker = await withTokens({ a: 'read' })
+    const Cookie = await cookieOf(worker, tokenOf('a'))
+    const set = (to: TestWorker) =>
+      to.fetch('/v1/counters/invoice/rights', { method: 'DELETE', headers: { Cookie, ...SAME_SITE } })
+    expect(await ask(Cookie, worker)).toBe(200)
+    expect((await set(worker)).status).toBe(403)
+    expect((await set(await withTokens({ a: 'manage' }))).status).toBe(200)
+    expect(await ask(Cookie, await withTokens({ a: 'count' }))).toBe(403)
+  })
+
+  it('cannot be made for another token, or under another name', async () => {
+    const worker = await withTokens({ a: 'read', b: 'manage' })
+    const cookie = await cookieOf(worker, tokenOf('a'))
+    for (const name of ['b', OWNER, 'c']) {
+      expect(await ask(cookie.replace('-a.', `-${name}.`), worker)).toBe(401)
+      const ends = inSeconds(60).replace(OWNER, name)
+      expect(
+        await ask(await forge(ends, await secretOf(url, { ...(await owner(tokenOf('a'))), name: 'a' })), worker),
+      ).toBe(401)
+    }
+  })
+
+  it('is not for a token that may only count', async () => {
+    const worker = await withTokens({ a: 'count' })
+    const response = await signIn(worker, tokenOf('a'))
+    expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
+    expect(await response.text()).toContain('This token may not read.')
   })
 })

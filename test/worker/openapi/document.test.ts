@@ -224,7 +224,7 @@ describe('The document and the routes', () => {
       const type = example.path.replace(/\/(page_view|download)(?=\/|\?|$)/, '/secret')
       const response = await send(worker, { ...example, path: type, status: 401 })
       const { access } = operations.get(example.operation.operationId)!
-      const refused = access === 'token' || (access === 'token-unless-public' && !type.includes('/nothing'))
+      const refused = access !== 'anyone' && (access !== 'read-unless-public' || !type.includes('/nothing'))
       expect([example.name, response.status === 401]).toEqual([example.name, refused])
     }
   })

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../../harness/database.ts'
-import { SAME_SITE, sessionCookie } from '../../harness/sign-in.ts'
+import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
@@ -72,5 +73,47 @@ describe('The pages', () => {
       expect(headers.get('Content-Type')).toMatch(/^text\/(css|javascript); charset=utf-8$/)
     }
     expect((await worker.fetch('/dashboard/000000000000.js')).status).toBe(404)
+  })
+})
+
+describe('For a token', () => {
+  /** The pages of a private counter and of a type, for a token with a scope. */
+  async function pagesFor(scope: string) {
+    const API_TOKENS = await tokenLines({ someone: scope })
+    const limited = new TestWorker((await freshDatabase()).url, { ...PRIVATE, API_TOKENS })
+    const Cookie = (await signIn(limited, tokenOf('someone'))).headers.get('Set-Cookie')!.split(';')[0]!
+    const get = async (path: string) => {
+      const response = await limited.fetch(path, { headers: { Cookie } })
+      return response.status === 200 ? response.text() : response.headers.get('Location')!
+    }
+    return {
+      overview: await get('/'),
+      counter: await get('/counter?type=invoice&key=a'),
+      other: await get('/?type=page_view'),
+    }
+  }
+  const CHANGES = /id="(?:set|reset|confirm|roll-up)"/
+
+  it('that may only read, nothing can be changed', async () => {
+    const { overview, counter } = await pagesFor('read')
+    for (const page of [overview, counter]) {
+      expect(page).not.toMatch(CHANGES)
+      expect(page).toContain('id="pending"')
+      expect(page).toContain('?type=page_view')
+    }
+  })
+
+  it('that is limited to a type, there are no other types and no status', async () => {
+    const { overview, counter, other } = await pagesFor('manage:invoice')
+    for (const page of [overview, counter]) expect(page).not.toMatch(/page_view|id="pending"|id="roll-up"/)
+    expect(overview).toContain('data-type="invoice"')
+    expect(counter).toContain('id="set"')
+    expect(other).toBe('/')
+  })
+
+  it('that may manage, everything is there', async () => {
+    const { overview, counter, other } = await pagesFor('manage')
+    for (const page of [overview, counter, other]) expect(page).toContain('id="roll-up"')
+    for (const id of ['set', 'reset', 'confirm']) expect(counter).toContain(`id="${id}"`)
   })
 })

@@ -1,0 +1,47 @@
+// `npm run token`: makes a named token of the API.
+import { randomBytes } from 'node:crypto'
+import { program } from 'commander'
+import { sha256 } from '../../src/config/token-list.ts'
+import { PREFIX, readTokens } from '../../src/config/tokens.ts'
+
+program
+  .name('npm run token --')
+  .description('Makes a named token, and prints the line by which the Worker recognises it. Nothing is stored or sent.')
+  .argument('<name>', 'a name of your choice: up to 32 letters, digits, "_" and "-"')
+  .argument('<scope>', 'count, read or manage; to limit it to types, add them: read:page_view,download')
+  .addHelpText(
+    'after',
+    `
+Scopes:
+  count   add to counters
+  read    read everything: types that are not public, searches, exports, the status, the dashboard
+  manage  everything that API_TOKEN may do
+
+Example: npm run token -- website count:page_view`,
+  )
+  .parse()
+
+const [name = '', scope = ''] = program.args
+if (/[\s#]/.test(name + scope)) program.error('Neither name nor scope may contain spaces or #.')
+const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
+const line = `${name} ${scope} ${await sha256(token)}`
+// The Worker knows which types there are. Here, they only have to be names.
+const { problems } = readTokens(line, (type) => /^[A-Za-z][\w-]{0,62}$/.test(type))
+if (problems.length > 0) {
+  program.error(problems.map(({ field, message }) => `${field.split('.').at(-1)} ${message}.`).join('\n'))
+}
+
+console.log(`The token, which is shown only here:
+
+  ${token}
+
+Add this line to a file such as tokens.txt. It holds a hash, from which nobody can find the token:
+
+  ${line}
+
+Then give the Worker the whole file, which replaces all lines it has:
+
+  npx wrangler secret put API_TOKENS < tokens.txt
+
+For npm start:         API_TOKENS="$(cat tokens.txt)" npm start
+For npx wrangler dev:  API_TOKENS="LINE\\nLINE" in .dev.vars`)
