@@ -886,6 +886,7 @@ type Routes = {
                 | 'counters_stuck'
                 | 'database_not_ready'
                 | 'database_unavailable'
+                | 'history_behind'
                 | 'pending_above_bound'
                 | 'pruning_behind'
                 | 'rollup_behind'
@@ -894,7 +895,7 @@ type Routes = {
               detail: string
             }[]
             unavailable: {
-              part: 'history' | 'locks' | 'rollUp' | 'server' | 'slots' | 'tables'
+              part: 'history' | 'locks' | 'rollUp' | 'runs' | 'server' | 'slots' | 'tables'
               reason: string
             }[]
             pendingSlots: number | null
