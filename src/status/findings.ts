@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { type Budget, type Plan, presetOf } from '../config/plan.ts'
-import type { BackgroundRun, StoppedBy } from '../counters/background-runs.ts'
+import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
@@ -152,7 +152,7 @@ function slotProblems({ survey: { slots, runs }, config, now }: Circumstances): 
     }
     problems.push({
       code: 'pruning_behind',
-      detail: `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs && runs.pruning, causes, now)}`,
+      detail: `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`,
     })
   }
   return problems
@@ -172,7 +172,7 @@ function historyProblems({ survey: { oldestHour, runs }, config, now }: Circumst
   return [
     {
       code: 'history_behind',
-      detail: `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs && runs.expiry, causes, now)}`,
+      detail: `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`,
     },
   ]
 }
@@ -185,13 +185,10 @@ interface Causes extends Record<StoppedBy, string> {
   none: string
 }
 
-/**
- * Why a task is behind, and what to do about it.
- *
- * @param run its last one; `undefined`: there was none; `null`: it could not be read
- */
-function reasonOf(run: BackgroundRun | undefined | null, causes: Causes, now: Date): string {
-  if (run === null) return `Look for ${causes.event} in the log.`
+/** Why a task is behind, and what to do about it. */
+function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, now: Date): string {
+  if (runs === null) return `Look for ${causes.event} in the log.`
+  const run = runs[task]
   const silence = secondsSince(run?.finishedAt, now)
   if (run === undefined || silence > MAX_SILENCE_SECONDS) {
     return `No run has finished ${span(silence)}. It should run every two minutes. Look for ${causes.event} and scheduled_failed in the log, and for crons in wrangler.toml.`
