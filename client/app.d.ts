@@ -213,6 +213,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
@@ -443,6 +444,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
@@ -657,6 +659,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'
@@ -905,6 +908,7 @@ type Routes = {
                 | 'counters_stuck'
                 | 'database_not_ready'
                 | 'database_unavailable'
+                | 'history_behind'
                 | 'pending_above_bound'
                 | 'pruning_behind'
                 | 'rollup_behind'
@@ -913,7 +917,7 @@ type Routes = {
               detail: string
             }[]
             unavailable: {
-              part: 'history' | 'locks' | 'rollUp' | 'server' | 'slots' | 'tables'
+              part: 'history' | 'locks' | 'rollUp' | 'runs' | 'server' | 'slots' | 'tables'
               reason: string
             }[]
             pendingSlots: number | null

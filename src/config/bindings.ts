@@ -12,6 +12,8 @@ export interface Bindings {
   DEAD_BATCHES?: unknown
   /** Rate limit for visitors, by address. Without it, nothing is limited. */
   VISITOR_LIMIT?: unknown
+  /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
+  PLAN?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown

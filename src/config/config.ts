@@ -9,6 +9,7 @@ import type { RateLimit } from '../visits/rate-limit.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
 import { integer, table } from './fields.ts'
+import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 
 /** The Worker's settings, checked and typed. */
@@ -23,10 +24,11 @@ export interface Config {
   /** Queue for batches that can never be applied. */
   deadBatches: QueueProducer | null
   rateLimit: RateLimit | null
+  plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
-  pruning: PruningSettings
-  history: ExpirySettings
+  pruning: Required<PruningSettings>
+  history: Required<ExpirySettings>
   /** The number of ranges that record ids are cut into. */
   ranges: number
 }
@@ -43,26 +45,32 @@ export class ConfigurationError extends Error {
 
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 
-// A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
-const rollUp = table({
-  page_slots: integer(1, 20_000).default(2_000),
-  max_statements: integer(14, 10_000).default(45),
-  max_seconds: integer(1, 840).default(50),
-})
-
-const pruning = table({
-  // Rows carry the hour in which they were last written, so the unit is an hour.
-  idempotency_hours: integer(1, 24 * 365).default(24),
-  page_slots: integer(1, 10_000).default(1_000),
-  max_statements: integer(2, 10_000).default(45),
-})
-
-const history = table({
-  // Badges read the hours of up to 30 days ago.
-  hour_days: integer(31, 3_660).default(90),
-  page_hours: integer(1, 10_000).default(1_000),
-  max_statements: integer(4, 10_000).default(49),
-})
+/** The budgets of the background tasks. Those that are not set are the plan's. */
+function budgetsOf(preset: (typeof PLANS)[Plan]) {
+  const { ROLLUP, PRUNING, HISTORY } = preset
+  return {
+    // A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
+    ROLLUP: table({
+      page_slots: integer(1, 20_000).default(ROLLUP.page_slots),
+      max_statements: integer(14, 10_000).default(ROLLUP.max_statements),
+      max_seconds: integer(1, 840).default(ROLLUP.max_seconds),
+    }).prefault({}),
+    PRUNING: table({
+      // Rows carry the hour in which they were last written, so the unit is an hour.
+      idempotency_hours: integer(1, 24 * 365).default(24),
+      page_slots: integer(1, 10_000).default(PRUNING.page_slots),
+      max_statements: integer(2, 10_000).default(PRUNING.max_statements),
+      max_seconds: integer(1, 840).default(PRUNING.max_seconds),
+    }).prefault({}),
+    HISTORY: table({
+      // Badges read the hours of up to 30 days ago.
+      hour_days: integer(31, 3_660).default(90),
+      page_hours: integer(1, 10_000).default(HISTORY.page_hours),
+      max_statements: integer(4, 10_000).default(HISTORY.max_statements),
+      max_seconds: integer(1, 840).default(HISTORY.max_seconds),
+    }).prefault({}),
+  }
+}
 
 const sharding = table({
   ranges: z
@@ -73,17 +81,19 @@ const sharding = table({
 
 /** Budgets that are too small for the ranges. */
 function tooFewStatements(
+  of: Plan,
   ranges: number,
   rollUpSettings: RollUpSettings,
   pruningSettings: PruningSettings,
 ): FieldError[] {
   const least = { ROLLUP: leastRollUpStatements(ranges), PRUNING: 1 + ranges }
   const given = { ROLLUP: rollUpSettings.maxStatements, PRUNING: pruningSettings.maxStatements }
+  const advice = of === 'free' ? ': several ranges need PLAN = "paid"' : ''
   return (['ROLLUP', 'PRUNING'] as const)
     .filter((name) => given[name] < least[name])
     .map((name) => ({
       field: `${name}.max_statements`,
-      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}`,
+      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}${advice}`,
     }))
 }
 
@@ -113,11 +123,11 @@ const settings = z.object({
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]'),
-  ROLLUP: rollUp.prefault({}),
-  PRUNING: pruning.prefault({}),
-  HISTORY: history.prefault({}),
+  PLAN: plan,
   SHARDING: sharding.prefault({}),
 })
+
+const settingsOf = (of: Plan) => settings.extend(budgetsOf(PLANS[of]))
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -137,7 +147,7 @@ function databaseUrlProblem(value: string): string | null {
  * @throws {ConfigurationError} naming every setting that is missing or wrong
  */
 export function readConfig(bindings: Bindings): Config {
-  const parsed = settings.safeParse(bindings)
+  const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
   const problems = [
     ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
     ...sharedRecordTypes(bindings.COUNTERS),
@@ -148,7 +158,7 @@ export function readConfig(bindings: Bindings): Config {
   const conflicts = [
     ...wrongTokens,
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
-    ...tooFewStatements(data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
+    ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
   ]
   if (conflicts.length > 0) throw new ConfigurationError(conflicts)
   return {
@@ -158,6 +168,7 @@ export function readConfig(bindings: Bindings): Config {
     batches: data.BATCHES,
     deadBatches: data.DEAD_BATCHES,
     rateLimit: data.VISITOR_LIMIT,
+    plan: data.PLAN,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '../config/config.ts'
+import { KeyReused } from '../counters/adjust/adjustment-keys.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
@@ -37,6 +38,12 @@ export function problemOf(error: unknown, change?: Change): Problem {
     return new Problem('overtaken', {
       detail: 'Other requests kept changing these counters, and nothing was changed. Send the request again.',
       headers: { 'Retry-After': '1' },
+    })
+  }
+  if (error instanceof KeyReused) {
+    return new Problem('idempotency_key_reused', {
+      detail:
+        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
     })
   }
   if (error instanceof ConfigurationError) {

@@ -27,21 +27,25 @@ export type HeaderName = keyof typeof HEADERS
 /** The maximum length of an `Idempotency-Key`, in characters. */
 export const MAX_IDEMPOTENCY_KEY = 255
 
-const idempotencyKey = (period: string) =>
+const idempotencyKey = (period: string, otherContents: string) =>
   z
     .string()
     .min(1)
     .max(MAX_IDEMPOTENCY_KEY)
     .describe(
-      `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client.`,
+      `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
     )
-const ALWAYS = 'At any later time'
+const always = (scope: string) =>
+  idempotencyKey('At any later time', `With other contents${scope}, it is refused: \`idempotency_key_reused\`.`)
 
 /** Recognizes a repeated increment. */
 export const IDEMPOTENCY_KEY = {
-  'Idempotency-Key': idempotencyKey('For 24 hours (`PRUNING.idempotency_hours`)').optional(),
+  'Idempotency-Key': idempotencyKey(
+    'For 24 hours (`PRUNING.idempotency_hours`)',
+    'That holds for other contents, too: the first ones count.',
+  ).optional(),
 }
 /** Recognizes a repeated request that sets a counter. */
-export const SETTING_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS).optional() }
+export const SETTING_KEY = { 'Idempotency-Key': always(' for the same counter').optional() }
 /** Recognizes a repeated import. Imports require it. */
-export const IMPORT_KEY = { 'Idempotency-Key': idempotencyKey(ALWAYS) }
+export const IMPORT_KEY = { 'Idempotency-Key': always('') }

@@ -14,6 +14,7 @@ export const PROBLEMS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
   invalid_request: { status: 422, title: 'The request has invalid fields' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used before, with other contents' },
   count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
   too_many_attempts: { status: 429, title: 'Too many unknown tokens came from this network' },
   internal_error: { status: 500, title: 'Something is wrong on our side' },

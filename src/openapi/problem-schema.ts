@@ -13,10 +13,11 @@ export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
 /** Problems of requests that read counters. */
 export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
-/** Problems of requests that set counters. */
+/** Problems of requests that set counters or import counts. */
 export const ADJUSTING = [
   ...DATABASE,
   'count_out_of_range',
+  'idempotency_key_reused',
   'overtaken',
   'outcome_unknown',
 ] as const satisfies ProblemCode[]

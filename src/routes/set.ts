@@ -3,7 +3,6 @@ import * as z from 'zod'
 import type { CounterType } from '../config/counter-types.ts'
 import { setCounter } from '../counters/adjust/set-counter.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
-import { random63 } from '../counters/random-id.ts'
 import type { AppEnv } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -13,7 +12,7 @@ import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import type { Operation } from '../openapi/contract.ts'
 import { SETTING_KEY } from '../openapi/headers.ts'
-import { ADJUSTING } from '../openapi/problem-schema.ts'
+import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
 
@@ -72,6 +71,17 @@ const setCount = {
       answer: { type: 'page_view', key: '/about', count: 1234 },
       says: { 'Idempotent-Replayed': 'true' },
     },
+    otherCount: {
+      summary: 'The same key with another count',
+      params: { type: 'page_view', key: '/about' },
+      headers: { 'Idempotency-Key': 'carry-over-about' },
+      body: { count: 5 },
+      status: 422,
+      answer: exampleProblem(
+        'idempotency_key_reused',
+        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
+      ),
+    },
   },
 } as const satisfies Operation
 
@@ -112,7 +122,7 @@ async function setTo(
 ) {
   const given = await idempotencyKey(c, 'set')
   const count = await readCount()
-  const setting = { count: BigInt(count), id: given ?? random63(), at: new Date() }
+  const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const changing = setCounter({ db: databaseOf(c), totals: isolateOf(c.env).reads.totals }, counter, setting)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))

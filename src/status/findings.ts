@@ -1,12 +1,20 @@
+import type { Config } from '../config/config.ts'
+import { type Budget, type Plan, presetOf } from '../config/plan.ts'
+import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
+import { startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
-import type { PruningSettings } from '../counters/rollup/prune.ts'
-import { mostSlotsPerRun, type RollUpSettings } from '../counters/rollup/roll-up.ts'
+import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
 import type { Survey } from './survey.ts'
 
 /** A roll-up is a problem if it has not run, or not caught up, for this many seconds: five runs. */
 const MAX_BEHIND_SECONDS = 300
-/** Pruning runs every hour. It may be this many hours late, beyond the idempotency window. */
+/** Pruning and the expiry of hours are a problem if no run has finished for this many seconds: five runs. */
+const MAX_SILENCE_SECONDS = 600
+/** Hours that slots may be kept beyond the idempotency window: those of an hour may be pruned all at once. */
 const MAX_PRUNING_LAG_HOURS = 3
+/** Days that hours may be kept beyond their time: those of a day expire all at once. */
+const MAX_EXPIRY_LAG_DAYS = 1
+const DAY_MS = 86_400_000
 
 /** The codes of problems in the status. */
 export const FINDING_CODES = [
@@ -18,6 +26,7 @@ export const FINDING_CODES = [
   'counters_stuck',
   'pending_above_bound',
   'pruning_behind',
+  'history_behind',
   'too_few_ranges',
 ] as const
 
@@ -34,10 +43,7 @@ export interface Circumstances {
   /** The problem with the database; `null`: there is none. */
   databaseProblem: Finding | null
   breakerOpen: boolean
-  rollUp: RollUpSettings
-  /** The number of ranges. */
-  ranges: number
-  pruning: PruningSettings
+  config: Config
   now: Date
 }
 
@@ -57,10 +63,19 @@ export function findingsOf(circumstances: Circumstances): Finding[] {
     ...rangeProblems(circumstances),
     ...rollUpProblems(circumstances),
     ...slotProblems(circumstances),
+    ...historyProblems(circumstances),
   ]
 }
 
-function rangeProblems({ survey: { server }, ranges }: Circumstances): Finding[] {
+/** Says how large a budget is, and what to do if it is too small. */
+function advice(budget: Budget, value: number, of: Plan): string {
+  const [preset, paid] = [presetOf(of, budget), presetOf('paid', budget)]
+  if (value < preset) return `${budget} is ${value}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
+  if (value < paid) return `${budget} is ${value}: set PLAN = "paid", which gives ${paid}, or raise it.`
+  return `${budget} is ${value}: raise it, or the size of the pages.`
+}
+
+function rangeProblems({ survey: { server }, config: { ranges } }: Circumstances): Finding[] {
   const shards = server?.shards ?? 1
   if (shards <= ranges) return []
   return [
@@ -71,60 +86,123 @@ function rangeProblems({ survey: { server }, ranges }: Circumstances): Finding[]
   ]
 }
 
-function rollUpProblems({ survey: { rollUp, slots }, rollUp: settings, ranges, now }: Circumstances): Finding[] {
+function rollUpProblems({ survey: { rollUp, slots }, config, now }: Circumstances): Finding[] {
+  const { rollUp: settings, ranges, plan } = config
   if (rollUp === null) return []
-  const since = (time: Date | null | undefined) =>
-    time ? Math.round((now.getTime() - time.getTime()) / 1_000) : Number.POSITIVE_INFINITY
-  const lastRun = since(rollUp?.lastRunAt)
+  const lastRun = secondsSince(rollUp?.lastRunAt, now)
   if (lastRun > MAX_BEHIND_SECONDS) {
-    const when = Number.isFinite(lastRun) ? `for ${lastRun} s` : 'yet'
     return [
       {
         code: 'rollup_missing',
-        detail: `No roll-up has finished ${when}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`,
+        detail: `No roll-up has finished ${span(lastRun)}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`,
       },
     ]
   }
-  const behind = since(rollUp?.caughtUpAt)
+  const behind = secondsSince(rollUp?.caughtUpAt, now)
   if (behind <= MAX_BEHIND_SECONDS) return []
-  const when = Number.isFinite(behind) ? `for ${behind} s` : 'yet'
+  const stoppedBy = rollUp?.stoppedBy ?? null
+  const why =
+    stoppedBy === null
+      ? 'Find out from the log why runs fail.'
+      : `Runs end before they have moved everything. ${
+          stoppedBy === 'statements'
+            ? advice('ROLLUP.max_statements', settings.maxStatements, plan)
+            : advice('ROLLUP.max_seconds', settings.maxSeconds, plan)
+        }`
   // Runs reach the end and few slots are pending, but some are still pending after the next run.
   if (
     rollUp?.cursor === null &&
+    stoppedBy === null &&
     slots !== null &&
     slots.pending < Math.min(MAX_COUNTED, mostSlotsPerRun(settings, ranges))
   ) {
     return [
       {
         code: 'counters_stuck',
-        detail: `Roll-ups reach the end, but have not moved everything ${when}. Either the totals of some counters are at the limit of 64 bits (stuck in the log), or runs fail.`,
+        detail: `Roll-ups reach the end, but have not moved everything ${span(behind)}. Either the totals of some counters are at the limit of 64 bits (stuck in the log), or runs fail.`,
       },
     ]
   }
   return [
     {
       code: 'rollup_behind',
-      detail: `The roll-up has not caught up ${when}. Raise ROLLUP.max_statements, or find out from the log why runs fail.`,
+      detail: `The roll-up has not caught up ${span(behind)}. ${why}`,
     },
   ]
 }
 
-function slotProblems({ survey: { slots }, rollUp, ranges, pruning }: Circumstances): Finding[] {
+function slotProblems({ survey: { slots, runs }, config, now }: Circumstances): Finding[] {
   if (slots === null) return []
+  const { rollUp, ranges, pruning, plan } = config
   const problems: Finding[] = []
   const most = mostSlotsPerRun(rollUp, ranges)
   if (slots.pending >= MAX_COUNTED && most < MAX_COUNTED) {
     problems.push({
       code: 'pending_above_bound',
-      detail: `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. Raise ROLLUP.max_statements.`,
+      detail: `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${advice('ROLLUP.max_statements', rollUp.maxStatements, plan)}`,
     })
   }
   const late = (slots.oldestHours ?? 0) - pruning.idempotencyHours
   if (late > MAX_PRUNING_LAG_HOURS) {
+    const causes = {
+      event: 'prune',
+      statements: advice('PRUNING.max_statements', pruning.maxStatements, plan),
+      seconds: advice('PRUNING.max_seconds', pruning.maxSeconds, plan),
+      none: 'Those that are left are not empty: they wait for the roll-up.',
+    }
     problems.push({
       code: 'pruning_behind',
-      detail: `Some slots should have been pruned ${late} hours ago. Look for prune in the log. If it says partial, raise PRUNING.max_statements.`,
+      detail: `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`,
     })
   }
   return problems
+}
+
+function historyProblems({ survey: { oldestHour, runs }, config, now }: Circumstances): Finding[] {
+  const { history, plan } = config
+  const keptSince = startOf('day', new Date(now.getTime() - history.hourDays * DAY_MS))
+  const late = oldestHour ? (keptSince.getTime() - oldestHour.getTime()) / DAY_MS : 0
+  if (late <= MAX_EXPIRY_LAG_DAYS) return []
+  const causes = {
+    event: 'fold',
+    statements: advice('HISTORY.max_statements', history.maxStatements, plan),
+    seconds: advice('HISTORY.max_seconds', history.maxSeconds, plan),
+    none: 'Those that are left have no day in the history (kept in the log): run npm run verify.',
+  }
+  return [
+    {
+      code: 'history_behind',
+      detail: `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`,
+    },
+  ]
+}
+
+/** What to do about each way in which the runs of a task can end. */
+interface Causes extends Record<StoppedBy, string> {
+  /** The event under which its runs are logged. */
+  event: string
+  /** If its runs finish their work. */
+  none: string
+}
+
+/** Why a task is behind, and what to do about it. */
+function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, now: Date): string {
+  if (runs === null) return `Look for ${causes.event} in the log.`
+  const run = runs[task]
+  const silence = secondsSince(run?.finishedAt, now)
+  if (run === undefined || silence > MAX_SILENCE_SECONDS) {
+    return `No run has finished ${span(silence)}. It should run every two minutes. Look for ${causes.event} and scheduled_failed in the log, and for crons in wrangler.toml.`
+  }
+  if (run.stoppedBy === null) return causes.none
+  return `Runs end before they have deleted everything. ${causes[run.stoppedBy]}`
+}
+
+/** Seconds since a time; infinite if it never was. */
+function secondsSince(time: Date | null | undefined, now: Date): number {
+  return time ? Math.round((now.getTime() - time.getTime()) / 1_000) : Number.POSITIVE_INFINITY
+}
+
+/** For how long something has not happened. */
+function span(seconds: number): string {
+  return Number.isFinite(seconds) ? `for ${seconds} s` : 'yet'
 }

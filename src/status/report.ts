@@ -20,9 +20,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
     survey: found,
     databaseProblem: databaseProblemOf(found),
     breakerOpen,
-    rollUp: config.rollUp,
-    ranges: config.ranges,
-    pruning: config.pruning,
+    config,
     now,
   })
   const caughtUpAt = rollUp?.caughtUpAt ?? null

@@ -1,3 +1,4 @@
+import { readRuns } from '../counters/background-runs.ts'
 import { type Backlog, readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
 import { type RollUpState, readRollUpState } from '../counters/rollup/lease.ts'
 import type { Database, Executor } from '../database/database.ts'
@@ -12,7 +13,7 @@ import {
 } from '../database/server-statistics.ts'
 
 /** The parts of a survey. */
-export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'server', 'tables', 'locks'] as const
+export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'runs', 'server', 'tables', 'locks'] as const
 
 /** A part that could not be read, and the error. */
 export interface Missing {
@@ -29,6 +30,8 @@ export interface Survey {
   slots: Backlog | null
   /** `undefined`: the history is empty. */
   oldestHour: Date | undefined | null
+  /** The last runs of pruning and of the expiry of hours. */
+  runs: Awaited<ReturnType<typeof readRuns>> | null
   server: ServerIdentity | null
   tables: TableSize[] | null
   locks: LockWaits | null
@@ -36,7 +39,7 @@ export interface Survey {
 }
 
 /**
- * Reads the state of the database in six statements, and two more on Vitess. A part that cannot be read is `null` and listed in `missing`. If the first
+ * Reads the state of the database in seven statements, and two more on Vitess. A part that cannot be read is `null` and listed in `missing`. If the first
  * statement finds the database unavailable, the rest are not sent.
  *
  * @param db for the first statement, which reads a table that the product depends on
@@ -61,17 +64,28 @@ export async function survey(
   const [failed] = missing
   const latencyMs = failed === undefined ? performance.now() - began : null
   if (failed !== undefined && isGone(failed.error)) {
-    for (const part of ['slots', 'history', 'server', 'tables', 'locks'] as const) missing.push({ ...failed, part })
-    return { rollUp, latencyMs, slots: null, oldestHour: null, server: null, tables: null, locks: null, missing }
+    for (const part of SURVEY_PARTS.slice(1)) missing.push({ ...failed, part })
+    return {
+      rollUp,
+      latencyMs,
+      slots: null,
+      oldestHour: null,
+      runs: null,
+      server: null,
+      tables: null,
+      locks: null,
+      missing,
+    }
   }
-  const [slots, oldestHour, server, tables, locks] = await Promise.all([
+  const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
     attempt('slots', () => readBacklog(aside, idempotencyHours)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
+    attempt('runs', () => readRuns(aside)),
     attempt('server', () => readServerIdentity(aside)),
     attempt('tables', () => readTableSizes(aside)),
     attempt('locks', () => readLockWaits(aside)),
   ])
-  return { rollUp, latencyMs, slots, oldestHour, server, tables, locks, missing }
+  return { rollUp, latencyMs, slots, oldestHour, runs, server, tables, locks, missing }
 }
 
 function isGone(error: unknown): boolean {

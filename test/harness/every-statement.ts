@@ -15,8 +15,10 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_history WHERE record_id IN': 'list',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
   'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
+  'INSERT IGNORE INTO adjustment_keys': 'list',
   'INSERT IGNORE INTO counter_names': 'list',
   'INSERT IGNORE INTO counter_totals': 'list',
+  'INSERT INTO background_runs': 'list',
   'INSERT INTO counter_adjustments': 'list',
   'INSERT INTO counter_history': 'list',
   'INSERT INTO counter_periods': 'list',
@@ -48,6 +50,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … h.record_id > … ORDER BY': 'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … ORDER BY': 'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … h.range_lane > … ORDER BY': 'all shards',
+  'SELECT contents_hash FROM adjustment_keys': 'single shard',
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',
@@ -72,6 +75,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT what, start, SUM(recorded)': 'all shards',
   'SELECT written_hour, record_type … ORDER BY': 'all shards',
   'SELECT written_hour, record_type … slot > … ORDER BY': 'all shards',
+  'SELECT task, finished_at, stopped_by FROM background_runs': 'all shards',
   'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE counter_totals': 'single shard',
@@ -139,7 +143,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     }
     for (const query of ['', '?after=1000', '?prefix=77']) await worker.api('GET', `/v1/search/number${query}`)
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
-    await worker.api('DELETE', '/v1/counters/page_view/never-counted')
+    const key = { 'Idempotency-Key': 'twice' }
+    for (let i = 0; i < 2; i++) await worker.api('DELETE', '/v1/counters/page_view/never-counted', undefined, key)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
     await worker.api('GET', '/v1/export/page_view?limit=20')

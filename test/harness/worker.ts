@@ -7,8 +7,6 @@ import worker from '../../src/index.ts'
 /** The token of the Worker under test. */
 export const TOKEN = 'a-token-for-tests'
 
-const MANY_STATEMENTS = { max_statements: 1_000 }
-
 /** The Worker with its shipped configuration, on a test database. */
 export class TestWorker {
   readonly env: Bindings
@@ -16,8 +14,8 @@ export class TestWorker {
   /** @param overrides settings that differ from wrangler.toml */
   constructor(databaseUrl: string, overrides: Bindings = {}) {
     const ranges = inject('ranges')
-    // What the shipped limits allow on one range, docs/sharding.md advises to raise for several.
-    const sharded = ranges > 1 ? { SHARDING: { ranges }, ROLLUP: MANY_STATEMENTS, PRUNING: MANY_STATEMENTS } : {}
+    // Several ranges need the paid plan.
+    const sharded = ranges > 1 ? { SHARDING: { ranges }, PLAN: 'paid' } : {}
     this.env = { ...(configured as Bindings), ...sharded, DATABASE_URL: databaseUrl, API_TOKEN: TOKEN, ...overrides }
   }
 

@@ -3,8 +3,11 @@ import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { countStatements } from '../../database/statement-budget.ts'
 import { Overtaken } from '../ledger/totals.ts'
 
-/** Statements that all attempts may send. The free plan allows 50 subrequests; 5 are left for names and repeated ROLLBACKs. */
-const MAX_STATEMENTS = 45
+/**
+ * Statements that all attempts may send. The free plan allows 50 subrequests; 8 are left for the key, names and repeated
+ * ROLLBACKs.
+ */
+const MAX_STATEMENTS = 42
 const MAX_ATTEMPTS = 7
 /** The longest pause before the second attempt, in milliseconds. It doubles with each further attempt. */
 const BACKOFF_MS = 30

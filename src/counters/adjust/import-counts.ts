@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import { startOf } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { addToDays } from '../ledger/periods.ts'
@@ -17,6 +18,7 @@ import {
 } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
 import { boundsOf, byRange } from '../ranges.ts'
+import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
@@ -49,6 +51,7 @@ interface CounterImport {
  *
  * @param options `id`: the hash of the idempotency key; `at`: the current time
  * @returns `repeated` if all of it was imported before
+ * @throws {KeyReused} if other rows were to be imported under the same id before; nothing was changed
  * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; its `applied` is `unknown` if some ranges have it
  */
@@ -65,6 +68,7 @@ async function importByRange(
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
+  await tieKey(database, options.id, contentsOf(rows))
   const imports = sumByCounter(rows)
   const named = imports.map(({ counter }) => counter).filter(({ name }) => name !== null)
   await beforeTransaction(storeNames(database, named, database.ranges))
@@ -131,6 +135,14 @@ async function missingOf(db: Executor, imports: readonly CounterImport[], id: bi
   })
   if (!missing.every(({ total, amount }) => fitsTotal(total + amount) && fitsTotal(amount))) throw outOfRange()
   return missing
+}
+
+/** The rows as a text. Their order makes no difference to an import. */
+function contentsOf(rows: readonly ImportRow[]): string {
+  const lines = rows.map(({ counter: { recordType, recordId }, count, day }) =>
+    [recordType, recordId, count, day === null ? '' : startOf('day', day).toISOString()].join(),
+  )
+  return lines.sort().join('\n')
 }
 
 /** Adds up the rows of each counter. Counters are in primary key order. */

@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import { hash64 } from '../key-hash.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
   changingTotals,
@@ -13,6 +14,8 @@ import {
 } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { random63 } from '../random-id.ts'
+import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
@@ -23,8 +26,8 @@ const ATTEMPT_STATEMENTS = 8
 /** What to set a counter to. */
 export interface Setting {
   count: bigint
-  /** A random number, or the hash of an idempotency key: by it, the same setting is recognized whenever it is sent again. */
-  id: bigint
+  /** The hash of an idempotency key, by which the same setting is recognized whenever it is sent again; `null` if there is none. */
+  id: bigint | null
   /** The current time. */
   at: Date
 }
@@ -35,6 +38,7 @@ export interface Setting {
  * keeps what was counted.
  *
  * @returns `repeated` if the same setting was applied before; nothing was changed, even if the counter has another count by now
+ * @throws {KeyReused} if the counter was to be set to another count under the same id before; nothing was changed
  * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
@@ -45,15 +49,17 @@ export function setCounter(ledger: Ledger, counter: CounterAddress, setting: Set
 async function attemptToSet(
   database: Database,
   counter: CounterAddress,
-  setting: Setting,
+  { count, id: given, at }: Setting,
 ): Promise<'set' | 'repeated'> {
+  if (given !== null) await tieKey(database, await keyOfCounter(given, counter), `count ${count}`)
+  const id = given ?? random63()
   if (counter.name !== null) await beforeTransaction(storeNames(database, [counter], 1))
   const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
-      const snapshot = await beforeTransaction(readForSetting(transaction, counter, setting.id))
+      const snapshot = await beforeTransaction(readForSetting(transaction, counter, id))
       if (snapshot.applied) throw new AlreadyApplied()
-      const total = setting.count - snapshot.pending
+      const total = count - snapshot.pending
       if (!fitsTotal(total)) throw outOfRange()
       // Outside the transaction, so that the row stays if this attempt is overtaken.
       await beforeTransaction(createTotals(db, [{ ...counter, version: snapshot.version }]))
@@ -66,10 +72,15 @@ async function attemptToSet(
         [total, counter.recordType, counter.recordId, snapshot.version ?? 0n],
       )
       if (rowsAffected !== 1) throw new Overtaken()
-      await recordAdjustments(transaction, 'set', [{ ...counter, count: total - snapshot.total }], setting)
+      await recordAdjustments(transaction, 'set', [{ ...counter, count: total - snapshot.total }], { id, at })
     }),
   )
   return outcome === 'done' ? 'set' : outcome
+}
+
+/** The same key may be used for several counters: each has its own. */
+function keyOfCounter(id: bigint, { recordType, recordId }: CounterAddress): Promise<bigint> {
+  return hash64(`set ${recordType} ${recordId} ${id}`)
 }
 
 /** A counter at one instant. */

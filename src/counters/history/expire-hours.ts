@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
+import type { StoppedBy } from '../background-runs.ts'
 import { startOf } from '../calendar.ts'
 import { byRange } from '../ranges.ts'
 import { deleteHours, type OldHour, readOldHours } from './delete-counter-hours.ts'
@@ -14,13 +15,17 @@ export interface ExpirySettings {
   hourDays: number
   /** Hours that one page reads and deletes. */
   pageHours: number
-  /** Statements that an hourly run may send, including those of pruning. Each is one subrequest of the Worker. */
+  /** Statements that a run may send, including those of pruning. Each is one subrequest of the Worker. */
   maxStatements: number
+  /** Seconds after which a run starts no further page. Default: no limit. */
+  maxSeconds?: number
 }
 
 /** The result of one run. */
 export interface ExpirySummary {
   outcome: 'complete' | 'partial'
+  /** The budget that was spent before everything was deleted. */
+  stoppedBy: StoppedBy | null
   /** Hours deleted, of counters and of types. */
   deleted: number
   /** Hours that are old enough but were kept, because the history does not have their day. */
@@ -53,37 +58,38 @@ export async function expireHours(database: Database, options: ExpiryOptions): P
   const tally = { deleted: 0, kept: 0 }
   // Whole days, so that a day has either all of its hours or none, unless a run could not finish it.
   const before = startOf('day', new Date(options.at.getTime() - options.hourDays * DAY_MS))
-  const { pageHours, recordTypes } = options
+  const { pageHours, recordTypes, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
 
   const expirePages = async <Hour extends OldHour>(
     read: (after: Hour | null) => Promise<Hour[]>,
     remove: (db: Executor, hours: readonly Hour[]) => Promise<number>,
     recordIdOf: (hour: Hour) => bigint,
-  ): Promise<boolean> => {
+  ): Promise<StoppedBy | null> => {
     for (let after: Hour | null = null; ; ) {
-      if (counted.sent + 1 + database.ranges > options.maxStatements) return false
+      if (counted.sent + 1 + database.ranges > maxStatements) return 'statements'
+      if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
       const page: Hour[] = await read(after)
       const covered = page.filter((hour) => hour.covered)
       const parts = [...byRange(covered, database.ranges, recordIdOf).values()]
       const deleted = await Promise.all(parts.map((part) => remove(db, part)))
       tally.deleted += deleted.reduce((sum, count) => sum + count, 0)
       tally.kept += page.length - covered.length
-      if (page.length < pageHours) return true
+      if (page.length < pageHours) return null
       after = page.at(-1)!
     }
   }
   // Types first, because they have few hours.
-  const complete =
+  const stoppedBy =
     (await expirePages(
       (after) => readOldTypeHours(db, recordTypes, before, after, pageHours),
       deleteTypeHours,
       ({ rangeLane }) => rangeLane,
-    )) &&
+    )) ??
     (await expirePages(
       (after) => readOldHours(db, before, after, pageHours),
       deleteHours,
       ({ recordId }) => recordId,
     ))
-  const outcome = complete ? 'complete' : 'partial'
-  return { outcome, ...tally, statements: counted.sent, milliseconds: Date.now() - began }
+  const outcome = stoppedBy === null ? 'complete' : 'partial'
+  return { outcome, stoppedBy, ...tally, statements: counted.sent, milliseconds: Date.now() - began }
 }

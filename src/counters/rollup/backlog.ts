@@ -10,18 +10,18 @@ export interface Backlog {
   pending: number
   /** Slots last written before the idempotency window, up to `MAX_COUNTED`. The empty ones among them may be deleted. */
   prunable: number
-  /** Hours since the oldest slot was last written; `null` if there are no slots. */
+  /** Hours since the oldest slot was last written; `null` if there is none. */
   oldestHours: number | null
 }
 
-/** Measures the backlog. */
+/** Measures the backlog. The hour 0 is of slots that were pruned while they were rolled up: they are not old. */
 export async function readBacklog(db: Executor, idempotencyHours: number): Promise<Backlog> {
   const { rows } = await db.execute(
     `SELECT
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (written)
          WHERE written_hour < FLOOR(UNIX_TIMESTAMP() / 3600) - ? LIMIT ?) AS w) AS prunable,
-       (SELECT MIN(written_hour) FROM slotted_counters) AS oldest_hour,
+       (SELECT MIN(written_hour) FROM slotted_counters WHERE written_hour > 0) AS oldest_hour,
        FLOOR(UNIX_TIMESTAMP() / 3600) AS present_hour`,
     [MAX_COUNTED, idempotencyHours, MAX_COUNTED],
   )

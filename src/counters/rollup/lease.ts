@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
+import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
 import { boundsOf } from '../ranges.ts'
 
 /** A position in the order of slots: the last slot that a roll-up has processed. */
@@ -21,6 +22,8 @@ export interface RollUpState {
   lastRunAt: Date | null
   /** The scheduled time of the latest run that left nothing behind; `null` if there was none. */
   caughtUpAt: Date | null
+  /** The budget that ended the latest run before its work was done. */
+  stoppedBy: StoppedBy | null
 }
 
 /**
@@ -68,13 +71,14 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
     cursor: states.find(({ cursor }) => cursor !== null)?.cursor ?? null,
     lastRunAt: earliest(states.map(({ lastRunAt }) => lastRunAt)),
     caughtUpAt: earliest(states.map(({ caughtUpAt }) => caughtUpAt)),
+    stoppedBy: states.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   }
 }
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
   const { rows } = await db.execute(
     `SELECT holder, leased_until >= UTC_TIMESTAMP(3) AS leased, cursor_record_type, cursor_record_id, cursor_slot,
-       last_run_at, caught_up_at
+       last_run_at, caught_up_at, stopped_by
      FROM rollup_state WHERE range_start IN (${rangeStarts.join(',')})`,
   )
   return rows.map((row) => ({
@@ -90,6 +94,7 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
           },
     lastRunAt: toDate(row.last_run_at),
     caughtUpAt: toDate(row.caught_up_at),
+    stoppedBy: toStoppedBy(row.stopped_by),
   }))
 }
 
@@ -99,18 +104,24 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
  *
  * @param cursor where this run stopped; `null` if the next run starts at the first slot
  * @param caughtUp whether everything that was pending when this run began has been rolled up
+ * @param stoppedBy the budget that ended this run before its work in the range was done
  */
 export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  { at, cursor, caughtUp }: { at: Date; cursor: Cursor | null; caughtUp: boolean },
+  {
+    at,
+    cursor,
+    caughtUp,
+    stoppedBy,
+  }: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: StoppedBy | null },
 ): Promise<void> {
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'
   await db.execute(
     `UPDATE rollup_state SET leased_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND,
-       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?,
+       cursor_record_type = ?, cursor_record_id = ?, cursor_slot = ?, stopped_by = ${budgetSql(stoppedBy)},
        last_run_at = GREATEST(COALESCE(last_run_at, ${time}), ${time}),
        caught_up_at = IF(?, GREATEST(COALESCE(caught_up_at, ${time}), ${time}), caught_up_at)
      WHERE range_start = ${rangeStart} AND holder = ?`,

@@ -2,6 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
+import type { StoppedBy } from '../background-runs.ts'
 import { rowsByRange } from '../ranges.ts'
 
 /** The bounds of one pruning run. */
@@ -12,11 +13,15 @@ export interface PruningSettings {
   pageSlots: number
   /** Statements that one run may send. Each is one subrequest of the Worker. */
   maxStatements: number
+  /** Seconds after which a run starts no further page. Default: no limit. */
+  maxSeconds?: number
 }
 
 /** The result of one pruning run. */
 export interface PruneSummary {
   outcome: 'complete' | 'partial'
+  /** The budget that was spent before everything was pruned. */
+  stoppedBy: StoppedBy | null
   deleted: number
   statements: number
   milliseconds: number
@@ -37,35 +42,36 @@ interface Address {
  * into. One DELETE never spans two ranges.
  */
 export async function prune(database: Database, settings: PruningSettings): Promise<PruneSummary> {
-  const { idempotencyHours, pageSlots, maxStatements } = settings
+  const { idempotencyHours, pageSlots, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = settings
   const counted = countStatements(database)
   const db = withRetries(counted)
   const began = Date.now()
   let deleted = 0
   let after: Address | null = null
-  const summary = (outcome: PruneSummary['outcome']): PruneSummary => {
-    return { outcome, deleted, statements: counted.sent, milliseconds: Date.now() - began }
+  const summary = (stoppedBy: StoppedBy | null): PruneSummary => {
+    const outcome = stoppedBy === null ? 'complete' : 'partial'
+    return { outcome, stoppedBy, deleted, statements: counted.sent, milliseconds: Date.now() - began }
   }
   while (counted.sent + 1 + database.ranges <= maxStatements) {
+    if (Date.now() - began >= maxSeconds * 1_000) return summary('seconds')
     const page: Address[] = await readOldSlots(db, idempotencyHours, after, pageSlots)
-    if (page.length === 0) return summary('complete')
+    if (page.length === 0) return summary(null)
     const parts = [...rowsByRange(page, database.ranges).values()]
     const counts = await Promise.all(parts.map((part) => deleteEmptySlots(db, idempotencyHours, part)))
     deleted += counts.reduce((sum, count) => sum + count, 0)
-    if (page.length < pageSlots) return summary('complete')
+    if (page.length < pageSlots) return summary(null)
     after = page.at(-1)!
   }
-  return summary('partial')
+  return summary('statements')
 }
 
 /** @returns the number of slots deleted */
 async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly Address[]): Promise<number> {
-  // `written_hour + 0` keeps the optimizer from using the index on written_hour, whose gaps must not be locked.
+  // Integers, written into the statement: see applyBatch. `written_hour + 0` keeps the optimizer from using the index on written_hour, whose gaps must not be locked.
   const { rowsAffected } = await db.execute(
     `DELETE FROM slotted_counters
-     WHERE (record_type, record_id, slot) IN (${slots.map(() => '(?, ?, ?)').join(', ')})
-       AND count = 0 AND written_hour + 0 < FLOOR(UNIX_TIMESTAMP() / 3600) - ?`,
-    [...slots.flatMap(({ recordType, recordId, slot }) => [recordType, recordId, slot]), idempotencyHours],
+     WHERE (record_type, record_id, slot) IN (${slots.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot})`).join(',')})
+       AND count = 0 AND written_hour + 0 < FLOOR(UNIX_TIMESTAMP() / 3600) - ${idempotencyHours}`,
   )
   return rowsAffected
 }

@@ -2,6 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { withRetries } from '../../database/retry.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
+import type { StoppedBy } from '../background-runs.ts'
 import { changingTotals, type Ledger } from '../ledger/totals.ts'
 import { random63 } from '../random-id.ts'
 import { boundsOf } from '../ranges.ts'
@@ -95,11 +96,12 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
     ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
   )
-  if (progress.length > 0) await movePages(db, progress, options, began)
+  const spent = progress.length > 0 ? await movePages(db, progress, options, began) : null
 
-  const released = progress.map(({ start, cursor, caughtUp }) => {
+  const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
+    const stoppedBy = complete || failure !== null ? null : spent
     // Best effort: the work is done, and the lease expires anyway.
-    return releaseLease(retried, start, holder, { at, cursor, caughtUp }).catch(() => {})
+    return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
   })
   await Promise.all(released)
   const failure = leases.failure ?? progress.find((range) => range.failure !== null)?.failure
@@ -144,14 +146,19 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number): Pro
   return { states, roundTripMs, failure: failed?.reason }
 }
 
-/** Reads and moves pages of several ranges side by side, until all of them are done or the budget is spent. Never rejects. */
+/**
+ * Reads and moves pages of several ranges side by side, until all of them are done or a budget is spent. Never rejects.
+ *
+ * @returns the budget that was spent first; `null` if neither was
+ */
 async function movePages(
   db: CountedDatabase,
   ranges: readonly RangeProgress[],
   { at, pageSlots, maxStatements, maxSeconds }: RollUpOptions,
   began: number,
-): Promise<void> {
-  const { promise: done, resolve } = Promise.withResolvers<void>()
+): Promise<StoppedBy | null> {
+  const { promise: done, resolve } = Promise.withResolvers<StoppedBy | null>()
+  let spentFirst: StoppedBy | null = null
   const hurry = maxStatements < MIN_STATEMENTS_FOR_SMALL_PAGES || ranges.some(({ cursor }) => cursor !== null)
   const seconds = () => (Date.now() - began) / 1_000
   const pageLimit = () => {
@@ -161,7 +168,13 @@ async function movePages(
   const mayRead = () => {
     const underWay = ranges.reduce((sum, { pagesUnderWay }) => sum + pagesUnderWay, 0)
     const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
-    return db.sent + reserved <= maxStatements && seconds() < maxSeconds
+    if (db.sent + reserved > maxStatements) {
+      // Pages under way may take fewer statements than are reserved for them.
+      if (underWay === 0) spentFirst ??= 'statements'
+      return false
+    }
+    if (seconds() >= maxSeconds) spentFirst ??= 'seconds'
+    return spentFirst === null
   }
   const nextJob = (): (() => Promise<void>) | null => {
     const movable = ranges.find(({ mayMove }) => mayMove)
@@ -180,7 +193,7 @@ async function movePages(
         startJobs()
       })
     }
-    if (jobs === 0) resolve()
+    if (jobs === 0) resolve(spentFirst)
   }
   startJobs()
   return done

@@ -32,9 +32,10 @@ describe('The configuration', () => {
           },
         ],
       ]),
-      rollUp: { pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },
-      pruning: { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 45 },
-      history: { hourDays: 90, pageHours: 1_000, maxStatements: 49 },
+      plan: 'free',
+      rollUp: { pageSlots: 200, maxStatements: 45, maxSeconds: 20 },
+      pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
+      history: { hourDays: 90, pageHours: 400, maxStatements: 22, maxSeconds: 40 },
       ranges: 1,
     })
   })
@@ -57,8 +58,8 @@ describe('The configuration', () => {
       },
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
-      PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2 },
-      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000 },
+      PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
+      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000, max_seconds: 840 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'a'])
     expect(config.types.get('b')).toEqual({
@@ -74,8 +75,8 @@ describe('The configuration', () => {
       respectDoNotTrack: true,
     })
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
-    expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2 })
-    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000 })
+    expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
+    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000, maxSeconds: 840 })
   })
 
   it('reports all problems at once', () => {

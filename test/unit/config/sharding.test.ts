@@ -3,8 +3,7 @@ import { problems, read } from './valid-config.ts'
 
 describe('The number of ranges', () => {
   it.each([1, 2, 64, 256])('may be a power of two: %i', (ranges) => {
-    const budgets = { ROLLUP: { max_statements: 10_000 }, PRUNING: { max_statements: 1_000 } }
-    expect(read({ SHARDING: { ranges }, ...budgets })).toMatchObject({ ranges })
+    expect(read({ SHARDING: { ranges }, PLAN: 'paid' })).toMatchObject({ ranges })
   })
 
   it.each([0, 3, -2, 0.5, 512, '2', null])('cannot be %j', (ranges) => {
@@ -13,8 +12,12 @@ describe('The number of ranges', () => {
   })
 
   it('needs budgets that are large enough for every range', () => {
-    expect(problems({ SHARDING: { ranges: 16 }, PRUNING: { max_statements: 16 } })).toEqual([
-      'ROLLUP.max_statements must be at least 74, because SHARDING.ranges is 16',
+    const ranges = { SHARDING: { ranges: 16 } }
+    expect(problems(ranges)).toEqual([
+      'ROLLUP.max_statements must be at least 74, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
+      'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16: several ranges need PLAN = "paid"',
+    ])
+    expect(problems({ ...ranges, PLAN: 'paid', PRUNING: { max_statements: 16 } })).toEqual([
       'PRUNING.max_statements must be at least 17, because SHARDING.ranges is 16',
     ])
   })

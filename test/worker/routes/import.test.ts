@@ -43,6 +43,18 @@ describe('POST /v1/imports', () => {
     expect(await count('/old')).toBe(20)
   })
 
+  it('refuses an Idempotency-Key that came before with other rows', async () => {
+    const rows = [{ type: 'page_view', key: 'reused', count: 5 }]
+    await bring(rows, 'reused')
+    const other = await bring([...rows, { type: 'page_view', key: 'never', count: 1 }], 'reused')
+    expect([other.status, await other.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'idempotency_key_reused' }),
+    ])
+    expect((await bring(rows, 'reused')).headers.get('Idempotent-Replayed')).toBe('true')
+    expect([await count('reused'), await count('never')]).toEqual([5, 0])
+  })
+
   it('accepts today and refuses tomorrow', async () => {
     const day = (after: number) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10)
     expect((await bring([{ type: 'page_view', key: 'today', count: 1, day: day(0) }])).status).toBe(200)

@@ -64,6 +64,23 @@ describe('PUT and DELETE /v1/counters/:type/:key', () => {
     expect([await count('once'), await count('twice')]).toEqual([502, 10])
   })
 
+  it('refuse an Idempotency-Key that came before with another count', async () => {
+    const key = { 'Idempotency-Key': 'reused' }
+    await set('reused', 10, key)
+    const others = [
+      await set('reused', 11, key),
+      await worker.api('DELETE', '/v1/counters/page_view/reused', undefined, key),
+    ]
+    for (const other of others) {
+      expect([other.status, await other.json()]).toEqual([
+        422,
+        expect.objectContaining({ code: 'idempotency_key_reused', detail: expect.stringContaining('Nothing') }),
+      ])
+    }
+    expect((await set('reused', 10, key)).headers.get('Idempotent-Replayed')).toBe('true')
+    expect(await count('reused')).toBe(10)
+  })
+
   it.each([
     ['a missing count', {}, 422, 'invalid_request'],
     ['a fraction', { count: 1.5 }, 422, 'invalid_request'],

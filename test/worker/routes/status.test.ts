@@ -3,7 +3,7 @@ import { version } from '../../../package.json'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
 import type { CircuitBreaker } from '../../../src/database/circuit-breaker.ts'
 import { isolateOf } from '../../../src/isolate.ts'
-import { ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
@@ -39,11 +39,14 @@ describe('GET /v1/status', () => {
     expect((await worker.fetch('/v1/status')).status).toBe(401)
   })
 
-  it('reports health, backlog, sizes and contention in at most six statements, or eight on Vitess', async () => {
+  it('reports health, backlog, sizes and contention in at most seven statements, or nine on Vitess', async () => {
     await worker.cron(ROLL_UP_CRON)
     await worker.api('POST', '/v1/counters/page_view/a')
+    const yesterday = minutesAgo(24 * 60)
+      .toISOString()
+      .slice(0, 10)
     await db.arrange(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES (1, 1, '2026-01-02 03:00:00', 5)`,
+      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES (1, 1, '${yesterday} 03:00:00', 5)`,
     )
     const statements = await db.recording(async () => {
       const found = await status()
@@ -59,7 +62,7 @@ describe('GET /v1/status', () => {
         prunableSlots: 0,
         prunableSlotsAtLeast: false,
         rollUp: { running: false, lastRunAt: time, caughtUpAt: time, behindSeconds: whole },
-        history: { oldestHour: '2026-01-02T03:00:00.000Z' },
+        history: { oldestHour: `${yesterday}T03:00:00.000Z` },
         database: {
           version: expect.stringMatching(/^\d+\.\d+/),
           isolation: expect.stringMatching(/^[A-Z]+-[A-Z]+$/),
@@ -84,7 +87,7 @@ describe('GET /v1/status', () => {
       expect(slots!.dataBytes).toBeGreaterThan(0)
     })
     // On Vitess, two more count the shards.
-    expect(statements.length).toBeLessThanOrEqual(onVitess ? 8 : 6)
+    expect(statements.length).toBeLessThanOrEqual(onVitess ? 9 : 7)
   })
 
   it('reports how far the roll-up is behind, before and after one', async () => {
@@ -119,9 +122,33 @@ describe('GET /v1/status', () => {
     const increments = Array.from({ length: 30 }, (_, i) => ({ type: 'page_view', key: `${i}` }))
     await worker.api('POST', '/v1/increments', { increments })
     await slow.cron(ROLL_UP_CRON)
-    expect(await codes(slow)).toEqual(['rollup_behind'])
+    const few = leastRollUpStatements(db.ranges)
+    expect((await status(slow)).problems).toEqual([
+      {
+        code: 'rollup_behind',
+        detail: expect.stringContaining(`ROLLUP.max_statements is ${few}: raise it, or remove it`),
+      },
+    ])
     await worker.cron(ROLL_UP_CRON)
     expect(await codes(slow)).toEqual([])
+  })
+
+  it('says of rollup_behind if runs have too few seconds, or fail', async () => {
+    await worker.cron(ROLL_UP_CRON, minutesAgo(10))
+    await worker.api('POST', '/v1/counters/page_view/a')
+    const short = new TestWorker(db.url, { ROLLUP: { max_seconds: 1 } })
+    await db.behave({ latencyMs: 600 })
+    await short.cron(ROLL_UP_CRON)
+    await db.behave()
+    expect((await status(short)).problems).toEqual([
+      { code: 'rollup_behind', detail: expect.stringContaining('ROLLUP.max_seconds is 1: raise it, or remove it') },
+    ])
+    await db.behave({ faults: [{ action: 'error', errno: 1205, match: 'INSERT INTO counter_totals', times: 10 }] })
+    await logged(() => worker.cron(ROLL_UP_CRON).catch(() => {}))
+    await db.behave()
+    expect((await status()).problems).toEqual([
+      { code: 'rollup_behind', detail: expect.stringContaining('why runs fail') },
+    ])
   })
 
   it('reports counters_stuck if a total would leave 64 bits', async () => {
@@ -142,13 +169,14 @@ describe('GET /v1/status', () => {
     await db.arrange(
       `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
     )
-    const free = new TestWorker(db.url, { ROLLUP: { max_statements: 45 } })
+    const free = new TestWorker(db.url, { PLAN: 'free' })
+    const advice = 'ROLLUP.max_statements is 45: set PLAN = "paid", which gives 9000, or raise it.'
     expect(await status(free)).toMatchObject({
-      problems: [{ code: 'pending_above_bound' }],
+      problems: [{ code: 'pending_above_bound', detail: expect.stringContaining(advice) }],
       pendingSlots: 10_000,
       pendingSlotsAtLeast: true,
     })
-    const paid = new TestWorker(db.url, { ROLLUP: { max_statements: 1_000 } })
+    const paid = new TestWorker(db.url, { PLAN: 'paid' })
     expect(await status(paid)).toMatchObject({ healthy: true, pendingSlots: 10_000 })
   })
 
@@ -160,7 +188,71 @@ describe('GET /v1/status', () => {
     )
     expect(await status()).toMatchObject({ healthy: true, prunableSlots: 10_000, prunableSlotsAtLeast: true })
     await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 2 LIMIT 1')
-    expect(await codes()).toEqual(['pruning_behind'])
+    const few = new TestWorker(db.url, {
+      PLAN: 'paid',
+      PRUNING: { page_slots: 1, max_statements: 1 + db.ranges },
+      HISTORY: { max_statements: 4 },
+    })
+    const detail = async () => {
+      const { problems } = await status(few)
+      expect(problems.map(({ code }) => code)).toEqual(['pruning_behind'])
+      return problems[0]!.detail
+    }
+    expect(await detail()).toMatch(/^Some slots should have been pruned 4 hours ago\. No run has finished yet\./)
+    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 2')
+    await logged(() => few.cron(PRUNING_CRON))
+    expect(await detail()).toContain('PRUNING.max_statements is ')
+    expect(await detail()).toContain('or remove it, because PLAN = "paid" gives 5000')
+    await db.arrange('UPDATE background_runs SET finished_at = finished_at - INTERVAL 11 MINUTE')
+    expect(await detail()).toMatch(/No run has finished for 66\d s\./)
+    await db.arrange('DELETE FROM slotted_counters WHERE record_id > 10')
+    await db.arrange('UPDATE slotted_counters SET count = 1')
+    await logged(() => worker.cron(PRUNING_CRON))
+    expect(await detail()).toContain('wait for the roll-up')
+    await db.arrange('UPDATE slotted_counters SET count = 0')
+    await logged(() => worker.cron(PRUNING_CRON))
+    expect(await codes(few)).toEqual([])
+  })
+
+  it('does not report slots that a roll-up made again after they were pruned', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await db.arrange(
+      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 7, 0, 0, 0)',
+    )
+    expect(await codes()).toEqual([])
+  })
+
+  it('reports history_behind if hours are overdue by more than a day, and why', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    const hoursOf = async (days: number) => {
+      const hour = new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+      const rows = Array.from({ length: 30 }, (_, i) => `(1, ${i}, '${hour} 00:00:00', 1)`)
+      await db.arrange(
+        `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join(',')}`,
+      )
+    }
+    await hoursOf(91)
+    expect(await codes()).toEqual([])
+    await hoursOf(92)
+    await db.arrange(
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count)
+       SELECT record_type, record_id, 1, DATE(period_start), 1 FROM counter_history`,
+    )
+    const least = 2 + 2 * db.ranges
+    const few = new TestWorker(db.url, { PLAN: 'paid', HISTORY: { page_hours: 1, max_statements: least } })
+    const detail = async (of = few) => {
+      const { problems } = await status(of)
+      expect(problems.map(({ code }) => code)).toEqual(['history_behind'])
+      return problems[0]!.detail
+    }
+    expect(await detail()).toContain('deleted 2 days ago. No run has finished yet.')
+    await logged(() => few.cron(PRUNING_CRON))
+    expect(await detail()).toContain(`HISTORY.max_statements is ${least}: raise it, or remove it`)
+    await db.arrange('DELETE FROM counter_periods WHERE record_id > 20')
+    await logged(() => worker.cron(PRUNING_CRON))
+    expect(await detail()).toContain('npm run verify')
+    await db.arrange('DELETE FROM counter_history')
+    expect(await codes()).toEqual([])
   })
 
   it('leaves out the parts that the server refuses, names them and logs why', async () => {
@@ -221,6 +313,7 @@ describe('GET /v1/status', () => {
         'history',
         'locks',
         'rollUp',
+        'runs',
         'server',
         'slots',
         'tables',

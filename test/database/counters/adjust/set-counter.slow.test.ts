@@ -82,7 +82,6 @@ describe('Setting a counter', () => {
     await prune(db, { idempotencyHours: -1, pageSlots: 100, maxStatements: 10 })
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
     expect(await set(10n, id)).toBe('repeated')
-    expect(await set(99n, id)).toBe('repeated')
     expect(await count()).toBe(1_000n)
   })
 
@@ -107,7 +106,7 @@ describe('Setting a counter', () => {
 
   it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
     for (const delivered of [false, true]) {
-      for (let after = 0; after <= 8; after++) {
+      for (let after = 0; after <= 9; after++) {
         const fresh = await freshDatabase()
         db = fresh
         await add(3n)

@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { KeyReused } from '../../../../src/counters/adjust/adjustment-keys.ts'
+import { type ImportRow, importCounts } from '../../../../src/counters/adjust/import-counts.ts'
+import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { withRetries } from '../../../../src/database/retry.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+
+const AT = new Date('2026-11-20T12:00:00Z')
+/** In different ranges. */
+const counters = Array.from({ length: 6 }, (_, i): CounterAddress => {
+  return { recordType: 1, recordId: BigInt.asUintN(64, BigInt(i) * 0x9e3779b97f4a7c15n), name: `/key/${i}` }
+})
+const row = (counter: number, count: bigint, day?: Date): ImportRow => {
+  return { counter: counters[counter]!, count, day: day ?? null }
+}
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await freshDatabase()
+})
+const set = (counter: number, count: bigint, id: bigint | null) =>
+  setCounter({ db, totals: null }, counters[counter]!, { count, id, at: AT })
+const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, totals: null }, rows, { id, at: AT })
+const counts = async () => {
+  const readings = await Promise.all(counters.map((counter) => readCounters(db, [counter])))
+  return readings.map(([reading]) => Number(reading!.total + reading!.pending))
+}
+/** Sends a request again as long as others overtake it. */
+const surely = async <T>(send: () => Promise<T>): Promise<T | 'refused'> => {
+  try {
+    return await send()
+  } catch (error) {
+    if (error instanceof KeyReused) return 'refused'
+    if (error instanceof Overtaken) return surely(send)
+    throw error
+  }
+}
+
+describe('A key that comes again with other contents', () => {
+  it('is refused for a setting of the same counter, which then writes nothing', async () => {
+    const id = random63()
+    expect(await set(0, 10n, id)).toBe('set')
+    await expect(set(0, 11n, id)).rejects.toThrow(KeyReused)
+    expect(await set(0, 10n, id)).toBe('repeated')
+    expect(await set(1, 11n, id)).toBe('set')
+    expect(await counts()).toEqual([10, 11, 0, 0, 0, 0])
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(2n)
+  })
+
+  it('is refused for an import, even if none of its counters had the key', async () => {
+    const id = random63()
+    const rows = [row(0, 1n), row(1, 2n, AT)]
+    expect(await bring(rows, id)).toBe('imported')
+    const others = [
+      [row(0, 1n)],
+      [...rows, row(2, 3n)],
+      [row(0, 1n), row(1, 2n)],
+      [row(0, 1n), row(1, 2n, new Date('2026-11-19'))],
+      [row(4, 1n), row(5, 2n)],
+    ]
+    for (const other of others) await expect(bring(other, id)).rejects.toThrow(KeyReused)
+    expect(await bring(rows.toReversed(), id)).toBe('repeated')
+    expect(await counts()).toEqual([1, 2, 0, 0, 0, 0])
+    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(2n)
+    expect(await db.number('SELECT COUNT(*) FROM counter_totals')).toBe(2n)
+  })
+
+  it('is refused for all but one of the settings that race', async () => {
+    const id = random63()
+    const outcomes = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => surely(() => set(0, BigInt(i % 4) + 1n, id))),
+    )
+    const [count] = await counts()
+    // Those with the count that won were done once, and repeated.
+    expect(outcomes.map((outcome) => outcome !== 'refused')).toEqual(outcomes.map((_, i) => (i % 4) + 1 === count))
+    expect(outcomes.filter((outcome) => outcome === 'set')).toHaveLength(1)
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+  })
+
+  it('is refused for all but one of the imports that race', async () => {
+    const id = random63()
+    const of = (i: number) => [row(i % 3, 5n), row(3 + (i % 3), 7n)]
+    const outcomes = await Promise.all(Array.from({ length: 12 }, (_, i) => surely(() => bring(of(i), id))))
+    const winner = outcomes.findIndex((outcome) => outcome !== 'refused')
+    expect(outcomes.map((outcome) => outcome !== 'refused')).toEqual(outcomes.map((_, i) => i % 3 === winner))
+    const expected = [0, 0, 0, 0, 0, 0]
+    expected[winner] = 5
+    expected[3 + winner] = 7
+    expect(await counts()).toEqual(expected)
+  })
+
+  it('is refused after the first request died at any of its first statements, and that one can be completed', async () => {
+    for (const match of ['INSERT IGNORE INTO adjustment_keys', 'counter_names', 'SELECT SUM']) {
+      const id = random63()
+      await db.behave({ faults: [{ action: 'cut-answer', match, times: 100 }] })
+      await expect(set(0, 10n, id), match).rejects.toThrow()
+      await db.behave()
+      await expect(set(0, 11n, id), match).rejects.toThrow(KeyReused)
+      expect(await set(0, 10n, id), match).toMatch(/set|repeated/)
+      expect((await counts())[0]).toBe(10)
+    }
+  })
+
+  it('is recognized as the same request if only the answer to its tie was lost', async () => {
+    const retried = { ...db, execute: withRetries(db).execute }
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT IGNORE INTO adjustment_keys' }] })
+    const setting = { count: 10n, id: random63(), at: AT }
+    expect(await setCounter({ db: retried, totals: null }, counters[0]!, setting)).toBe('set')
+  })
+})
+
+describe('An import in several parts', () => {
+  it('is completed after an interruption, with a part refused whose rows have changed', async () => {
+    const parts = [0, 1, 2].map((part) => ({ id: random63(), rows: [row(part, 1n), row(part + 3, 2n)] }))
+    for (const { rows, id } of parts.slice(0, 2)) expect(await bring(rows, id)).toBe('imported')
+    const again = parts.map(({ rows, id }, i) => ({ id, rows: i === 1 ? [row(1, 100n), row(4, 2n)] : rows }))
+    const outcomes = []
+    for (const { rows, id } of again) outcomes.push(await surely(() => bring(rows, id)))
+    expect(outcomes).toEqual(['repeated', 'refused', 'imported'])
+    expect(await counts()).toEqual([1, 1, 1, 2, 2, 2])
+  })
+})
+
+describe('A key from before keys were tied to contents', () => {
+  it('is answered as before: what has its mark stays as it is', async () => {
+    const id = random63()
+    await bring([row(0, 1n)], id)
+    await set(1, 5n, id)
+    await db.arrange('DELETE FROM adjustment_keys')
+    expect(await set(1, 6n, id)).toBe('repeated')
+    expect(await bring([row(0, 8n)], id)).toBe('repeated')
+    expect(await counts()).toEqual([1, 5, 0, 0, 0, 0])
+  })
+})
+
+describe('A setting without a key', () => {
+  it('is tied to nothing', async () => {
+    await set(0, 10n, null)
+    await set(0, 11n, null)
+    expect(await counts()).toEqual([11, 0, 0, 0, 0, 0])
+    expect(await db.number('SELECT COUNT(*) FROM adjustment_keys')).toBe(0n)
+  })
+})

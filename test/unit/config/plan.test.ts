@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { PROJECT } from '../../../local/project-root.ts'
+import { type Budget, PLANS, presetOf } from '../../../src/config/plan.ts'
+import { problems, read } from './valid-config.ts'
+
+/** All budgets, as `TABLE.name`. */
+const BUDGETS = Object.entries(PLANS.free).flatMap(([table, names]) =>
+  Object.keys(names).map((name) => `${table}.${name}` as Budget),
+)
+
+describe('The plan', () => {
+  it('is free or paid, and nothing else', () => {
+    expect([read({}).plan, read({ PLAN: 'paid' }).plan]).toEqual(['free', 'paid'])
+    for (const PLAN of ['', 'Paid', 1, null, {}]) {
+      expect(problems({ PLAN })).toEqual(['PLAN must be "free" or "paid"'])
+    }
+  })
+
+  it('gives every budget that is not set alone', () => {
+    const { rollUp, pruning, history } = read({
+      PLAN: 'paid',
+      ROLLUP: { max_seconds: 7 },
+      PRUNING: { idempotency_hours: 5, page_slots: 8 },
+    })
+    expect([rollUp, pruning, history]).toEqual([
+      { pageSlots: 2_000, maxStatements: 9_000, maxSeconds: 7 },
+      { idempotencyHours: 5, pageSlots: 8, maxStatements: 5_000, maxSeconds: 60 },
+      { hourDays: 90, pageHours: 2_000, maxStatements: 9_800, maxSeconds: 40 },
+    ])
+  })
+
+  it.each([
+    ['free', 50],
+    ['paid', 10_000],
+  ] as const)('%s stays within the subrequests and the time of a run', (plan, subrequests) => {
+    const { ROLLUP, PRUNING, HISTORY } = PLANS[plan]
+    expect(ROLLUP.max_statements).toBeLessThan(subrequests)
+    // Each of the two tasks records how it ended.
+    expect(HISTORY.max_statements + 2).toBeLessThan(subrequests)
+    expect(PRUNING.max_statements).toBeLessThan(HISTORY.max_statements)
+    expect(ROLLUP.max_seconds).toBeLessThan(60)
+    expect(PRUNING.max_seconds + HISTORY.max_seconds).toBeLessThan(120)
+  })
+
+  it('is described with its figures', () => {
+    const text = readFileSync(join(PROJECT, 'docs/configuration.md'), 'utf8')
+    const rows = [...text.matchAll(/^\| `([A-Z]+\.\w+)` \| (\d+) \| (\d+) \|/gm)]
+    const described = Object.fromEntries(rows.map(([, name, free, paid]) => [name, [Number(free), Number(paid)]]))
+    expect(described).toEqual(
+      Object.fromEntries(BUDGETS.map((budget) => [budget, [presetOf('free', budget), presetOf('paid', budget)]])),
+    )
+  })
+})
