@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import type { CounterType } from '../config/counter-types.ts'
+import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
@@ -20,8 +20,6 @@ import { exclusionOf } from '../visits/exclusion.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
-/** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
-const DEDUPE_SECONDS = 30
 
 const download = {
   id: 'download',
@@ -115,7 +113,7 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
     const context = { bots, rateLimit: config.rateLimit, downloads: true }
     const excluded = await exclusionOf(c.req.raw.headers, type, context)
     if (excluded !== null) return `ignored; reason=${excluded}`
-    const dedupeSeconds = type.dedupeSeconds ?? DEDUPE_SECONDS
+    const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
     return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
   } catch (error) {
     if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
