@@ -15,4 +15,5 @@ export interface Bindings {
   PRUNING?: unknown
   HISTORY?: unknown
   SHARDING?: unknown
+  EXCLUDE?: unknown
 }

@@ -6,10 +6,12 @@ import { SCRIPT, STYLE } from '../browser/dashboard/assets.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import type { AppEnv } from '../http/context.ts'
 import { limitBody } from '../http/json-body.ts'
+import { isMarked, setMark } from '../http/own-visits.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, hasSession, isFromOwnPage, startSession } from '../http/session.ts'
 import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
+import type { OwnVisits } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
@@ -48,7 +50,7 @@ dashboard.get('/', guarded, async (c) => {
   const types = [...isolateOf(c.env).config.types.values()]
   const type = wanted === undefined ? types[0] : isolateOf(c.env).config.types.get(wanted)
   if (type === undefined) return c.redirect('/')
-  return page(c, 200, overviewPage(names(types), type))
+  return page(c, 200, overviewPage(names(types), type, ownVisits(c)))
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -57,7 +59,8 @@ dashboard.get('/counter', guarded, async (c) => {
   const type = isolateOf(c.env).config.types.get(c.req.query('type') ?? '')
   const key = c.req.query('key')
   if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) return c.redirect('/')
-  return page(c, 200, counterPage(names(isolateOf(c.env).config.types.values()), type, key, new URL(c.req.url).origin))
+  const types = names(isolateOf(c.env).config.types.values())
+  return page(c, 200, counterPage(types, type, key, new URL(c.req.url).origin, ownVisits(c)))
 })
 
 dashboard.get('/login', (c) => c.redirect('/'))
@@ -83,6 +86,15 @@ dashboard.post('/logout', guarded, (c) => {
   return c.redirect('/', 303)
 })
 
+dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
+  checkOwnPage(c)
+  const form = new URLSearchParams(await c.req.text())
+  const next = form.get('next') ?? '/'
+  if (!(await hasSession(c))) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
+  setMark(c, form.get('count') === 'no')
+  return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
+})
+
 for (const { path, contentType, text } of [SCRIPT, STYLE]) {
   dashboard.get(path, (c) =>
     c.body(text, 200, {
@@ -92,6 +104,11 @@ for (const { path, contentType, text } of [SCRIPT, STYLE]) {
       'X-Content-Type-Options': 'nosniff',
     }),
   )
+}
+
+function ownVisits(c: Context<AppEnv>): OwnVisits {
+  const { pathname, search } = new URL(c.req.url)
+  return { marked: isMarked(c), next: pathname + search }
 }
 
 function names(types: Iterable<CounterType>): string[] {

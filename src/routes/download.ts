@@ -7,6 +7,7 @@ import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf, tellHit } from '../http/hit-header.ts'
 import { counterOfKey } from '../http/named-counters.ts'
+import { isOwnVisit } from '../http/own-visits.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { isolateOf } from '../isolate.ts'
@@ -109,6 +110,7 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
   if (c.req.method === 'HEAD') return 'ignored; reason=head'
   if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
   try {
+    if (isOwnVisit(c)) return 'ignored; reason=own'
     const { bots, config } = isolateOf(c.env)
     const context = { bots, rateLimit: config.rateLimit, downloads: true }
     const excluded = await exclusionOf(c.req.raw.headers, type, context)

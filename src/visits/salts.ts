@@ -18,8 +18,8 @@ const RETRY_MS = 5_000
  * The salts of days: random, and the same in all isolates. Whoever needs a salt first makes it. An isolate asks once for each day,
  * when a hit needs it, and keeps what it got.
  *
- * While the database gives no salt, a temporary one takes its place, which no other isolate has. So hits go on to be counted, and
- * a visitor counts once for each isolate at worst.
+ * While the database gives no salt, an isolate uses the one that it would store. So hits go on to be counted. If another isolate
+ * stores its salt first, visitors who were counted meanwhile may count once more.
  *
  * Plain data, shared by an isolate's requests, under the rules of `SharedWork`.
  */
@@ -27,9 +27,10 @@ export class Salts {
   readonly #db: Executor
   readonly #longestWindow: number
   readonly #held = new Map<number, string>()
+  /** The salts that this isolate would store. */
+  readonly #own = new Map<number, string>()
   #askingUntil = 0
   #failedUntil = 0
-  #temporary: string | null = null
 
   /** @param longestWindow seconds after the end of a day in which its salt may still be needed */
   constructor(db: Executor, longestWindow: number) {
@@ -48,7 +49,7 @@ export class Salts {
     for (let now = began; ; now = Date.now()) {
       const salt = this.#held.get(day)
       if (salt !== undefined) return salt
-      if (isAhead(this.#failedUntil, now, RETRY_MS) || now - began > PATIENCE_MS) return this.#temporarySalt()
+      if (isAhead(this.#failedUntil, now, RETRY_MS) || now - began > PATIENCE_MS) return this.#ownSalt(day)
       if (isAhead(this.#askingUntil, now, MAX_ASKING_MS)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
       else {
         const asking = this.#ask(day, now)
@@ -62,9 +63,10 @@ export class Salts {
     this.#askingUntil = now + MAX_ASKING_MS
     try {
       const salt = (await readSalt(this.#db, day)) ?? (await this.#make(day))
-      for (const old of this.#held.keys()) {
-        if ((old + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000) this.#held.delete(old)
+      for (const salts of [this.#held, this.#own]) {
+        for (const old of salts.keys()) if (this.#isOver(old, now)) salts.delete(old)
       }
+      this.#own.delete(day)
       this.#held.set(day, salt)
     } catch (error) {
       this.#failedUntil = Date.now() + RETRY_MS
@@ -77,15 +79,22 @@ export class Salts {
 
   /** Makes the salt of a day, or gets the one that another isolate has made meanwhile. */
   async #make(day: number): Promise<string> {
-    await offerSalt(this.#db, day, randomSalt())
+    await offerSalt(this.#db, day, this.#ownSalt(day))
     const salt = await readSalt(this.#db, day)
     if (salt === null) throw new Error('the salt is not there after it was stored')
     return salt
   }
 
-  #temporarySalt(): string {
-    this.#temporary ??= randomSalt()
-    return this.#temporary
+  /** In the digits that the database uses, so that it is the same text before and after it was stored. */
+  #ownSalt(day: number): string {
+    const salt = this.#own.get(day) ?? randomSalt()
+    this.#own.set(day, salt)
+    return salt
+  }
+
+  /** Whether all windows that began on a day are over. */
+  #isOver(day: number, now: number): boolean {
+    return (day + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000
   }
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
-import { chart, choice, signedInPage } from './layout.ts'
+import { chart, choice, type OwnVisits, signedInPage } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -17,7 +17,13 @@ const RANGES = [
  * @param key the key from the URL, which may be invalid
  * @param origin the Worker's origin
  */
-export function counterPage(types: readonly string[], type: CounterType, key: string, origin: string): Html {
+export function counterPage(
+  types: readonly string[],
+  type: CounterType,
+  key: string,
+  origin: string,
+  ownVisits: OwnVisits,
+): Html {
   return signedInPage(
     key,
     types,
@@ -73,6 +79,7 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 </form>
 </dialog>
 </main>`,
+    ownVisits,
   )
 }
 

@@ -26,13 +26,27 @@ ${body}
 </html>`
 }
 
+/** Whether visits from the browser that shows a page count. */
+export interface OwnVisits {
+  /** Whether they do not. */
+  marked: boolean
+  /** The path of the page, to return to after a change. */
+  next: string
+}
+
 /**
  * A page for signed-in users, with links to all types and the state of the roll-up.
  *
  * @param types the names of all types
  * @param current the name of the page's type
  */
-export function signedInPage(title: string, types: readonly string[], current: string, main: Html): Html {
+export function signedInPage(
+  title: string,
+  types: readonly string[],
+  current: string,
+  main: Html,
+  { marked, next }: OwnVisits,
+): Html {
   return document(
     `${title} · Slotted Counter`,
     html`<a class="skip" href="#main">Skip to content</a>
@@ -50,7 +64,15 @@ export function signedInPage(title: string, types: readonly string[], current: s
 </section>
 <ul class="notice" id="problems" role="status" hidden></ul>
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
-${main}`,
+${main}
+<footer>
+<form method="post" action="/own-visits" class="row">
+<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
+<span>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</span>
+<button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>
+</form>
+</footer>`,
   )
 }
 

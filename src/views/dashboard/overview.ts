@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
-import { chart, choice, signedInPage } from './layout.ts'
+import { chart, choice, type OwnVisits, signedInPage } from './layout.ts'
 
 const RANGES = [
   ['day', '24 hours'],
@@ -17,7 +17,7 @@ const PERIODS = [
 ] as const
 
 /** The page of a type: the sum of its counters, a ranking, and a search. */
-export function overviewPage(types: readonly string[], type: CounterType): Html {
+export function overviewPage(types: readonly string[], type: CounterType, ownVisits: OwnVisits): Html {
   return signedInPage(
     type.name,
     types,
@@ -51,5 +51,6 @@ ${chart('history')}
 </section>
 </div>
 </main>`,
+    ownVisits,
   )
 }

@@ -33,6 +33,7 @@ async function copyOfMigrations(): Promise<string> {
 async function createOldTables(): Promise<void> {
   const folder = await copyOfMigrations()
   await rm(join(folder, '0010_ranges.sql'))
+  await rm(join(folder, '0011_visitor_salts.sql'))
   await writeFile(
     join(folder, '0007_type_history.sql'),
     `CREATE TABLE type_history (record_type SMALLINT UNSIGNED NOT NULL, period TINYINT UNSIGNED NOT NULL,
@@ -62,7 +63,7 @@ describe('A database from before ranges', () => {
   })
 
   it('keeps its state and history', async () => {
-    expect(await migrate({ databaseUrl, integerTypes: [], say })).toEqual(['0010_ranges.sql'])
+    expect(await migrate({ databaseUrl, integerTypes: [], say })).toEqual(['0010_ranges.sql', '0011_visitor_salts.sql'])
     expect(await all('SELECT range_start, holder, cursor_slot FROM rollup_state')).toEqual([
       { range_start: '0', holder: '7', cursor_slot: '3' },
     ])
@@ -126,6 +127,7 @@ describe('Migrations', () => {
       'schema_migrations',
       'slotted_counters',
       'type_history',
+      'visitor_salts',
     ])
     expect(await migrate({ databaseUrl, say })).toEqual([])
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: names, pending: [] })

@@ -35,6 +35,7 @@ describe('The configuration', () => {
       pruning: { idempotencyHours: 24, pageSlots: 1_000, maxStatements: 45 },
       history: { hourDays: 90, pageHours: 1_000, maxStatements: 49 },
       ranges: 1,
+      ownNetworks: [],
     })
   })
 
