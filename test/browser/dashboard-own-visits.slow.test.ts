@@ -48,13 +48,13 @@ async function visit(): Promise<Record<string, string | null>> {
   const said: Record<string, string | null> = {}
   said.script = await answer('/hit?', () => page.goto(`${site.url}/script`))
   said.image = await answer('/hit.gif?', () => page.goto(`${site.url}/image`))
-  await page.goto(`${site.url}/link`)
-  // The demo site, where the file is, does not run.
-  said.download = await answer('/d/', () => page.click('a', { noWaitAfter: true }))
-  await page.goto(`${counter.url}/docs`)
+  await page.goto(counter.url)
   said.ownHost = await answer('/hit?', () =>
     page.evaluate(() => fetch('/hit?type=page_view&key=/own-host', { method: 'POST' }).then(() => {})),
   )
+  await page.goto(`${site.url}/link`)
+  // The demo site, where the file is, does not run.
+  said.download = await answer('/d/', () => page.click('a', { noWaitAfter: true }))
   await page.close()
   return said
 }
