@@ -1,5 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
+import { longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import { AddressCache } from './counters/address-cache.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
@@ -18,6 +19,7 @@ import { type Database, type Executor, openDatabase } from './database/database.
 import { withRetries } from './database/retry.ts'
 import { Attempts } from './visits/attempts.ts'
 import { Bots } from './visits/bots.ts'
+import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
 /** Milliseconds for one attempt at a statement of a request. A statement is given up within twice that. */
@@ -81,9 +83,10 @@ function makeIsolate(config: Config): Isolate {
   const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
+  const db = withRetries(attempts)
   return {
     config,
-    db: withRetries(attempts),
+    db,
     breakers,
     counting: new CommitByRange(
       attemptsByRange.map(
@@ -100,7 +103,7 @@ function makeIsolate(config: Config): Isolate {
     ),
     reads: makeReads(attemptsByRange),
     addresses: new AddressCache(),
-    visitors: new Visitors(config.apiToken),
+    visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
     tokens: new TokenList(config),
     attempts: new Attempts(),

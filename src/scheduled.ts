@@ -1,5 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
+import { longestWindow } from './config/counter-types.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { prune } from './counters/rollup/prune.ts'
@@ -8,6 +9,10 @@ import type { Database } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
 import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
+import { deleteOldSalts } from './visits/stored-salts.ts'
+
+/** Statements that deleting salts takes. The next run repeats what fails. */
+const SALT_STATEMENTS = 1
 
 /** The cron expressions of wrangler.toml. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -38,10 +43,12 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       return
     }
     case PRUNING_CRON: {
-      const pruning = runPrune(config, db, at)
-      // Independent of pruning: if one table cannot be pruned, the other one must not grow.
-      await runExpiry(config, db, at, await pruning.catch(() => config.pruning.maxStatements))
+      // Independent of each other: if one table cannot be pruned, the others must not grow.
+      const forgetting = deleteOldSalts(db, longestWindow(config.types.values()))
+      const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
+      await runExpiry(config, db, at, SALT_STATEMENTS + (await pruning.catch(() => config.pruning.maxStatements)))
       await pruning
+      await forgetting
       return
     }
     default:
@@ -49,11 +56,16 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   }
 }
 
-/** Prunes. Returns the number of statements that it sent. */
-async function runPrune(config: Config, db: Database, at: Date): Promise<number> {
-  const summary = await prune(db, config.pruning)
+/**
+ * Prunes, with the statements that deleting salts left, at least a page. Returns the number of statements that it sent.
+ *
+ * @param salts how many salts were deleted; `null` if that failed
+ */
+async function runPrune(config: Config, db: Database, at: Date, salts: number | null): Promise<number> {
+  const maxStatements = Math.max(config.pruning.maxStatements - SALT_STATEMENTS, 1 + config.ranges)
+  const summary = await prune(db, { ...config.pruning, maxStatements })
   // Partial runs are normal: the slots of an hour may be pruned all at once. GET /v1/status says if that takes too long.
-  log('info', 'prune', { scheduled: at.toISOString(), ...summary })
+  log('info', 'prune', { scheduled: at.toISOString(), ...summary, salts })
   await recordRun(withRetries(db), 'pruning', summary.stoppedBy)
   return summary.statements
 }

@@ -2,7 +2,7 @@ import type { DatabaseConnection } from '../database-connection.ts'
 import { hasErrorNumber } from '../database-connection.ts'
 
 /** The tables of migrations/vschema.json whose sharding key must be known before anything is written to them. */
-const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'schema_migrations']
+const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', 'schema_migrations']
 
 /**
  * What is missing before a keyspace with several shards can be migrated; `null` if nothing is, or if the database has one shard

@@ -19,4 +19,5 @@ export interface Bindings {
   PRUNING?: unknown
   HISTORY?: unknown
   SHARDING?: unknown
+  EXCLUDE?: unknown
 }

@@ -5,6 +5,7 @@ import type { PruningSettings } from '../counters/rollup/prune.ts'
 import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue-message.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
+import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
@@ -31,6 +32,8 @@ export interface Config {
   history: Required<ExpirySettings>
   /** The number of ranges that record ids are cut into. */
   ranges: number
+  /** Networks whose hits and downloads do not count. */
+  ownNetworks: readonly Network[]
 }
 
 /** Thrown by `readConfig` with everything that is wrong with the settings. It contains names and rules, never a value. */
@@ -79,6 +82,17 @@ const sharding = table({
     .default(1),
 })
 
+const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
+
+const network = z.string({ error: NETWORK_RULE }).transform((value, context): Network => {
+  const parsed = parseNetwork(value)
+  if (parsed !== null) return parsed
+  context.addIssue({ code: 'custom', message: NETWORK_RULE })
+  return z.NEVER
+})
+
+const exclude = table({ networks: z.array(network, { error: 'must be a list of networks' }).default([]) })
+
 /** Budgets that are too small for the ranges. */
 function tooFewStatements(
   of: Plan,
@@ -125,6 +139,7 @@ const settings = z.object({
   VISITOR_LIMIT: binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]'),
   PLAN: plan,
   SHARDING: sharding.prefault({}),
+  EXCLUDE: exclude.prefault({}),
 })
 
 const settingsOf = (of: Plan) => settings.extend(budgetsOf(PLANS[of]))
@@ -174,5 +189,6 @@ export function readConfig(bindings: Bindings): Config {
     pruning: data.PRUNING,
     history: data.HISTORY,
     ranges: data.SHARDING.ranges,
+    ownNetworks: data.EXCLUDE.networks,
   }
 }

@@ -5,6 +5,9 @@ import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
 
+/** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
+export const DOWNLOAD_WINDOW_SECONDS = 30
+
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
 export interface CounterType extends KeyedType, VisitRules {
   name: string
@@ -98,6 +101,11 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       },
     ]
   })
+}
+
+/** Seconds that the longest window lasts in which a visitor counts once. */
+export function longestWindow(types: Iterable<CounterType>): number {
+  return Math.max(DOWNLOAD_WINDOW_SECONDS, ...[...types].map(({ dedupeSeconds }) => dedupeSeconds ?? 0))
 }
 
 /** Types whose de-duplication window outlives the rows that recognize a visit. */

@@ -66,10 +66,10 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const { tokens, attempts, config } = isolateOf(c.env)
   // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
   const address = c.req.header('CF-Connecting-IP') ?? null
-  const network = address === null ? '' : networkOf(address)
+  const network = networkOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   if (known !== undefined) return known
-  if (address !== null) {
+  if (network !== '') {
     const wait = attempts.take(network, Date.now())
     if (wait > 0) throw tooManyAttempts(wait)
     if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LIMIT_SECONDS)

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
+import { networkOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
 import { addToCounters } from './count-for-request.ts'
 
@@ -42,8 +43,10 @@ async function visitOf(
   dedupeSeconds: number,
 ): Promise<bigint | undefined> {
   // Cloudflare sets it, whatever the client sends. Without it every request counts, because visitors look the same.
-  const address = c.req.header('CF-Connecting-IP')
-  if (address === undefined) return undefined
+  const network = networkOf(c.req.header('CF-Connecting-IP') ?? '')
+  if (network === null) return undefined
   const agent = c.req.header('User-Agent') ?? ''
-  return isolateOf(c.env).visitors.visit({ address, agent }, counter, dedupeSeconds, new Date())
+  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
+  const window = { seconds: dedupeSeconds, at: new Date(), waitUntil }
+  return isolateOf(c.env).visitors.visit({ network, agent }, counter, window)
 }

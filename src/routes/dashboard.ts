@@ -6,6 +6,7 @@ import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { limitBody } from '../http/json-body.ts'
+import { isMarked, setMark } from '../http/own-visits.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
 import { isolateOf } from '../isolate.ts'
@@ -87,6 +88,15 @@ dashboard.post('/logout', guarded, (c) => {
   return c.redirect('/', 303)
 })
 
+dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
+  checkOwnPage(c)
+  const form = new URLSearchParams(await c.req.text())
+  const next = form.get('next') ?? '/'
+  if ((await sessionToken(c)) === null) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
+  setMark(c, form.get('count') === 'no')
+  return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
+})
+
 for (const { path, contentType, text } of [SCRIPT, STYLE]) {
   dashboard.get(path, (c) =>
     c.body(text, 200, {
@@ -104,10 +114,12 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   if (token === null || !includes(token.scope, 'read')) return null
   const { scope, types } = token
   const names = [...isolateOf(c.env).config.types.keys()]
+  const { pathname, search } = new URL(c.req.url)
   return {
     types: types === null ? names : names.filter((name) => types.has(name)),
     ofAllTypes: types === null,
     mayChange: includes(scope, 'manage'),
+    ownVisits: { marked: isMarked(c), next: pathname + search },
   }
 }
 

@@ -1,12 +1,13 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import type { CounterType } from '../config/counter-types.ts'
+import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf, tellHit } from '../http/hit-header.ts'
 import { counterOfKey } from '../http/named-counters.ts'
+import { isOwnVisit } from '../http/own-visits.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { isolateOf } from '../isolate.ts'
@@ -20,8 +21,6 @@ import { exclusionOf } from '../visits/exclusion.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
-/** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
-const DEDUPE_SECONDS = 30
 
 const download = {
   id: 'download',
@@ -111,11 +110,12 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
   if (c.req.method === 'HEAD') return 'ignored; reason=head'
   if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
   try {
+    if (isOwnVisit(c)) return 'ignored; reason=own'
     const { bots, config } = isolateOf(c.env)
     const context = { bots, rateLimit: config.rateLimit, downloads: true }
     const excluded = await exclusionOf(c.req.raw.headers, type, context)
     if (excluded !== null) return `ignored; reason=${excluded}`
-    const dedupeSeconds = type.dedupeSeconds ?? DEDUPE_SECONDS
+    const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
     return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
   } catch (error) {
     if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })

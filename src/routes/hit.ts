@@ -6,6 +6,7 @@ import { describe } from '../http/endpoint.ts'
 import { hitOf } from '../http/hit-header.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { counterOfKey } from '../http/named-counters.ts'
+import { isOwnVisit } from '../http/own-visits.ts'
 import { invalidRequest, logFailure, Problem } from '../http/problem.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { RememberedQueries } from '../http/query-string.ts'
@@ -130,6 +131,7 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
   const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
   const counter = cached ?? (await counterOfKey(addresses, type, key))
   if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
+  if (isOwnVisit(c)) return 'ignored; reason=own'
   const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit: config.rateLimit })
   if (excluded !== null) return `ignored; reason=${excluded}`
   return countVisit(c, counter, {

@@ -1,20 +1,52 @@
+import { type Address, isIpv4, parseAddress } from './address.ts'
+
+/** The addresses that begin with the same bits. */
+export interface Network {
+  address: Address
+  /** How many bits, of the 128 of an `Address`. */
+  bits: number
+}
+
+/** Bits in front of an IPv4 address in an `Address`. */
+const IPV4_PREFIX = 96
+
 /**
- * The network to which a rate limit applies: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at
- * least a /64, and may use another address of it for each request (RFC 6177; RFC 8981).
+ * The network of a visitor: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at least a /64, and
+ * may use another address of it for each request (RFC 6177; RFC 8981).
  *
  * @param address an IPv4 or IPv6 address in any notation
+ * @returns the same text for all notations; `null` if the text is no address
  */
-export function networkOf(address: string): string {
-  const ipv4 = /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1]
-  if (ipv4 !== undefined) return ipv4
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = head === '' ? [] : head.split(':')
-  if (tail !== undefined) {
-    const after = tail === '' ? [] : tail.split(':')
-    // An IPv4 address at the end takes the place of two groups.
-    const taken = groups.length + after.length + (tail.includes('.') ? 1 : 0)
-    groups.push(...Array<string>(Math.max(0, 8 - taken)).fill('0'), ...after)
+export function networkOf(address: string): string | null {
+  const groups = parseAddress(address)
+  if (groups === null) return null
+  if (!isIpv4(groups)) {
+    const first = groups.slice(0, 4).map((group) => group.toString(16))
+    return `${first.join(':')}::/64`
   }
-  const network = groups.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
-  return `${network.join(':')}::/64`
+  const [high, low] = groups.slice(6) as [number, number]
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
+}
+
+/**
+ * Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address.
+ *
+ * @returns `null` if the text is anything else
+ */
+export function parseNetwork(text: string): Network | null {
+  const [, written = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
+  const address = parseAddress(written)
+  if (address === null) return null
+  // ::ffff:0:0/96 is IPv4 too, but its bits are those of IPv6.
+  const prefix = written.includes(':') ? 0 : IPV4_PREFIX
+  const bits = length === undefined ? 128 : prefix + Number(length)
+  return bits > 128 ? null : { address, bits }
+}
+
+/** Whether an address is in a network. */
+export function contains({ address: first, bits }: Network, address: Address): boolean {
+  return first.every((group, i) => {
+    const ignored = 16 - Math.min(16, Math.max(0, bits - 16 * i))
+    return group >> ignored === address[i]! >> ignored
+  })
 }

@@ -15,8 +15,10 @@ export interface RateLimit {
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
   if (limit === null || address === null) return false
+  const network = networkOf(address)
+  if (network === null) return false
   try {
-    const { success } = await limit.limit({ key: `${purpose}${networkOf(address)}` })
+    const { success } = await limit.limit({ key: `${purpose}${network}` })
     return !success
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })

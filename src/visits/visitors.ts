@@ -1,45 +1,52 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { type CounterAddress, counterId } from '../counters/counter-address.ts'
 import { hash63 } from '../counters/key-hash.ts'
+import { classOf } from './agent-class.ts'
+import type { Salts } from './salts.ts'
 
 /** Visits in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 10_000
 const DAY_SECONDS = 86_400
 
-const encoder = new TextEncoder()
-
 /** A visitor, as far as the request identifies one. */
 export interface Visitor {
-  address: string
+  /** The network of the address (`networkOf`). */
+  network: string
   agent: string
 }
 
+/** The window in which a visitor counts once. */
+export interface Window {
+  /** Its length. Windows begin at multiples of it since 1970 UTC. */
+  seconds: number
+  /** A time in it. */
+  at: Date
+  /** Keeps work going if the client hangs up. */
+  waitUntil: (work: Promise<unknown>) => void
+}
+
 /**
- * Recognizes repeated hits of a visitor without storing who the visitor is. Only a 64-bit hash is stored, with a salt that changes
- * every day (UTC). The salt is derived from a secret instead of stored. So neither the database nor a backup of it is enough to
- * find out whether somebody visited, and every isolate knows the salt without a query.
+ * Recognizes repeated hits of a visitor without storing who the visitor is. Only a 64-bit hash is stored, under the random salt of
+ * the day on which the window began. Once that salt is deleted, nobody can find out any more whether somebody came.
+ *
+ * A visitor is a network and a class of user agents, so that nobody can be more visitors than there are classes.
  *
  * Plain data, shared by an isolate's requests.
  */
 export class Visitors {
-  readonly #secret: string
-  readonly #salts = new Map<number, string>()
+  readonly #salts: Pick<Salts, 'of'>
   readonly #counted = new BoundedMap<true>(MAX_GENERATION)
 
-  /** @param secret a text that only the Worker knows */
-  constructor(secret: string) {
-    this.#secret = secret
+  constructor(salts: Pick<Salts, 'of'>) {
+    this.#salts = salts
   }
 
-  /**
-   * The idempotency key of a visit: the same for the same visitor of the same counter within a window. Windows begin at
-   * multiples of their length since 1970 UTC.
-   */
-  async visit(visitor: Visitor, counter: CounterAddress, windowSeconds: number, at: Date): Promise<bigint> {
-    const window = Math.floor(at.getTime() / 1_000 / windowSeconds)
-    const salt = await this.#salt(Math.floor((window * windowSeconds) / DAY_SECONDS))
-    const { address, agent } = visitor
-    return hash63(JSON.stringify(['visit', salt, address, agent, counterId(counter), windowSeconds, window]))
+  /** The idempotency key of a visit: the same for the same visitor of the same counter within a window. */
+  async visit(visitor: Visitor, counter: CounterAddress, { seconds, at, waitUntil }: Window): Promise<bigint> {
+    const window = Math.floor(at.getTime() / 1_000 / seconds)
+    const salt = await this.#salts.of(Math.floor((window * seconds) / DAY_SECONDS), waitUntil)
+    const agentClass = classOf(visitor.agent, Number.parseInt(salt.slice(0, 8), 16))
+    return hash63(JSON.stringify(['visit', salt, visitor.network, agentClass, counterId(counter), seconds, window]))
   }
 
   /** Whether this isolate has counted a visit already. If another isolate has, the database recognizes the visit. */
@@ -50,17 +57,5 @@ export class Visitors {
   /** Remembers that a visit was counted. */
   markCounted(visit: bigint): void {
     this.#counted.set(`${visit}`, true)
-  }
-
-  async #salt(day: number): Promise<string> {
-    const known = this.#salts.get(day)
-    if (known !== undefined) return known
-    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-    const key = await crypto.subtle.importKey('raw', encoder.encode(this.#secret), algorithm, false, ['sign'])
-    const signature = await crypto.subtle.sign('HMAC', key, encoder.encode(`visitors of day ${day}`))
-    const salt = [...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-    for (const old of this.#salts.keys()) if (this.#salts.size > 1) this.#salts.delete(old)
-    this.#salts.set(day, salt)
-    return salt
   }
 }

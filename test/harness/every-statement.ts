@@ -14,11 +14,13 @@ import { TestWorker } from './worker.ts'
 export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_history WHERE record_id IN': 'list',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
+  'DELETE FROM visitor_salts': 'single shard',
   'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
   'INSERT IGNORE INTO adjustment_keys': 'list',
   'INSERT IGNORE INTO counter_names': 'list',
   'INSERT IGNORE INTO counter_totals': 'list',
   'INSERT INTO background_runs': 'list',
+  'INSERT IGNORE INTO visitor_salts': 'list',
   'INSERT INTO counter_adjustments': 'list',
   'INSERT INTO counter_history': 'list',
   'INSERT INTO counter_periods': 'list',
@@ -40,6 +42,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT': 'list',
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
   'SELECT DISTINCT record_type FROM type_history': 'all shards',
+  'SELECT HEX(salt) AS salt FROM visitor_salts': 'single shard',
   'SELECT MAX(period_start) AS last … FROM counter_history': 'all shards',
   'SELECT MAX(period_start) AS last … FROM counter_periods': 'all shards',
   'SELECT MIN(period_start) AS oldest FROM counter_history': 'all shards',
@@ -101,6 +104,7 @@ const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
   download: { record_type: 2 },
   number: { record_type: 9, key: 'integer', public: true },
+  visit: { record_type: 3, allowed_origins: ['*'], dedupe_seconds: 60 },
 }
 
 /** Makes a Worker send every statement to a filled database, and records them. */
@@ -114,6 +118,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
   const keys = Array.from({ length: 50 }, (_, i) => `/page/${i}`)
   return db.recording(async () => {
     await worker.hit('page_view', '/a')
+    await worker.hit('visit', '/a', { 'CF-Connecting-IP': '203.0.113.7' })
     await worker.api('POST', '/v1/counters/download/a%2Fb?return=count', { by: 2 })
     await worker.api('POST', '/v1/increments', { increments: keys.map((key) => ({ type: 'page_view', key })) })
     await worker.fetch('/v1/counters/page_view/%2Fa')

@@ -46,6 +46,32 @@ describe('The cron trigger', () => {
     expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({ count: 6 })
   })
 
+  it('of every second minute deletes the salts of days whose windows are over', async () => {
+    const now = Number(await db.number('SELECT UNIX_TIMESTAMP()'))
+    const day = Math.floor(now / 86_400)
+    const rows = [day - 3, day - 1, day, day + 1].map((day) => `(0, ${day}, X'${'00'.repeat(32)}')`)
+    await db.arrange(`INSERT INTO visitor_salts (range_start, day, salt) VALUES ${rows.join()}`)
+    const daily = { page: { record_type: 1, dedupe_seconds: 86_400 } }
+    const lines = await logged(() => new TestWorker(db.url, { COUNTERS: daily }).cron(PRUNING_CRON))
+    expect(lines[0]).toMatchObject({ event: 'prune', salts: 1 })
+    // The windows of downloads last 30 seconds. Clocks may differ by 10 minutes.
+    const yesterday = now % 86_400 > 660 ? [] : [{ day: day - 1 }]
+    await logged(() => worker.cron(PRUNING_CRON))
+    const left = await db.execute('SELECT day FROM visitor_salts ORDER BY day')
+    expect(left.rows).toEqual([...yesterday, { day }, { day: day + 1 }])
+    await db.arrange('DELETE FROM visitor_salts')
+  })
+
+  it('of every second minute prunes and deletes hours even if salts cannot be deleted, and fails', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 1146, match: 'DELETE FROM visitor_salts' }] })
+    const lines = await logged(() => expect(worker.cron(PRUNING_CRON)).rejects.toThrow())
+    expect(lines).toEqual([
+      expect.objectContaining({ event: 'prune', outcome: 'complete', salts: null }),
+      expect.objectContaining({ event: 'fold', outcome: 'complete' }),
+      expect.objectContaining({ event: 'scheduled_failed', cron: PRUNING_CRON }),
+    ])
+  })
+
   it('of every second minute sends no more statements than the free plan allows, however much there is to do', async () => {
     const own = await freshDatabase()
     const rows = Array.from({ length: 3_000 }, (_, i) => `(1, ${i}, 1, 0, 1, 1)`)

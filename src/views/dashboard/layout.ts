@@ -34,6 +34,15 @@ export interface Viewer {
   ofAllTypes: boolean
   /** Whether the user may change counters. */
   mayChange: boolean
+  ownVisits: OwnVisits
+}
+
+/** Whether visits from the browser that shows a page count. */
+interface OwnVisits {
+  /** Whether they do not. */
+  marked: boolean
+  /** The path of the page, to return to after a change. */
+  next: string
 }
 
 /**
@@ -53,8 +62,20 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
 </header>
 ${viewer.ofAllTypes ? rollUpBar(viewer) : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
-${main}`,
+${main}
+${ownVisits(viewer.ownVisits)}`,
   )
+}
+
+function ownVisits({ marked, next }: OwnVisits): Html {
+  return html`<footer>
+<form method="post" action="/own-visits" class="row">
+<input type="hidden" name="next" value="${next}">
+<input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
+<span>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</span>
+<button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>
+</form>
+</footer>`
 }
 
 function rollUpBar({ mayChange }: Viewer): Html {

@@ -131,6 +131,7 @@ describe('Migrations', () => {
       'schema_migrations',
       'slotted_counters',
       'type_history',
+      'visitor_salts',
     ])
     expect(await migrate({ databaseUrl, say })).toEqual([])
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: names, pending: [] })

@@ -37,6 +37,7 @@ describe('The configuration', () => {
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
       history: { hourDays: 90, pageHours: 400, maxStatements: 22, maxSeconds: 40 },
       ranges: 1,
+      ownNetworks: [],
     })
   })
 

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest'
-import { networkOf } from '../../../src/visits/network.ts'
+import { describe, expect, it } from 'vitest'
+import { parseAddress } from '../../../src/visits/address.ts'
+import { contains, networkOf, parseNetwork } from '../../../src/visits/network.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -11,8 +12,51 @@ it.each([
   ['::1', '0:0:0:0::/64'],
   ['::', '0:0:0:0::/64'],
   ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['::ffff:cb00:7107', '203.0.113.7'],
   ['64:ff9b::203.0.113.7', '64:ff9b:0:0::/64'],
   ['fe80::', 'fe80:0:0:0::/64'],
-])('the network of %s is %s', (address, network) => {
+  ['fe80::1%eth0', null],
+  ['203.0.113.7:80', null],
+  ['unknown', null],
+  ['', null],
+])('the network of %j is %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
+})
+
+describe('A network', () => {
+  it.each<[string, string[], string[]]>([
+    ['203.0.113.7', ['203.0.113.7', '::ffff:203.0.113.7'], ['203.0.113.6', '2001:db8::cb00:7107']],
+    ['203.0.113.0/24', ['203.0.113.0', '203.0.113.255'], ['203.0.112.255', '203.0.114.0']],
+    ['203.0.113.77/24', ['203.0.113.0', '203.0.113.255'], ['203.0.112.255', '203.0.114.0']],
+    ['198.51.100.128/25', ['198.51.100.128', '198.51.100.255'], ['198.51.100.127', '198.51.101.128']],
+    ['0.0.0.0/0', ['0.0.0.0', '255.255.255.255'], ['::', '2001:db8::1', '::fffe:0:0']],
+    ['2001:db8::/48', ['2001:db8::', '2001:db8:0:ffff:ffff::1'], ['2001:db8:1::', '2001:db9::', '203.0.113.7']],
+    ['2001:db8:0:8000::/49', ['2001:db8:0:8000::', '2001:db8:0:ffff::'], ['2001:db8:0:7fff::']],
+    ['2001:db8::7', ['2001:db8::7'], ['2001:db8::6', '2001:db8::']],
+    ['::/0', ['::', '2001:db8::1', '203.0.113.7'], []],
+    ['::ffff:203.0.113.0/120', ['203.0.113.9'], ['203.0.112.9']],
+  ])('%s has its addresses and no others', (text, inside, outside) => {
+    const network = parseNetwork(text)!
+    for (const address of inside) expect(contains(network, parseAddress(address)!), address).toBe(true)
+    for (const address of outside) expect(contains(network, parseAddress(address)!), address).toBe(false)
+  })
+
+  it.each([
+    '',
+    '/24',
+    '203.0.113.0/',
+    '203.0.113.0/33',
+    '203.0.113.0/024',
+    '203.0.113.0/-1',
+    '203.0.113.0/24/8',
+    '203.0.113.0/255.255.255.0',
+    '203.0.113.*',
+    '2001:db8::/129',
+    '2001:db8::/1e1',
+    '2001:db8::%eth0/64',
+    'example.com',
+    ' 203.0.113.7',
+  ])('cannot be %j', (text) => {
+    expect(parseNetwork(text)).toBeNull()
+  })
 })

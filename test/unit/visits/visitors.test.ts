@@ -1,10 +1,16 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../src/counters/counter-address.ts'
+import { AGENT_CLASSES } from '../../../src/visits/agent-class.ts'
 import { type Visitor, Visitors } from '../../../src/visits/visitors.ts'
 
-const SECRET = 'a secret'
-const VISITOR: Visitor = { address: '203.0.113.7', agent: 'Mozilla/5.0 (X11; Linux x86_64)' }
+/** A salt for each day, as isolates agree on it. */
+const saltsOf = (secret: string) => ({
+  of: async (day: number) => createHash('sha256').update(`${secret} ${day}`).digest('hex'),
+})
+const SALTS = saltsOf('the database')
+const VISITOR: Visitor = { network: '203.0.113.7', agent: 'Mozilla/5.0 (X11; Linux x86_64)' }
 const COUNTER: CounterAddress = { recordType: 1, recordId: 42n, name: '/blog/hello' }
 const HOUR = 3_600
 const at = (time: string) => new Date(`2026-11-20T${time}Z`)
@@ -21,12 +27,12 @@ const visit = ({
   counter = COUNTER,
   windowSeconds = HOUR,
   when = at('12:00:00.000'),
-  on = new Visitors(SECRET),
-}: Hit = {}) => on.visit(visitor, counter, windowSeconds, when)
+  on = new Visitors(SALTS),
+}: Hit = {}) => on.visit(visitor, counter, { seconds: windowSeconds, at: when, waitUntil: () => {} })
 
 describe('a visit', () => {
   it('is the same for the same visitor and counter within a window, in every isolate', async () => {
-    const one = new Visitors(SECRET)
+    const one = new Visitors(SALTS)
     const first = await visit({ on: one })
     for (const time of ['12:00:00.001', '12:30:00.000', '12:59:59.999']) {
       expect(await visit({ when: at(time), on: one })).toBe(first)
@@ -35,15 +41,15 @@ describe('a visit', () => {
   })
 
   it.each<[string, Hit]>([
-    ['address', { visitor: { ...VISITOR, address: '203.0.113.8' } }],
-    ['user agent', { visitor: { ...VISITOR, agent: 'Mozilla/5.0 (Macintosh)' } }],
+    ['network', { visitor: { ...VISITOR, network: '203.0.113.8' } }],
+    ['class of user agents', { visitor: { ...VISITOR, agent: 'Mozilla/5.0 (Macintosh)' } }],
     ['counter', { counter: { ...COUNTER, recordId: 43n } }],
     ['counter type', { counter: { ...COUNTER, recordType: 2 } }],
     ['window before', { when: at('11:59:59.999') }],
     ['window after', { when: at('13:00:00.000') }],
     ['length of the window', { windowSeconds: 2 * HOUR }],
     ['day', { when: new Date('2026-11-21T12:00:00.000Z') }],
-    ['secret', { on: new Visitors('another secret') }],
+    ['salt', { on: new Visitors(saltsOf('another database')) }],
   ])('differs for another %s', async (_, other) => {
     expect(await visit(other)).not.toBe(await visit())
   })
@@ -59,7 +65,7 @@ describe('a visit', () => {
   it('is the same before and after midnight within a window', async () => {
     // Windows of 50,000 s begin at multiples of that: on 2026-11-20 at 18:40:00 UTC, and on the 21st at 08:33:20.
     const windowSeconds = 50_000
-    const on = new Visitors(SECRET)
+    const on = new Visitors(SALTS)
     const evening = await visit({ windowSeconds, when: at('18:40:00.000'), on })
     expect(await visit({ windowSeconds, when: new Date('2026-11-21T08:33:19.999Z'), on })).toBe(evening)
     expect(await visit({ windowSeconds, when: at('18:39:59.999'), on })).not.toBe(evening)
@@ -85,29 +91,28 @@ describe('a visit', () => {
     )
   })
 
-  it('differs if visitors differ anywhere in their address or agent', async () => {
+  it('differs if networks differ anywhere', async () => {
     const text = fc.oneof(fc.string({ maxLength: 8 }), fc.stringMatching(/^[",\][\\ab]{0,6}$/))
-    const visitor = fc.record({ address: text, agent: text })
-    const on = new Visitors(SECRET)
+    const on = new Visitors(SALTS)
     await fc.assert(
-      fc.asyncProperty(visitor, visitor, async (a, b) => {
-        const same = a.address === b.address && a.agent === b.agent
-        expect((await visit({ visitor: a, on })) === (await visit({ visitor: b, on }))).toBe(same)
-        // Characters that move from the address to the agent.
-        const moved = { address: `${a.address}${b.address}`, agent: b.agent }
-        if (b.address !== '') {
-          expect(await visit({ visitor: moved, on })).not.toBe(
-            await visit({ visitor: { address: a.address, agent: `${b.address}${b.agent}` }, on }),
-          )
-        }
+      fc.asyncProperty(text, text, async (a, b) => {
+        const [one, other] = [a, b].map((network) => visit({ visitor: { ...VISITOR, network }, on }))
+        expect((await one) === (await other)).toBe(a === b)
       }),
     )
   })
 
+  it('of one network can be as many as there are classes of user agents, and no more', async () => {
+    const on = new Visitors(SALTS)
+    const agents = Array.from({ length: 5_000 }, (_, i) => `agent ${i}`)
+    const visits = await Promise.all(agents.map((agent) => visit({ visitor: { ...VISITOR, agent }, on })))
+    expect(new Set(visits).size).toBe(AGENT_CLASSES)
+  })
+
   it('is a 63-bit hash in which every bit depends on the visitor', async () => {
-    const on = new Visitors(SECRET)
+    const on = new Visitors(SALTS)
     const visits = await Promise.all(
-      Array.from({ length: 2_000 }, (_, i) => visit({ visitor: { ...VISITOR, address: `203.0.113.${i}` }, on })),
+      Array.from({ length: 2_000 }, (_, i) => visit({ visitor: { ...VISITOR, network: `203.0.113.${i}` }, on })),
     )
     expect(visits.every((visit) => visit >= 0n && visit < 2n ** 63n)).toBe(true)
     expect(new Set(visits).size).toBe(2_000)
@@ -119,12 +124,12 @@ describe('a visit', () => {
   })
 
   it('is remembered after it was counted, up to a bound', async () => {
-    const visitors = new Visitors(SECRET)
+    const visitors = new Visitors(SALTS)
     const first = await visit({ on: visitors })
     expect(visitors.wasCounted(first)).toBe(false)
     visitors.markCounted(first)
     expect(visitors.wasCounted(first)).toBe(true)
-    expect(new Visitors(SECRET).wasCounted(first)).toBe(false)
+    expect(new Visitors(SALTS).wasCounted(first)).toBe(false)
     for (let visit = 1n; visit <= 100_000n; visit++) visitors.markCounted(visit)
     expect(visitors.wasCounted(first)).toBe(false)
     let remembered = 0

@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
+import { logged } from '../../harness/logged.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 /** In seconds: a window that does not end while these tests run. */
@@ -11,6 +12,7 @@ const SETTINGS = {
     visit: { record_type: 1, public: true, allowed_origins: ['*'], dedupe_seconds: YEAR },
     hit: { record_type: 2, public: true, allowed_origins: ['*'] },
     classic: { record_type: 3, public: true, allowed_origins: ['*'], dedupe_seconds: YEAR, slots: 2 },
+    file: { record_type: 5, redirect_to: '/files/', dedupe_seconds: YEAR },
     brief: { record_type: 4, public: true, allowed_origins: ['*'], dedupe_seconds: 1 },
   },
   PRUNING: { idempotency_hours: 365 * 24 },
@@ -64,7 +66,6 @@ describe('Within a window', () => {
 
   it.each<[string, Visit, string, string]>([
     ['address', { address: '203.0.113.78' }, 'visit', '/a'],
-    ['user agent', { agent: `${AGENT}0` }, 'visit', '/a'],
     ['IPv6 address', { address: '2001:db8::77' }, 'visit', '/a'],
     ['key', { key: '/b' }, 'visit', '/b'],
     ['type', { type: 'classic' }, 'classic', '/a'],
@@ -97,8 +98,76 @@ describe('Within a window', () => {
 
   it('a visitor without a user agent counts once', async () => {
     expect([await visit({ agent: null }), await visit({ agent: null })]).toEqual(['counted', DUPLICATE])
-    expect(await visit()).toBe('counted')
+    expect(await countOf()).toBe(1)
+  })
+
+  it('the notations of an address, and the addresses of an IPv6 network, are one visitor', async () => {
+    const same = ['::ffff:203.0.113.77', '::FFFF:cb00:714d']
+    expect([await visit(), await visit({ address: same[0]! }), await visit({ address: same[1]! })]).toEqual([
+      'counted',
+      DUPLICATE,
+      DUPLICATE,
+    ])
+    const network = ['2001:db8::77', '2001:0DB8:0:0:ffff::1', '2001:db8::203.0.113.77']
+    const said = []
+    for (const address of network) said.push(await visit({ address }))
+    expect(said).toEqual(['counted', DUPLICATE, DUPLICATE])
     expect(await countOf()).toBe(2)
+  })
+
+  it('what is no address is no visitor', async () => {
+    for (const address of ['unknown', '203.0.113.77:443', 'fe80::1%eth0', '203.0.113.77, 198.51.100.1']) {
+      expect(await visit({ address })).toBe('counted')
+    }
+    expect(await countOf()).toBe(4)
+  })
+
+  it('a network leaves 64 rows at most, and counts as often, however its agents, addresses and headers vary', async () => {
+    const isolates = [worker, isolate(), isolate()]
+    const waves = 10
+    for (let wave = 0; wave < waves; wave++) {
+      await Promise.all(
+        Array.from({ length: 200 }, (_, i) => {
+          const n = wave * 200 + i
+          const query = `?type=visit&key=/a&n=${n}`
+          return isolates[i % 3]!.fetch(i % 2 ? `/hit?type=visit&key=/a` : `/hit.gif?type=visit&key=/a`, {
+            method: i % 2 ? 'POST' : 'GET',
+            headers: {
+              'CF-Connecting-IP': `2001:db8:1:2:${n.toString(16)}::${i.toString(16)}`,
+              'User-Agent': `${AGENT} ${n}`,
+              'X-Forwarded-For': `198.51.100.${i}`,
+              'Accept-Language': `x-${n}`,
+              Cookie: `a=${n}`,
+              Referer: `https://example.com/${query}`,
+            },
+          })
+        }),
+      )
+    }
+    // 2,000 agents are in all classes, but for a chance of 1 in 10 billion.
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(64n)
+    expect(await countOf()).toBe(64)
+    // Another network is not held up.
+    expect(await visit({ address: '2001:db8:1:3::1' })).toBe('counted')
+    await worker.cron(ROLL_UP_CRON)
+    expect(await countOf()).toBe(65)
+  })
+
+  it('another API_TOKEN does not make a visitor count again', async () => {
+    await visit()
+    expect(await visit({ on: isolate({ API_TOKEN: 'a-renewed-token-of-the-same-owner' }) })).toBe('counted')
+    expect(await countOf()).toBe(1)
+  })
+
+  it('a byte range of a download does not make another visitor', async () => {
+    const said = []
+    for (const range of [undefined, 'bytes=0-', 'bytes=0-1023', 'bytes=0-0,5-9', 'nonsense']) {
+      const response = await worker.fetch('/d/file/a.zip', {
+        headers: { ...headersOf({}), ...(range && { Range: range }) },
+      })
+      said.push(response.headers.get('X-Hit'))
+    }
+    expect(said).toEqual(['counted', DUPLICATE, DUPLICATE, DUPLICATE, DUPLICATE])
   })
 
   it('each visit of a type with classic slots counts once, in its own slot', async () => {
@@ -109,6 +178,45 @@ describe('Within a window', () => {
     expect(await countOf('/a', 'classic')).toBe(25)
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE slot >= 2 AND slot = batch')).toBe(20n)
     expect(await db.number('SELECT SUM(count) FROM slotted_counters WHERE slot < 2')).toBe(5n)
+  })
+})
+
+describe('While the database gives no salt', () => {
+  const noSalts = () =>
+    db.behave({ faults: [{ action: 'error', errno: 1146, match: 'visitor_salts', times: 1_000_000 }] })
+
+  it('visits are counted, once in an isolate, and the log says so', async () => {
+    await noSalts()
+    const lines = await logged(async () => {
+      expect([await visit(), await visit(), await visit({ address: '203.0.113.78' })]).toEqual([
+        'counted',
+        DUPLICATE,
+        'counted',
+      ])
+    })
+    expect(lines).toEqual([{ event: 'salt_missing', reason: 'schema' }])
+    expect(await countOf()).toBe(2)
+    // The isolate asks again, and stores the salt that it used: the visitor stays known.
+    await db.behave()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
+    try {
+      expect(await visit()).toBe(DUPLICATE)
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(await visit({ on: isolate() })).toBe('counted')
+    expect(await countOf()).toBe(2)
+  })
+
+  it('a visit goes into the queue', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: '^(INSERT|SELECT)', times: 1_000_000 }] })
+    const queueing = isolate({ BATCHES: TestQueue.batches.binding })
+    await logged(async () =>
+      expect([await visit({ on: queueing }), await visit({ on: queueing })]).toEqual(['queued', DUPLICATE]),
+    )
+    await db.behave()
+    await deliver(queueing, await TestQueue.batches.take((taken) => sumOf(taken) >= 1n))
+    expect(await countOf()).toBe(1)
   })
 })
 
@@ -130,6 +238,8 @@ describe('When the database fails', () => {
   })
 
   it('a visit that went through the queue counts once, even if another isolate has counted it', async () => {
+    // The salt of the day exists.
+    await visit({ key: '/b' })
     const queueing = isolate({ BATCHES: TestQueue.batches.binding })
     await refuse()
     expect([await visit({ on: queueing }), await visit({ on: queueing })]).toEqual(['queued', DUPLICATE])
@@ -148,6 +258,31 @@ function clues(): string[] {
   const number = ADDRESS.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
   return [ADDRESS, AGENT, 'Firefox', btoa(ADDRESS), hex(ADDRESS), hex(AGENT), String(number), number.toString(16)]
 }
+
+it('The salt of a day is in its table alone: not in the queue, not in the log, not in an answer', async () => {
+  const queueing = isolate({ BATCHES: TestQueue.batches.binding })
+  const answers: string[] = []
+  await visit()
+  const lines = await logged(async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: '^INSERT INTO', times: 1_000_000 }] })
+    expect(await visit({ on: queueing })).toBe('queued')
+    await db.behave()
+    await worker.cron(ROLL_UP_CRON)
+    await worker.cron(PRUNING_CRON)
+    for (const path of ['/v1/status', '/v1/export/visit', '/openapi.json']) {
+      answers.push(await (await worker.api('GET', path)).text())
+    }
+  })
+  const taken = await TestQueue.batches.take((taken) => sumOf(taken) >= 1n)
+  await deliver(queueing, taken)
+  const { rows } = await db.execute('SELECT HEX(salt) AS salt FROM visitor_salts')
+  expect(rows).toHaveLength(1)
+  const everything = JSON.stringify([taken, lines, answers], (_, value) =>
+    typeof value === 'bigint' ? `${value}` : value,
+  )
+  expect(everything.toUpperCase()).not.toContain(rows[0]!.salt)
+  for (const text of clues()) expect(JSON.stringify([taken, lines])).not.toContain(text)
+})
 
 it('No table contains an address or a user agent', async () => {
   await visit()

@@ -1,0 +1,112 @@
+import type { Executor } from '../database/database.ts'
+import { classify } from '../database/errors.ts'
+import { log } from '../log.ts'
+import { offerSalt, readSalt } from './stored-salts.ts'
+
+const SALT_BYTES = 32
+const DAY_SECONDS = 86_400
+/** Milliseconds after which a request that asks for a salt counts as dead: its three statements are given up by then. */
+const MAX_ASKING_MS = 20_000
+/** Milliseconds that a request waits for another one that asks. */
+const PATIENCE_MS = 3_000
+/** Milliseconds between two looks of a request that waits. */
+const LOOK_MS = 5
+/** Milliseconds without asking after a failure. */
+const RETRY_MS = 5_000
+
+/**
+ * The salts of days: random, and the same in all isolates. Whoever needs a salt first makes it. An isolate asks once for each day,
+ * when a hit needs it, and keeps what it got.
+ *
+ * While the database gives no salt, an isolate uses the one that it would store. So hits go on to be counted. If another isolate
+ * stores its salt first, visitors who were counted meanwhile may count once more.
+ *
+ * Plain data, shared by an isolate's requests, under the rules of `SharedWork`.
+ */
+export class Salts {
+  readonly #db: Executor
+  readonly #longestWindow: number
+  readonly #held = new Map<number, string>()
+  /** The salts that this isolate would store. */
+  readonly #own = new Map<number, string>()
+  #askingUntil = 0
+  #failedUntil = 0
+
+  /** @param longestWindow seconds after the end of a day in which its salt may still be needed */
+  constructor(db: Executor, longestWindow: number) {
+    this.#db = db
+    this.#longestWindow = longestWindow
+  }
+
+  /**
+   * The salt of a day, in hexadecimal digits. Never fails.
+   *
+   * @param day days since 1970-01-01 UTC
+   * @param waitUntil keeps a question to the database going if the client hangs up
+   */
+  async of(day: number, waitUntil: (work: Promise<unknown>) => void): Promise<string> {
+    const began = Date.now()
+    for (let now = began; ; now = Date.now()) {
+      const salt = this.#held.get(day)
+      if (salt !== undefined) return salt
+      if (isAhead(this.#failedUntil, now, RETRY_MS) || now - began > PATIENCE_MS) return this.#ownSalt(day)
+      if (isAhead(this.#askingUntil, now, MAX_ASKING_MS)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      else {
+        const asking = this.#ask(day, now)
+        waitUntil(asking)
+        await asking
+      }
+    }
+  }
+
+  async #ask(day: number, now: number): Promise<void> {
+    this.#askingUntil = now + MAX_ASKING_MS
+    try {
+      const salt = (await readSalt(this.#db, day)) ?? (await this.#make(day))
+      for (const salts of [this.#held, this.#own]) {
+        for (const old of salts.keys()) if (this.#isOver(old, now)) salts.delete(old)
+      }
+      this.#own.delete(day)
+      this.#held.set(day, salt)
+    } catch (error) {
+      this.#failedUntil = Date.now() + RETRY_MS
+      // Not the message: the database may quote the statement, and with it the salt.
+      log('warn', 'salt_missing', { reason: classify(error).kind })
+    } finally {
+      this.#askingUntil = 0
+    }
+  }
+
+  /** Makes the salt of a day, or gets the one that another isolate has made meanwhile. */
+  async #make(day: number): Promise<string> {
+    await offerSalt(this.#db, day, this.#ownSalt(day))
+    const salt = await readSalt(this.#db, day)
+    if (salt === null) throw new Error('the salt is not there after it was stored')
+    return salt
+  }
+
+  /** In the digits that the database uses, so that it is the same text before and after it was stored. */
+  #ownSalt(day: number): string {
+    const salt = this.#own.get(day) ?? randomSalt()
+    this.#own.set(day, salt)
+    return salt
+  }
+
+  /** Whether all windows that began on a day are over. */
+  #isOver(day: number, now: number): boolean {
+    return (day + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000
+  }
+}
+
+/** Whether a time is still to come. One that is further ahead than anybody sets means that the clock was set back. */
+function isAhead(time: number, now: number, most: number): boolean {
+  return time > now && time - now <= most
+}
+
+function randomSalt(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
+  return [...bytes]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase()
+}

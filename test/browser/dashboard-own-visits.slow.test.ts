@@ -1,0 +1,124 @@
+import type { Browser, BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import { counterUrl, signedIn } from './open-dashboard.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+import { startSite } from './test-site.ts'
+
+let browser: Browser
+let counter: Counter
+let context: BrowserContext
+beforeAll(async () => {
+  counter = await startCounter()
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+})
+
+const OFF = 'Do not count this browser'
+const ON = 'Count this browser again'
+
+/** Visits in every way that a browser can. Returns the X-Hit of each. */
+async function visit(): Promise<Record<string, string | null>> {
+  const site = await startSite({
+    '/image': { html: `<!doctype html><img src="${counter.url}/hit.gif?type=page_view&key=/by-image">` },
+    '/link': { html: `<!doctype html><a href="${counter.url}/d/download/app.zip">Download</a>` },
+    '/script': {
+      html: `<!doctype html><script defer src="${counter.url}/beacon.js" data-local data-key="/by-script"></script>`,
+    },
+  })
+  onTestFinished(() => site.stop())
+  const page = await context.newPage()
+  const answer = async (path: string, way: () => Promise<unknown>) => {
+    const [response] = await Promise.all([
+      page.waitForResponse((response) => response.url().startsWith(counter.url + path)),
+      way(),
+    ])
+    return response.headerValue('X-Hit')
+  }
+  const said: Record<string, string | null> = {}
+  said.script = await answer('/hit?', () => page.goto(`${site.url}/script`))
+  said.image = await answer('/hit.gif?', () => page.goto(`${site.url}/image`))
+  await page.goto(counter.url)
+  said.ownHost = await answer('/hit?', () =>
+    page.evaluate(() => fetch('/hit?type=page_view&key=/own-host', { method: 'POST' }).then(() => {})),
+  )
+  await page.goto(`${site.url}/link`)
+  // The demo site, where the file is, does not run.
+  said.download = await answer('/d/', () => page.click('a', { noWaitAfter: true }))
+  await page.close()
+  return said
+}
+
+describe(`the button “${OFF}”`, () => {
+  it('leaves out this browser until it is pressed again, whether somebody is signed in or not', async () => {
+    const page = await signedIn(context, counter)
+    const url = counterUrl(counter, 'download', '/a b?c=d&e#f')
+    await page.goto(url)
+    await page.getByRole('button', { name: OFF }).click()
+    await page.getByRole('button', { name: ON }).waitFor()
+    expect(page.url()).toBe(url)
+    expect(await page.getByText('Visits from this browser do not count.').isVisible()).toBe(true)
+    const mark = (await context.cookies()).find(({ name }) => name === 'own-visits')
+    expect(mark).toMatchObject({ value: '1', httpOnly: true, sameSite: 'Lax', path: '/' })
+    expect(mark!.expires - Date.now() / 1_000).toBeGreaterThan(399 * 86_400)
+
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API token').waitFor()
+    // The script of another origin sends no cookie. Its network can be left out instead.
+    const own = 'ignored; reason=own'
+    expect(await visit()).toEqual({ script: 'counted', image: own, download: own, ownHost: own })
+    await counter.has({ 'page_view /by-script': 1 })
+
+    const again = await signedIn(context, counter)
+    await again.getByRole('button', { name: ON }).click()
+    await again.getByRole('button', { name: OFF }).waitFor()
+    expect((await context.cookies()).map(({ name }) => name).filter((name) => name === 'own-visits')).toEqual([])
+    const counted = { script: 'counted', image: 'counted', download: 'counted', ownHost: 'counted' }
+    expect(await visit()).toEqual(counted)
+  })
+
+  it('works by keyboard, without scripts, and for this browser alone', async () => {
+    const page = await signedIn(context, counter)
+    await page.getByRole('button', { name: OFF }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: ON }).waitFor()
+
+    const other = await browser.newContext({ javaScriptEnabled: false })
+    onTestFinished(() => other.close())
+    const plain = await signedIn(other, counter)
+    await plain.getByRole('button', { name: OFF }).click()
+    await plain.getByRole('button', { name: ON }).click()
+    expect(await plain.getByRole('button', { name: OFF }).isVisible()).toBe(true)
+    await page.reload()
+    expect(await page.getByRole('button', { name: ON }).isVisible()).toBe(true)
+  })
+})
+
+describe('another site', () => {
+  it('cannot press it', async () => {
+    await signedIn(context, counter)
+    const form = `<form method="post" action="${counter.url}/own-visits"><input name="count" value="no"></form>`
+    const site = await startSite({
+      '/press': { html: `<!doctype html>${form}<script>document.forms[0].submit()</script>` },
+    })
+    onTestFinished(() => site.stop())
+    const theirs = await context.newPage()
+    // To a browser, another port of the same host is the same site, so it sends the session. localhost is another site.
+    for (const origin of [site.url, site.url.replace('127.0.0.1', 'localhost')]) {
+      await theirs.goto(`${origin}/press`)
+      await theirs.waitForURL(`${counter.url}/**`)
+      expect(await theirs.textContent('body')).toContain('cross_site_request')
+    }
+    expect((await context.cookies()).map(({ name }) => name)).not.toContain('own-visits')
+  })
+})
