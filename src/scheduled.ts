@@ -1,5 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
+import { budgetPruningStatements, pruneBudgets } from './counters/admission/new-key-budget.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { prune } from './counters/rollup/prune.ts'
 import { rollUp } from './counters/rollup/roll-up.ts'
@@ -40,6 +41,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       // Independent of pruning: if one table cannot be pruned, the other one must not grow.
       await runExpiry(config, db, at, await pruning.catch(() => config.pruning.maxStatements))
       await pruning
+      await pruneBudgets(db, recordTypesOf(config))
       return
     }
     default:
@@ -60,12 +62,17 @@ async function runPrune(config: Config, db: Database, at: Date): Promise<number>
  * PRUNING.max_statements may be raised without HISTORY.max_statements.
  */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
-  const maxStatements = Math.max(config.history.maxStatements - statementsSent, leastExpiryStatements(config.ranges))
-  const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
+  const recordTypes = recordTypesOf(config)
+  const left = config.history.maxStatements - statementsSent - budgetPruningStatements(recordTypes, config.ranges)
+  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // A partial run means that more hours grow old than it may delete. `kept` counts hours whose day is missing.
   log(summary.outcome === 'partial' || summary.kept > 0 ? 'warn' : 'info', 'fold', {
     scheduled: at.toISOString(),
     ...summary,
   })
+}
+
+function recordTypesOf({ types }: Config): number[] {
+  return [...types.values()].map(({ recordType }) => recordType)
 }

@@ -18,7 +18,10 @@ export interface Config {
   batches: QueueProducer | null
   /** Queue for batches that can never be applied. */
   deadBatches: QueueProducer | null
+  /** Rate limit of public counting. */
   rateLimit: RateLimit | null
+  /** Rate limit of public reading. */
+  readLimit: RateLimit | null
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
   pruning: PruningSettings
@@ -92,6 +95,7 @@ const binding = <T>(method: keyof T & string, what: string) =>
     .optional()
     .transform((value) => value ?? null)
 
+const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
 
 const settings = z.object({
@@ -107,7 +111,8 @@ const settings = z.object({
   COUNTERS: counterTypes,
   BATCHES: queue,
   DEAD_BATCHES: queue,
-  VISITOR_LIMIT: binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]'),
+  VISITOR_LIMIT: rateLimit,
+  READER_LIMIT: rateLimit,
   ROLLUP: rollUp.prefault({}),
   PRUNING: pruning.prefault({}),
   HISTORY: history.prefault({}),
@@ -150,6 +155,7 @@ export function readConfig(bindings: Bindings): Config {
     batches: data.BATCHES,
     deadBatches: data.DEAD_BATCHES,
     rateLimit: data.VISITOR_LIMIT,
+    readLimit: data.READER_LIMIT,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

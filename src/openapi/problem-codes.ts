@@ -14,6 +14,7 @@ export const PROBLEMS = {
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
   invalid_request: { status: 422, title: 'The request has invalid fields' },
   count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
+  too_many_requests: { status: 429, title: 'This network sends too many requests' },
   internal_error: { status: 500, title: 'Something is wrong on our side' },
   configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
@@ -22,7 +23,7 @@ export const PROBLEMS = {
   outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
 } as const satisfies Record<
   string,
-  { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503; title: string }
+  { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503; title: string }
 >
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -71,7 +71,7 @@ function problemOf(
 ): JsonSchema {
   const names: HeaderName[] = ['X-Request-Id', ...problemHeaders]
   if (status === 401) names.push('WWW-Authenticate')
-  if (status === 503 || status === 409) names.push('Retry-After')
+  if (status === 503 || status === 409 || status === 429) names.push('Retry-After')
   const values = examples.map(([name, { summary, answer }]) => [name, { summary, value: answer }])
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(' '),
