@@ -44,9 +44,9 @@ const folder = z.string({ error: REDIRECT_RULE }).refine((value) => {
 
 /** Keys that public requests may bring into being in a minute, by default. */
 const NEW_KEYS_PER_MINUTE = 120
-const NEW_KEYS_RULE =
-  'must be "any", "known", or a list of patterns such as ["/blog/*"], in which * stands for any characters'
-const PER_MINUTE_RULE = 'must be a whole number from 0 to 1000000, or "unlimited"'
+const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS} patterns such as "/blog/*"`
+const MAX_PER_MINUTE = 1_000_000
+const PER_MINUTE_RULE = `must be a whole number from 0 to ${MAX_PER_MINUTE}, or "unlimited"`
 
 const pattern = z
   .string({ error: 'must be a pattern such as "/blog/*"' })
@@ -66,11 +66,17 @@ const counterType = table({
     })
     .default([]),
   new_keys: z
-    .union([z.enum(['any', 'known']), z.array(pattern).min(1).max(MAX_PATTERNS)], { error: NEW_KEYS_RULE })
+    .union([z.enum(['any', 'known']), z.array(pattern).min(1, NEW_KEYS_RULE).max(MAX_PATTERNS, NEW_KEYS_RULE)], {
+      error: NEW_KEYS_RULE,
+    })
     .default('any'),
   new_keys_per_minute: z
-    .union([integer(0, 1_000_000), z.literal('unlimited').transform(() => null)], { error: PER_MINUTE_RULE })
-    .default(NEW_KEYS_PER_MINUTE),
+    .custom<number | 'unlimited'>(
+      (value) => value === 'unlimited' || integer(0, MAX_PER_MINUTE).safeParse(value).success,
+      PER_MINUTE_RULE,
+    )
+    .default(NEW_KEYS_PER_MINUTE)
+    .transform((value) => (value === 'unlimited' ? null : value)),
   public: flag,
   allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
   slots: orNull(integer(1, 100_000)),

@@ -74,6 +74,7 @@ describe('GET /v1/status', () => {
         },
         sizes: { estimated: true, tables: expect.any(Array) },
         isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        rateLimits: { counting: false, reading: false },
         types: [
           { name: 'page_view', recordType: 1, key: 'string' },
           { name: 'download', recordType: 2, key: 'string' },
