@@ -89,7 +89,8 @@ function advice(table: string): string {
         'wrangler.toml, remove it. Short waits during a roll-up are normal.'
       )
     case 'counter_names':
-      return 'counter_names: several writers added a new key at once. This passes.'
+    case 'new_key_budgets':
+      return `${table}: several writers added new keys at once. This passes.`
     case 'counter_totals':
     case 'counter_history':
     case 'counter_periods':
