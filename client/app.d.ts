@@ -155,11 +155,12 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -277,11 +278,12 @@ type Routes = {
               | 'malformed_key'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -519,11 +521,12 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               key: string
@@ -939,6 +942,10 @@ type Routes = {
                 queries: number
               }
             }
+            rateLimits: {
+              counting: boolean
+              reading: boolean
+            }
             types: {
               name: string
               recordType: number
@@ -1019,11 +1026,12 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string
@@ -1084,11 +1092,12 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 404 | 422 | 500 | 503
+          status: 400 | 401 | 404 | 422 | 429 | 500 | 503
           input: {
             param: {
               type: string

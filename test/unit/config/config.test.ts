@@ -271,7 +271,7 @@ describe.each(['VISITOR_LIMIT', 'READER_LIMIT'])('%s', (name) => {
 
   it('is bound in the shipped wrangler.toml', () => {
     const { ratelimits } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
-    expect(ratelimits.map((limit) => limit.name)).toContain(name)
+    expect(ratelimits.map((limit: { name: string }) => limit.name)).toContain(name)
   })
 })
 
