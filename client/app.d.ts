@@ -157,6 +157,7 @@ type Routes = {
               | 'malformed_query'
               | 'overloaded'
               | 'too_many_attempts'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -284,6 +285,7 @@ type Routes = {
               | 'malformed_query'
               | 'overloaded'
               | 'too_many_attempts'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -533,6 +535,7 @@ type Routes = {
               | 'malformed_key'
               | 'malformed_query'
               | 'too_many_attempts'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -965,6 +968,10 @@ type Routes = {
                 queries: number
               }
             }
+            rateLimits: {
+              counting: boolean
+              reading: boolean
+            }
             types: {
               name: string
               recordType: number
@@ -1054,6 +1061,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'too_many_attempts'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1121,6 +1129,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'too_many_attempts'
+              | 'too_many_requests'
               | 'unauthorized'
               | 'unknown_type'
           }

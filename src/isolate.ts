@@ -3,6 +3,8 @@ import { type Config, readConfig } from './config/config.ts'
 import { longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import { AddressCache } from './counters/address-cache.ts'
+import { Admission } from './counters/admission/admission.ts'
+import { NewKeyBudgets } from './counters/admission/new-key-budget.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { StoredNames } from './counters/names.ts'
@@ -16,7 +18,7 @@ import { batchQueue } from './counters/write/queue-message.ts'
 import { SlotPool } from './counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
-import { withRetries } from './database/retry.ts'
+import { retrying, withRetries } from './database/retry.ts'
 import { Attempts } from './visits/attempts.ts'
 import { Bots } from './visits/bots.ts'
 import { Salts } from './visits/salts.ts'
@@ -41,6 +43,8 @@ export interface Isolate {
   db: Database
   /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
   breakers: readonly CircuitBreaker[]
+  /** Which keys of public requests count. */
+  admission: Admission
   counting: CommitByRange
   reads: Reads
   addresses: AddressCache
@@ -88,6 +92,7 @@ function makeIsolate(config: Config): Isolate {
     config,
     db,
     breakers,
+    admission: makeAdmission(config, attemptsByRange),
     counting: new CommitByRange(
       attemptsByRange.map(
         (db) =>
@@ -111,19 +116,32 @@ function makeIsolate(config: Config): Isolate {
 }
 
 /** @param attempts one for each range */
+function makeAdmission({ types, batches }: Config, attempts: readonly Executor[]): Admission {
+  return new Admission({
+    rules: new Map([...types.values()].map((type) => [type.recordType, type])),
+    budgets: new NewKeyBudgets(attempts.map((db) => retrying(db))),
+    hasQueue: batches !== null,
+    share: (ask) => shareReads(attempts, MAX_READ, ask),
+  })
+}
+
+/** @param attempts one for each range */
+function shareReads<Value>(
+  attempts: readonly Executor[],
+  maxCounters: number,
+  read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
+): ReadsByRange<Value> {
+  const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
+  return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
+}
+
+/** @param attempts one for each range */
 function makeReads(attempts: readonly Executor[]): Reads {
-  const shared = <Value>(
-    maxCounters: number,
-    read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
-  ) => {
-    const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
-    return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
-  }
   const recent = (period: RecentPeriod) =>
-    shared(MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
+    shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   return {
-    exact: shared(MAX_READ, (db, counters) => readCounters(db, counters, 'exact')),
-    totals: new TotalsCache(shared(MAX_READ, (db, counters) => readCounters(db, counters, 'rolled'))),
+    exact: shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'exact')),
+    totals: new TotalsCache(shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'rolled'))),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
   }
 }

@@ -1,6 +1,7 @@
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
 import { longestWindow } from './config/counter-types.ts'
+import { budgetPruningStatements, pruneBudgets } from './counters/admission/new-key-budget.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { prune } from './counters/rollup/prune.ts'
@@ -49,6 +50,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       await runExpiry(config, db, at, SALT_STATEMENTS + (await pruning.catch(() => config.pruning.maxStatements)))
       await pruning
       await forgetting
+      await pruneBudgets(db, recordTypesOf(config))
       return
     }
     default:
@@ -75,10 +77,15 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
  * PRUNING.max_statements may be raised without HISTORY.max_statements.
  */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
-  const maxStatements = Math.max(config.history.maxStatements - statementsSent, leastExpiryStatements(config.ranges))
-  const recordTypes = [...config.types.values()].map(({ recordType }) => recordType)
+  const recordTypes = recordTypesOf(config)
+  const left = config.history.maxStatements - statementsSent - budgetPruningStatements(recordTypes, config.ranges)
+  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.
   log(summary.kept > 0 ? 'warn' : 'info', 'fold', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)
+}
+
+function recordTypesOf({ types }: Config): number[] {
+  return [...types.values()].map(({ recordType }) => recordType)
 }

@@ -89,7 +89,8 @@ function advice(table: string): string {
         'wrangler.toml, remove it. Short waits during a roll-up are normal.'
       )
     case 'counter_names':
-      return 'counter_names: several writers added a new key at once. This passes.'
+    case 'new_key_budgets':
+      return `${table}: several writers added new keys at once. This passes.`
     case 'visitor_salts':
       return 'visitor_salts: several isolates needed the salt of a new day at once. This passes.'
     case 'counter_totals':

@@ -10,8 +10,9 @@ export interface Bindings {
   BATCHES?: unknown
   /** Queue for batches that can never be applied, each with the reason. */
   DEAD_BATCHES?: unknown
-  /** Rate limit for visitors, by address. Without it, nothing is limited. */
+  /** Rate limits for public counting and public reading, by network. Without one, nothing is limited. */
   VISITOR_LIMIT?: unknown
+  READER_LIMIT?: unknown
   /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown

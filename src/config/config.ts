@@ -24,7 +24,10 @@ export interface Config {
   batches: QueueProducer | null
   /** Queue for batches that can never be applied. */
   deadBatches: QueueProducer | null
+  /** Rate limit of public counting. */
   rateLimit: RateLimit | null
+  /** Rate limit of public reading. */
+  readLimit: RateLimit | null
   plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
@@ -120,6 +123,7 @@ const binding = <T>(method: keyof T & string, what: string) =>
     .optional()
     .transform((value) => value ?? null)
 
+const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
 
 const settings = z.object({
@@ -136,7 +140,8 @@ const settings = z.object({
   COUNTERS: counterTypes,
   BATCHES: queue,
   DEAD_BATCHES: queue,
-  VISITOR_LIMIT: binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]'),
+  VISITOR_LIMIT: rateLimit,
+  READER_LIMIT: rateLimit,
   PLAN: plan,
   SHARDING: sharding.prefault({}),
   EXCLUDE: exclude.prefault({}),
@@ -184,6 +189,7 @@ export function readConfig(bindings: Bindings): Config {
     deadBatches: data.DEAD_BATCHES,
     rateLimit: data.VISITOR_LIMIT,
     plan: data.PLAN,
+    readLimit: data.READER_LIMIT,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

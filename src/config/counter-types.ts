@@ -1,6 +1,9 @@
 import * as z from 'zod'
+import type { NewKeyRule } from '../counters/admission/new-key-rule.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-rule.ts'
 import type { KeyedType } from '../counters/counter-address.ts'
 import { MIXED_TYPES } from '../counters/integer-key.ts'
+import { SPELLINGS } from '../counters/key-spelling.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
@@ -9,7 +12,7 @@ import { flag, integer, table } from './fields.ts'
 export const DOWNLOAD_WINDOW_SECONDS = 30
 
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, VisitRules {
+export interface CounterType extends KeyedType, NewKeyRule, VisitRules {
   name: string
   /** Whether counts may be read without the token. */
   public: boolean
@@ -42,11 +45,41 @@ const folder = z.string({ error: REDIRECT_RULE }).refine((value) => {
   return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
 }, REDIRECT_RULE)
 
+/** Keys that public requests may bring into being in a minute, by default. */
+const NEW_KEYS_PER_MINUTE = 120
+const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS} patterns such as "/blog/*"`
+const MAX_PER_MINUTE = 1_000_000
+const PER_MINUTE_RULE = `must be a whole number from 0 to ${MAX_PER_MINUTE}, or "unlimited"`
+
+const pattern = z
+  .string({ error: 'must be a pattern such as "/blog/*"' })
+  .refine(
+    (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
+    `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+  )
+
 const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null)
 
 const counterType = table({
   record_type: integer(1, 65_535),
   key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
+  same_key: z
+    .array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
+      error: `must be a list of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}`,
+    })
+    .default([]),
+  new_keys: z
+    .union([z.enum(['any', 'known']), z.array(pattern).min(1, NEW_KEYS_RULE).max(MAX_PATTERNS, NEW_KEYS_RULE)], {
+      error: NEW_KEYS_RULE,
+    })
+    .default('any'),
+  new_keys_per_minute: z
+    .custom<number | 'unlimited'>(
+      (value) => value === 'unlimited' || integer(0, MAX_PER_MINUTE).safeParse(value).success,
+      PER_MINUTE_RULE,
+    )
+    .default(NEW_KEYS_PER_MINUTE)
+    .transform((value) => (value === 'unlimited' ? null : value)),
   public: flag,
   allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
   slots: orNull(integer(1, 100_000)),
@@ -55,10 +88,15 @@ const counterType = table({
   redirect_to: orNull(folder),
   count_bots: flag,
   respect_do_not_track: flag,
-}).refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
-  path: ['record_type'],
-  error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
 })
+  .refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
+    path: ['record_type'],
+    error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
+  })
+  .refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
+    path: ['same_key'],
+    error: 'is for string keys: an integer has one spelling',
+  })
 
 /** The record type in the database. */
 const storedType = ({ key, recordType }: KeyedType) => (key === 'integer' ? recordType + MIXED_TYPES : recordType)

@@ -1,6 +1,7 @@
 import { recordIdOf } from './integer-key.ts'
 import { InvalidInput } from './invalid-input.ts'
 import { hash64 } from './key-hash.ts'
+import { type Spelling, spellingOf } from './key-spelling.ts'
 
 /** The longest key, in bytes of UTF-8: the size of the column that stores names. */
 export const MAX_KEY_BYTES = 512
@@ -12,7 +13,7 @@ const encoder = new TextEncoder()
 export interface CounterAddress {
   recordType: number
   recordId: bigint
-  /** The key as clients write it; `null` for integer keys, which the record id tells (`numberOf`). */
+  /** The key, in the spelling that is counted; `null` for integer keys, which the record id tells (`numberOf`). */
   name: string | null
 }
 
@@ -22,6 +23,8 @@ export interface KeyedType {
   recordType: number
   /** `string`: keys are names, stored under their hash. `integer`: keys are unsigned 64-bit decimal numbers, mixed. */
   key: 'string' | 'integer'
+  /** Spellings that mean the same string key. Default: none. */
+  sameKey?: readonly Spelling[]
 }
 
 /**
@@ -29,7 +32,8 @@ export interface KeyedType {
  *
  * @throws {InvalidInput} of field `key`, for a key that the type does not accept
  */
-export async function addressOfKey(type: KeyedType, key: string): Promise<CounterAddress> {
+export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
+  const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
   if (key === '') throw invalidKey('must not be empty')
   if (type.key === 'integer') {
     // One spelling per number. Otherwise "007" and "7" would be two names for one counter.

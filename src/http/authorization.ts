@@ -131,3 +131,16 @@ function tooManyAttempts(seconds: number): Problem {
     headers: { 'Retry-After': String(seconds) },
   })
 }
+
+/** Whether the request has a token, of any scope. Costs nothing for requests without a token or a cookie. */
+export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
+  if (c.get('token') !== undefined) return true
+  if (c.req.header('Authorization') === undefined && c.req.header('Cookie') === undefined) return false
+  try {
+    await tokenOf(c)
+    return true
+  } catch (error) {
+    if (error instanceof Problem) return false
+    throw error
+  }
+}

@@ -14,6 +14,7 @@ import { counterOfKey } from './named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from './path.ts'
 import { readQuery } from './query-string.ts'
 import { readableIfPublic } from './reading-cors.ts'
+import { limitReading } from './reading-limit.ts'
 
 /** A path of a contract as Hono writes it: `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
@@ -72,7 +73,7 @@ export function endpoint<const O extends Operation, R extends AnswerOf<O>>(
 
 /**
  * The route of a contract that reads counters: everybody may read public types, a token is needed for the others. Adds CORS for
- * public types, `ETag` and `Cache-Control`.
+ * public types, `ETag`, `Cache-Control` and the rate limit of public reading.
  *
  * @param operation a contract with `access: 'read-unless-public'` and `revalidated: true`
  * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
@@ -88,6 +89,7 @@ export function publicReading<const O extends Operation & { access: 'read-unless
     if (!type.public) await authorize(c, 'read')
   }
   const handler = describe(operation, async (c: Context<AppEnv>) => {
+    await limitReading(c)
     const parts = (await readParts(c, operation, mayRead)) as Parts<O> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public ? 'public' : 'private'

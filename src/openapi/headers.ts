@@ -5,7 +5,7 @@ export const HEADERS = {
   'X-Hit': {
     description:
       'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
-      'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
+      'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `key`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
       '`unknown`: the database did not confirm it.',
     schema: z.string().regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/),
   },

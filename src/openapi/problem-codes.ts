@@ -17,6 +17,7 @@ export const PROBLEMS = {
   idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used before, with other contents' },
   count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
   too_many_attempts: { status: 429, title: 'Too many unknown tokens came from this network' },
+  too_many_requests: { status: 429, title: 'This network sends too many requests' },
   internal_error: { status: 500, title: 'Something is wrong on our side' },
   configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
   database_unavailable: { status: 503, title: 'The database does not answer' },

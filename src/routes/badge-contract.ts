@@ -61,6 +61,7 @@ const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
   404: 'The type does not exist or is not public.',
   422: 'The key or a parameter is invalid. The badge says which.',
+  429: 'Too many requests from this network.',
   503: 'The database is unavailable.',
 }
 
@@ -113,6 +114,7 @@ export const jsonBadge = {
     400: { description: WRONG[400], schema: shieldsError },
     404: { description: WRONG[404], schema: shieldsError },
     422: { description: WRONG[422], schema: shieldsError },
+    429: { description: WRONG[429], schema: shieldsError, headers: ['Retry-After'] },
     503: { description: WRONG[503], schema: shieldsError, headers: ['Retry-After'] },
   },
   revalidated: true,

@@ -14,6 +14,7 @@ import { problemOf } from '../http/problem-of.ts'
 import { readQuery } from '../http/query-string.ts'
 import { readCountersFor, readRecentFor } from '../http/read-for-request.ts'
 import { readableByAll } from '../http/reading-cors.ts'
+import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
@@ -48,6 +49,7 @@ export const badges = routes.get(
     const format = /\.(svg|json)$/.exec(path)?.[1]
     if (format === undefined) return c.notFound()
     try {
+      await limitReading(c)
       if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
       const type = publicType(c)
       const key = decodeKey(path.slice(0, -1 - format.length))
@@ -115,8 +117,10 @@ function labelOf(type: CounterType): string {
 
 /** A badge that says what is wrong. It never repeats what the client sent. */
 function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
-  const badge = { label: 'counter', message: saidOf(problem), color: problem.status < 500 ? 'red' : 'lightgrey' }
-  const cacheControl = problem.status < 500 ? 'public, max-age=60' : 'no-store'
+  // Soon, or for somebody else, the answer may be a count.
+  const passes = problem.status >= 500 || problem.status === 429
+  const badge = { label: 'counter', message: saidOf(problem), color: passes ? 'lightgrey' : 'red' }
+  const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
   if (drawn) {
     const image = drawBadge({ ...badge, labelColor: 'grey', style: 'flat' })
@@ -137,5 +141,6 @@ function saidOf({ code, status, details }: Problem): string {
     return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
   }
   if (status === 404) return 'not found'
+  if (status === 429) return 'too many requests'
   return status === 503 ? 'unavailable' : 'error'
 }

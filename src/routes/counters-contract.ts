@@ -40,7 +40,15 @@ export const read = {
   query: { consistency },
   answers: { 200: { description: 'The counter.', schema: reading } },
   revalidated: true,
-  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  problems: [
+    'malformed_key',
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'invalid_request',
+    'too_many_requests',
+    ...READING,
+  ],
   examples: {
     exact: {
       summary: 'An exact count',
@@ -82,7 +90,7 @@ export const readMany = {
   },
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading) }) } },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...READING],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...READING],
   examples: {
     two: {
       summary: 'Two counters',

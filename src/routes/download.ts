@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
+import { isAdmitted } from '../http/admitted-key.ts'
 import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
@@ -115,6 +116,7 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
     const context = { bots, rateLimit: config.rateLimit, downloads: true }
     const excluded = await exclusionOf(c.req.raw.headers, type, context)
     if (excluded !== null) return `ignored; reason=${excluded}`
+    if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
     const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
     return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
   } catch (error) {

@@ -78,7 +78,15 @@ export const historyOfCounter = {
     },
   },
   revalidated: true,
-  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: [
+    'malformed_key',
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'invalid_request',
+    'too_many_requests',
+    ...DATABASE,
+  ],
   examples: {
     days: {
       summary: 'Two days in Berlin',
@@ -115,7 +123,7 @@ export const historyOfType = {
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { Config } from '../config/config.ts'
+import { isAdmitted } from '../http/admitted-key.ts'
 import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
@@ -134,6 +135,8 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
   if (isOwnVisit(c)) return 'ignored; reason=own'
   const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit: config.rateLimit })
   if (excluded !== null) return `ignored; reason=${excluded}`
+  // Most keys are known, and cost no await.
+  if (!isolate.admission.knows(counter) && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
   return countVisit(c, counter, {
     dedupeSeconds: type.dedupeSeconds ?? 0,
     advice: 'Views are not worth sending twice.',

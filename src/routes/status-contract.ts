@@ -69,6 +69,9 @@ const status = z
         reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
       })
       .describe('The isolate that served this request, one of many.'),
+    rateLimits: z
+      .strictObject({ counting: z.boolean(), reading: z.boolean() })
+      .describe('Whether the rate limits of public requests are bound.'),
     types: z.array(z.strictObject({ name: z.string(), recordType: z.int(), key: z.enum(['string', 'integer']) })),
   })
   .meta({ id: 'Status' })
@@ -118,6 +121,7 @@ export const readStatus = {
           tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
         },
         isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        rateLimits: { counting: true, reading: true },
         types: [
           { name: 'page_view', recordType: 1, key: 'string' },
           { name: 'download', recordType: 2, key: 'string' },

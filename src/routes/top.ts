@@ -53,7 +53,7 @@ const topCounters = {
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...DATABASE],
   examples: {
     january: {
       summary: 'A past month',

@@ -66,6 +66,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       counting: counting.load,
       reading: reads.exact.load,
     },
+    rateLimits: { counting: config.rateLimit !== null, reading: config.readLimit !== null },
     types: typesOf(config),
   }
 }

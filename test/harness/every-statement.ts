@@ -13,6 +13,7 @@ import { TestWorker } from './worker.ts'
  */
 export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_history WHERE record_id IN': 'list',
+  'DELETE FROM new_key_budgets': 'single shard',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
   'DELETE FROM visitor_salts': 'single shard',
   'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
@@ -21,6 +22,7 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT IGNORE INTO counter_totals': 'list',
   'INSERT INTO background_runs': 'list',
   'INSERT IGNORE INTO visitor_salts': 'list',
+  'INSERT IGNORE INTO new_key_budgets': 'list',
   'INSERT INTO counter_adjustments': 'list',
   'INSERT INTO counter_history': 'list',
   'INSERT INTO counter_periods': 'list',
@@ -41,6 +43,7 @@ export const STATEMENTS: Record<string, string> = {
   '(SELECT 0 AS part, record_id': '4 × all shards',
   'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT': 'list',
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
+  'SELECT DISTINCT record_type, record_id FROM slotted_counters': 'list',
   'SELECT DISTINCT record_type FROM type_history': 'all shards',
   'SELECT HEX(salt) AS salt FROM visitor_salts': 'single shard',
   'SELECT MAX(period_start) AS last … FROM counter_history': 'all shards',
@@ -70,11 +73,14 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
   'SELECT record_type, record_id, count AS total': '2 × list or list',
+  'SELECT record_type, record_id FROM counter_names … UNION ALL SELECT record_type, record_id FROM counter_totals':
+    'list',
   'SELECT record_type, record_id, name': 'list',
   'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … ORDER BY': 'range',
   'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … s.slot > … ORDER BY': 'range',
   'SELECT t.record_id, t.count FROM counter_periods': 'all shards',
   'SELECT t.record_id, t.count FROM counter_totals': 'all shards',
+  'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
   'SELECT what, start, SUM(recorded)': 'all shards',
   'SELECT written_hour, record_type … ORDER BY': 'all shards',
   'SELECT written_hour, record_type … slot > … ORDER BY': 'all shards',
@@ -82,6 +88,7 @@ export const STATEMENTS: Record<string, string> = {
   'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE counter_totals': 'single shard',
+  'UPDATE new_key_budgets': 'single shard',
   'UPDATE rollup_state': 'single shard',
 }
 
@@ -103,6 +110,7 @@ export function statementOf(sql: string): string {
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
   download: { record_type: 2 },
+  few: { record_type: 8, allowed_origins: ['*'], new_keys_per_minute: 1 },
   number: { record_type: 9, key: 'integer', public: true },
   visit: { record_type: 3, allowed_origins: ['*'], dedupe_seconds: 60 },
 }
@@ -119,6 +127,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
   return db.recording(async () => {
     await worker.hit('page_view', '/a')
     await worker.hit('visit', '/a', { 'CF-Connecting-IP': '203.0.113.7' })
+    // The second or the third one finds the budget of its minute used up.
+    for (const key of ['/a', '/b', '/c']) await worker.hit('few', key)
     await worker.api('POST', '/v1/counters/download/a%2Fb?return=count', { by: 2 })
     await worker.api('POST', '/v1/increments', { increments: keys.map((key) => ({ type: 'page_view', key })) })
     await worker.fetch('/v1/counters/page_view/%2Fa')

@@ -130,7 +130,7 @@ describe('docs/deploy.md', async () => {
     )
     const elsewhere = ['schema_migrations', 'configuration_invalid', 'database_not_ready', 'batch_dead']
     for (const name of named) if (!elsewhere.includes(name)) expect(config).toMatch(new RegExp(`\\b${name}\\b`))
-    for (const name of ['DATABASE_URL', 'API_TOKEN', 'BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT']) {
+    for (const name of ['DATABASE_URL', 'API_TOKEN', 'BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT']) {
       expect(guide).toContain(name)
       expect(config).toContain(name)
     }

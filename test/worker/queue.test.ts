@@ -184,6 +184,7 @@ describe('Without the queue', () => {
     ],
     ['answers that the outcome is unknown, if it is', 2013, 'outcome_unknown', 'unknown'],
   ])('a Worker that has no queue %s', async (_, errno, expected, hit) => {
+    await worker.api('PUT', path('/a'), { count: 0 })
     await refuse(errno)
     const requests = [
       (alone: TestWorker) => alone.hit('page_view', '/a'),

@@ -37,7 +37,9 @@ export interface SearchPage {
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
 export async function searchCounters(db: Executor, type: KeyedType, search: Search): Promise<SearchPage> {
-  const { prefix, after, limit } = search
+  const { after, limit } = search
+  // Of the spellings, only this one concerns the beginning of a key.
+  const prefix = type.sameKey?.includes('letter_case') ? search.prefix.toLowerCase() : search.prefix
   if (type.key === 'integer') {
     const one = prefix === '' ? null : await integerOf(type, 'prefix', prefix)
     const last = after === null ? null : await integerOf(type, 'after', after)
@@ -46,7 +48,7 @@ export async function searchCounters(db: Executor, type: KeyedType, search: Sear
   }
   checkText('prefix', prefix)
   if (after !== null) checkText('after', after)
-  return pageOf(db, await findNames(db, type.recordType, search), limit)
+  return pageOf(db, await findNames(db, type.recordType, { prefix, after, limit }), limit)
 }
 
 /** Makes a page. If there is a next page, `found` has one counter more than the limit. */

@@ -15,6 +15,7 @@ describe('The configuration', () => {
       batches: null,
       deadBatches: null,
       rateLimit: null,
+      readLimit: null,
       types: new Map([
         [
           'page_view',
@@ -22,6 +23,9 @@ describe('The configuration', () => {
             name: 'page_view',
             recordType: 1,
             key: 'string',
+            sameKey: [],
+            newKeys: 'any',
+            newKeysPerMinute: 120,
             public: false,
             allowedOrigins: [],
             slots: null,
@@ -47,6 +51,8 @@ describe('The configuration', () => {
         b: {
           record_type: 32_767,
           key: 'integer',
+          new_keys: ['1*', '2*'],
+          new_keys_per_minute: 'unlimited',
           public: true,
           allowed_origins: ['*'],
           slots: 100,
@@ -55,7 +61,7 @@ describe('The configuration', () => {
           count_bots: true,
           respect_do_not_track: true,
         },
-        a: { record_type: 2 },
+        a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
@@ -67,6 +73,9 @@ describe('The configuration', () => {
       name: 'b',
       recordType: 65_535,
       key: 'integer',
+      sameKey: [],
+      newKeys: ['1*', '2*'],
+      newKeysPerMinute: null,
       public: true,
       allowedOrigins: ['*'],
       slots: 100,
@@ -75,6 +84,7 @@ describe('The configuration', () => {
       countBots: true,
       respectDoNotTrack: true,
     })
+    expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
     expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000, maxSeconds: 840 })
@@ -148,6 +158,9 @@ describe('The configuration', () => {
         name: 'page_view',
         recordType: 1,
         key: 'string',
+        sameKey: [],
+        newKeys: 'any',
+        newKeysPerMinute: 120,
         public: true,
         allowedOrigins: ['*'],
         slots: null,
@@ -160,6 +173,9 @@ describe('The configuration', () => {
         name: 'download',
         recordType: 2,
         key: 'string',
+        sameKey: [],
+        newKeys: 'any',
+        newKeysPerMinute: 120,
         public: true,
         allowedOrigins: ['*'],
         slots: null,
@@ -243,17 +259,22 @@ describe.each(['ROLLUP', 'PRUNING', 'HISTORY'])('%s', (table) => {
   })
 })
 
-describe('VISITOR_LIMIT', () => {
+describe.each(['VISITOR_LIMIT', 'READER_LIMIT'])('%s', (name) => {
   it('may be a rate limit', () => {
     const limit = { limit: async () => ({ success: true }) }
-    expect(read({ VISITOR_LIMIT: limit }).rateLimit).toBe(limit)
-    expect(read({}).rateLimit).toBeNull()
+    const { rateLimit, readLimit } = read({ [name]: limit })
+    expect(name === 'VISITOR_LIMIT' ? [rateLimit, readLimit] : [readLimit, rateLimit]).toEqual([limit, null])
   })
 
   it.each([1, 'x', {}, null])('is not %j', (value) => {
-    expect(problems({ VISITOR_LIMIT: value })).toEqual([
-      'VISITOR_LIMIT must be a rate limiting binding: [[ratelimits]] in wrangler.toml',
+    expect(problems({ [name]: value })).toEqual([
+      `${name} must be a rate limiting binding: [[ratelimits]] in wrangler.toml`,
     ])
+  })
+
+  it('is bound in the shipped wrangler.toml', () => {
+    const { ratelimits } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
+    expect(ratelimits.map((limit: { name: string }) => limit.name)).toContain(name)
   })
 })
 

@@ -199,6 +199,62 @@ describe('redirect_to', () => {
   })
 })
 
+describe('new_keys', () => {
+  it.each(['any', 'known', ['/blog/*'], ['*', '/a']])('may be %j', (newKeys) => {
+    expect(typed({ record_type: 1, new_keys: newKeys })).toMatchObject({ newKeys })
+  })
+
+  it.each([['none'], ['/blog/*'], [''], [[]], [1], [null], [true], [Array(101).fill('*')]])('refuses %j', (value) => {
+    expect(typeProblems({ new_keys: value })).toEqual([
+      'COUNTERS.page_view.new_keys must be "any", "known", or a list of 1 to 100 patterns such as "/blog/*"',
+    ])
+  })
+
+  it.each([[['']], [['a'.repeat(513)]], [[1]]])('refuses the pattern in %j', (value) => {
+    expect(typeProblems({ new_keys: ['*', ...value] })).toEqual([
+      expect.stringMatching(/^COUNTERS\.page_view\.new_keys/),
+    ])
+  })
+})
+
+describe('new_keys_per_minute', () => {
+  it.each([
+    [0, 0],
+    [1_000_000, 1_000_000],
+    ['unlimited', null],
+  ])('may be %j', (value, newKeysPerMinute) => {
+    expect(typed({ record_type: 1, new_keys_per_minute: value })).toMatchObject({ newKeysPerMinute })
+  })
+
+  it.each([-1, 1.5, 1_000_001, '60', 'none', null, true])('refuses %j', (value) => {
+    expect(typeProblems({ new_keys_per_minute: value })).toEqual([
+      'COUNTERS.page_view.new_keys_per_minute must be a whole number from 0 to 1000000, or "unlimited"',
+    ])
+  })
+})
+
+describe('same_key', () => {
+  it.each([['slash'], ['trailing_slash', 1], [null]])('refuses a list with %j', (...spellings) => {
+    expect(typeProblems({ same_key: spellings })).toEqual([
+      expect.stringMatching(
+        /^COUNTERS\.page_view\.same_key\.\d must be one of "letter_case", "index_file", "trailing_slash"$/,
+      ),
+    ])
+  })
+
+  it.each(['trailing_slash', true, null])('refuses %j', (value) => {
+    expect(typeProblems({ same_key: value })).toEqual([
+      'COUNTERS.page_view.same_key must be a list of "letter_case", "index_file", "trailing_slash"',
+    ])
+  })
+
+  it('is refused for integer keys', () => {
+    expect(typeProblems({ key: 'integer', same_key: ['letter_case'] })).toEqual([
+      'COUNTERS.page_view.same_key is for string keys: an integer has one spelling',
+    ])
+  })
+})
+
 describe.each(['count_bots', 'respect_do_not_track'])('%s', (name) => {
   it.each(['true', 1, null])('is true or false, not %j', (value) => {
     expect(typeProblems({ [name]: value })).toEqual([`COUNTERS.page_view.${name} must be true or false`])

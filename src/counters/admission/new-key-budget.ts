@@ -1,0 +1,96 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { boundsOf } from '../ranges.ts'
+
+/** Times that a budget is asked before what is left of it goes to other isolates. */
+const MAX_ROUNDS = 3
+/** Minutes after which a row of the table is deleted. */
+const KEPT_MINUTES = 60
+const MINUTE_MS = 60_000
+
+/** The minute, by the database's clock: one clock for all isolates. */
+const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
+
+/** The number of the range in which a type has its budget: one for all of its counters, so that the budget is one number. */
+export function budgetRangeOf(recordType: number, ranges: number): number {
+  return recordType % ranges
+}
+
+/**
+ * The budgets of new keys, one for each type and minute. They are in the database, so all isolates share them. An isolate
+ * remembers that a budget is used up until the minute is over. Plain data, shared by an isolate's requests.
+ */
+export class NewKeyBudgets {
+  readonly #dbs: readonly Executor[]
+  readonly #usedUpUntil = new Map<number, number>()
+
+  /** @param dbs one for each range; may repeat statements */
+  constructor(dbs: readonly Executor[]) {
+    this.#dbs = dbs
+  }
+
+  /**
+   * Takes from the budget of a type. An answer that is lost wastes what was taken; never is more taken than there is.
+   *
+   * @returns how many of the wanted keys may come into being
+   */
+  async take(recordType: number, wanted: number, perMinute: number): Promise<number> {
+    let asked = Math.min(wanted, perMinute)
+    if (asked === 0 || this.#isUsedUp(recordType)) return 0
+    const range = budgetRangeOf(recordType, this.#dbs.length)
+    const db = this.#dbs[range]!
+    const { first } = boundsOf(range, this.#dbs.length)
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      // The count is in the condition, so that the number of rows says whether it was taken, whatever the server counts as changed.
+      const added = await db.execute(
+        `UPDATE new_key_budgets SET taken = taken + ${asked}
+         WHERE range_start = ${first} AND minute = ${MINUTE} AND record_type = ${recordType} AND taken <= ${perMinute - asked}`,
+      )
+      if (added.rowsAffected > 0) return asked
+      const begun = await db.execute(
+        `INSERT IGNORE INTO new_key_budgets (range_start, minute, record_type, taken)
+         VALUES (${first}, ${MINUTE}, ${recordType}, ${asked})`,
+      )
+      if (begun.rowsAffected > 0) return asked
+      const { rows } = await db.execute(
+        `SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets
+         WHERE range_start = ${first} AND minute = ${MINUTE} AND record_type = ${recordType}`,
+      )
+      const [row] = rows
+      // Another minute has begun.
+      if (row === undefined) continue
+      const left = perMinute - Number(toBigInt(row.taken))
+      if (left <= 0) {
+        this.#usedUpUntil.set(recordType, Date.now() + MINUTE_MS - Number(toBigInt(row.elapsed)) * 1_000)
+        return 0
+      }
+      asked = Math.min(asked, left)
+    }
+    return 0
+  }
+
+  #isUsedUp(recordType: number): boolean {
+    const wait = (this.#usedUpUntil.get(recordType) ?? 0) - Date.now()
+    // A longer wait means that the clock was set back.
+    return wait > 0 && wait <= MINUTE_MS
+  }
+}
+
+/** The number of statements of `pruneBudgets`. */
+export function budgetPruningStatements(recordTypes: readonly number[], ranges: number): number {
+  return rangesOf(recordTypes, ranges).size
+}
+
+/** Deletes the budgets of past minutes, with one statement for each range that has any. */
+export async function pruneBudgets(db: Executor & { ranges: number }, recordTypes: readonly number[]): Promise<void> {
+  for (const range of rangesOf(recordTypes, db.ranges)) {
+    await db.execute(
+      `DELETE FROM new_key_budgets
+       WHERE range_start = ${boundsOf(range, db.ranges).first} AND minute < ${MINUTE} - ${KEPT_MINUTES}`,
+    )
+  }
+}
+
+function rangesOf(recordTypes: readonly number[], ranges: number): Set<number> {
+  return new Set(recordTypes.map((recordType) => budgetRangeOf(recordType, ranges)))
+}

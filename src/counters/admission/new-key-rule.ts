@@ -1,0 +1,24 @@
+import { matchesPattern } from './key-pattern.ts'
+
+/** The most patterns of a type, and characters of a pattern. */
+export const MAX_PATTERNS = 100
+export const MAX_PATTERN_LENGTH = 512
+
+/** Which keys public requests may bring into being. Counters that exist, and requests with a token, are not concerned. */
+export interface NewKeyRule {
+  /** `any`, those that match a pattern, or none: only `known` keys count. */
+  newKeys: 'any' | 'known' | readonly string[]
+  /** How many in a minute; `null`: any number. */
+  newKeysPerMinute: number | null
+}
+
+/** Whether a rule lets everything in, so that nothing has to be checked. */
+export function admitsEverything({ newKeys, newKeysPerMinute }: NewKeyRule): boolean {
+  return newKeys === 'any' && newKeysPerMinute === null
+}
+
+/** Whether a key may come into being, as long as there is a budget for it. */
+export function mayBeNew({ newKeys }: NewKeyRule, key: string): boolean {
+  if (typeof newKeys === 'string') return newKeys === 'any'
+  return newKeys.some((pattern) => matchesPattern(pattern, key))
+}

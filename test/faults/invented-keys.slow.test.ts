@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { toBigInt } from '../../src/database/numbers.ts'
+import { hitOf, incrementsOf, send } from './client.ts'
+import { freshDatabase } from './faulty-database.ts'
+import { Isolate } from './isolate.ts'
+
+/** Hits of invented keys. `INVENTED_HITS=1000000` sends the million that the promise is about. */
+const HITS = Number(process.env.INVENTED_HITS ?? 100_000)
+/** Connections to each isolate over which they come. */
+const CONNECTIONS = 64
+/** Pages that exist, and the milliseconds between two honest hits. */
+const PAGES = 200
+const HONEST_EVERY_MS = 5
+/** With the shipped budget, which other tests of this folder do not have. */
+const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'] } }
+/** New keys of a type in a minute, as shipped. */
+const BUDGET = 120
+/** Milliseconds for the whole test: about 2,000 hits per second, and ten times that in hand. */
+const TIMEOUT_MS = 60_000 + HITS * 5
+
+it(`${HITS} hits of invented keys leave what the budget allows, and honest hits are all counted`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const db = await freshDatabase()
+  const isolates = await Isolate.start(2, db.url, { COUNTERS })
+  const pages = Array.from({ length: PAGES }, (_, i) => ({ type: 'page_view' as const, key: `/page/${i}`, by: 1 }))
+  expect(await send(isolates[0]!.url, incrementsOf(pages))).toBe('counted')
+
+  let invented = 0
+  let over = false
+  const answers = new Map<string, number>()
+  const attack = async (port: number) => {
+    await inTurn(
+      port,
+      () => (invented < HITS ? `POST /hit?type=page_view&key=%2Finvented%2F${invented++} HTTP/1.1` : null),
+      (said) => answers.set(said, (answers.get(said) ?? 0) + 1),
+    )
+  }
+  let honest = 0
+  const visit = async () => {
+    while (!over) {
+      const page = pages[honest % PAGES]!
+      // Any answer but `counted` fails the test.
+      expect(await send(isolates[honest % 2]!.url, hitOf(page))).toBe('counted')
+      honest++
+      await new Promise((resolve) => setTimeout(resolve, HONEST_EVERY_MS))
+    }
+  }
+  const visiting = visit()
+  await Promise.all(isolates.flatMap(({ port }) => Array.from({ length: CONNECTIONS }, () => attack(port))))
+  over = true
+  await visiting
+  for (const isolate of isolates) await isolate.idle()
+
+  const counted = answers.get('counted') ?? 0
+  expect(answers).toEqual(new Map(Object.entries({ counted, 'ignored; reason=key': HITS - counted })))
+  const number = async (sql: string) => toBigInt(Object.values((await db.execute(sql)).rows[0]!)[0])
+  const minutes = await number('SELECT COUNT(*) FROM new_key_budgets')
+  expect(Number(await number('SELECT MAX(taken) FROM new_key_budgets'))).toBe(BUDGET)
+  expect(BigInt(counted)).toBeLessThanOrEqual(minutes * BigInt(BUDGET))
+  expect(counted).toBeGreaterThanOrEqual(BUDGET)
+  expect(await number('SELECT COUNT(*) FROM counter_names')).toBe(BigInt(PAGES + counted))
+
+  const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1, key: 'string' }, key)))
+  const list = ids.map(({ recordId }) => recordId).join()
+  const sum = (where: string) => number(`SELECT SUM(count) FROM slotted_counters WHERE record_id ${where} (${list})`)
+  expect(await sum('IN')).toBe(BigInt(PAGES + honest))
+  expect(await sum('NOT IN')).toBe(BigInt(counted))
+  expect(honest).toBeGreaterThan(100)
+  console.log({ counted, minutes, honest })
+})
+
+/**
+ * Sends requests without a body over one connection, each after the response to the one before.
+ *
+ * @param next the first line of the next request; `null` for no more
+ * @param heard called with the `X-Hit` of each response
+ */
+async function inTurn(port: number, next: () => string | null, heard: (said: string) => void): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  await once(socket, 'connect')
+  let text = ''
+  const sendNext = () => {
+    const line = next()
+    if (line === null) socket.end()
+    else socket.write(`${line}\r\nHost: counter.test\r\nContent-Length: 0\r\n\r\n`)
+  }
+  sendNext()
+  for await (const chunk of socket) {
+    text += String(chunk)
+    const end = text.indexOf('\r\n\r\n')
+    if (end < 0) continue
+    heard(/^x-hit: (.*)$/im.exec(text.slice(0, end))?.[1] ?? text.slice(0, end))
+    text = text.slice(end + 4)
+    sendNext()
+  }
+}

@@ -1,0 +1,144 @@
+import { env as configured } from 'cloudflare:workers'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { problemDocument } from '../../../src/openapi/problem-schema.ts'
+import type { RateLimit } from '../../../src/visits/rate-limit.ts'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { sessionCookie } from '../../harness/sign-in.ts'
+import { TestWorker, TOKEN } from '../../harness/worker.ts'
+
+/** The local simulation of the platform's rate limit: five per minute and network. */
+const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
+const COUNTERS = { page: { record_type: 1, public: true, allowed_origins: ['*'] }, secret: { record_type: 2 } }
+
+let db: TestDatabase
+let limited: TestWorker
+let networks = 0
+beforeAll(async () => {
+  db = await freshDatabase()
+  limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
+})
+// Its periods begin on the full minute. None must end during a test.
+beforeEach(async () => {
+  networks++
+  const left = 60_000 - (Date.now() % 60_000)
+  if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left))
+})
+
+/** Reads from an IPv6 network that no other test uses. */
+const read = (path: string, headers: Record<string, string> = {}, on = limited) =>
+  on.fetch(path, { headers: { 'CF-Connecting-IP': `2001:db8:77:${networks}::${++hosts}`, ...headers } })
+let hosts = 0
+const statuses = async (count: number, path: string, headers: Record<string, string> = {}, on = limited) => {
+  const found: number[] = []
+  for (let i = 0; i < count; i++) found.push((await read(path, headers, on)).status)
+  return found
+}
+const FIVE = Array(5).fill(200)
+
+describe('The rate limit of public reading', () => {
+  it.each([
+    '/v1/counters/page/a',
+    '/v1/counters/page/a?consistency=rolled',
+    '/v1/counters/page?key=a&key=b',
+    '/v1/counters/page/a/history',
+    '/v1/types/page/history',
+    '/v1/top/page',
+    '/badge/page/a.svg',
+    '/badge/page/a.json',
+  ])('holds for %s', async (path) => {
+    expect(await statuses(7, path)).toEqual([...FIVE, 429, 429])
+  })
+
+  it('answers with a problem that scripts of other sites can read, and with when to come back', async () => {
+    await statuses(5, '/v1/counters/page/a')
+    const response = await read('/v1/counters/page/a', { Origin: 'https://any.example' })
+    expect(response.status).toBe(429)
+    expect(response.headers.get('Retry-After')).toBe('60')
+    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    expect(problemDocument.parse(await response.json())).toMatchObject({ status: 429, code: 'too_many_requests' })
+  })
+
+  it('answers with a badge where an image is shown, which nothing caches', async () => {
+    await statuses(5, '/badge/page/a.svg')
+    const image = await read('/badge/page/a.svg')
+    expect([image.status, image.headers.get('Content-Type'), image.headers.get('Cache-Control')]).toEqual([
+      429,
+      'image/svg+xml; charset=utf-8',
+      'no-store',
+    ])
+    expect(image.headers.get('Retry-After')).toBe('60')
+    expect(await image.text()).toContain('too many requests')
+    const json = await read('/badge/page/a.json')
+    expect(await json.json()).toMatchObject({ isError: true, message: 'too many requests' })
+  })
+
+  it('comes before the database', async () => {
+    await statuses(5, '/v1/counters/page/a')
+    const sent = await db.recording(async () => {
+      for (const path of ['/v1/counters/page/a', '/badge/page/a.svg', '/v1/types/page/history', '/v1/top/page']) {
+        expect((await read(path)).status).toBe(429)
+      }
+    })
+    expect(sent).toEqual([])
+  })
+
+  it('is that of a network: another one reads on', async () => {
+    expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
+    networks++
+    expect(await statuses(5, '/v1/counters/page/a')).toEqual(FIVE)
+  })
+
+  it('does not hold for the token or a session, nor count their requests', async () => {
+    const Cookie = await sessionCookie(limited)
+    expect(await statuses(8, '/v1/counters/page/a', { Authorization: `Bearer ${TOKEN}` })).toEqual(Array(8).fill(200))
+    expect(await statuses(8, '/v1/counters/secret/a', { Cookie })).toEqual(Array(8).fill(200))
+    expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
+  })
+
+  it('holds for a wrong token, and for types that are not public', async () => {
+    expect(await statuses(7, '/v1/counters/page/a', { Authorization: 'Bearer wrong' })).toEqual([...FIVE, 429, 429])
+    networks++
+    expect(await statuses(7, '/v1/counters/secret/a')).toEqual([...Array(5).fill(401), 429, 429])
+  })
+
+  it('does not hold for this machine, which no visitor of a deployed Worker comes from', async () => {
+    for (const address of ['127.0.0.1', '::1']) {
+      expect(await statuses(8, '/v1/counters/page/a', { 'CF-Connecting-IP': address })).toEqual(Array(8).fill(200))
+    }
+  })
+
+  it('lets everything through while the platform’s rate limit fails', async () => {
+    const broken = { limit: () => Promise.reject(new Error('refused by the test')) }
+    const on = new TestWorker(db.url, { COUNTERS, READER_LIMIT: broken })
+    expect(await statuses(6, '/v1/counters/page/a', {}, on)).toEqual([...FIVE, 200])
+  })
+})
+
+describe('As shipped', () => {
+  /** With the bindings of wrangler.toml, which other tests switch off. */
+  const shipped = () => {
+    const { VISITOR_LIMIT, READER_LIMIT } = configured as Record<string, unknown>
+    return new TestWorker(db.url, { COUNTERS, VISITOR_LIMIT, READER_LIMIT })
+  }
+
+  it('both limits are on: a page of 50 badges shows them all, a loop does not go on', async () => {
+    const on = shipped()
+    expect(await statuses(50, '/badge/page/a.svg', {}, on)).toEqual(Array(50).fill(200))
+    // The local simulation counts exactly.
+    const loop = await Promise.all(Array.from({ length: 1_300 }, () => statuses(1, '/badge/page/a.svg', {}, on)))
+    expect(loop.filter(([status]) => status === 200)).toHaveLength(1_150)
+    const headers = { 'CF-Connecting-IP': `2001:db8:77:${networks}::1` }
+    const hits = await Promise.all(Array.from({ length: 700 }, () => on.hit('page', 'a', headers)))
+    const said = hits.map((response) => `${response.status} ${response.headers.get('X-Hit')}`)
+    expect(said.filter((one) => one === '204 counted')).toHaveLength(600)
+    expect(said.filter((one) => one === '204 ignored; reason=rate')).toHaveLength(100)
+  })
+
+  it('the status says which limits are bound', async () => {
+    const limitsOf = async (on: TestWorker) =>
+      ((await (await on.api('GET', '/v1/status')).json()) as { rateLimits: unknown }).rateLimits
+    expect(await limitsOf(shipped())).toEqual({ counting: true, reading: true })
+    expect(await limitsOf(new TestWorker(db.url, { COUNTERS }))).toEqual({ counting: false, reading: false })
+  })
+})
