@@ -38,6 +38,8 @@ export interface Isolate {
   /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
   breakers: readonly CircuitBreaker[]
   counting: CommitByRange
+  /** The names that are known to be stored, for each range. */
+  names: readonly StoredNames[]
   reads: Reads
   addresses: AddressCache
   visitors: Visitors
@@ -74,6 +76,7 @@ function makeIsolate(config: Config): Isolate {
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
   const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
   const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
+  const names = attemptsByRange.map(() => new StoredNames())
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   return {
@@ -82,17 +85,18 @@ function makeIsolate(config: Config): Isolate {
     breakers,
     counting: new CommitByRange(
       attemptsByRange.map(
-        (db) =>
+        (db, range) =>
           new GroupCommit({
             db,
             deadlineMs: STATEMENT_DEADLINE_MS,
             classicSlots,
             slots: new SlotPool(),
-            names: new StoredNames(),
+            names: names[range]!,
             queue: batches && batchQueue(batches),
           }),
       ),
     ),
+    names,
     reads: makeReads(attemptsByRange),
     addresses: new AddressCache(),
     visitors: new Visitors(config.apiToken),
