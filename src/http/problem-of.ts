@@ -2,11 +2,25 @@ import { ConfigurationError } from '../config/config.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
+import { type TransferRefusal, TransferRefused } from '../counters/transfer/transfer-refused.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
 /** Seconds after which a client should retry when the database does not answer. */
 const RETRY_AFTER = { 'Retry-After': '5' }
+
+/** What a client is told about a transfer that does not begin. */
+const REFUSALS: Record<TransferRefusal, [ProblemCode, string]> = {
+  no_such_counter: ['no_such_counter', 'There is no such counter.'],
+  no_such_target: ['no_such_counter', 'There is no counter to merge into.'],
+  counter_exists: ['counter_exists', 'There is a counter with the new key. Merge into it, or delete it first.'],
+  count_not_below: ['count_not_below', 'The count is not below this number.'],
+  idempotency_key_reused: [
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for another request. Send this one with a key of its own.',
+  ],
+}
 
 /** What a request was changing. It decides what is true for the client if the outcome is unknown. */
 export interface Change {
@@ -38,6 +52,10 @@ export function problemOf(error: unknown, change?: Change): Problem {
       detail: 'Other requests kept changing these counters, and nothing was changed. Send the request again.',
       headers: { 'Retry-After': '1' },
     })
+  }
+  if (error instanceof TransferRefused) {
+    const [code, what] = REFUSALS[error.reason]
+    return new Problem(code, { detail: `${what} Nothing was changed.` })
   }
   if (error instanceof ConfigurationError) {
     return new Problem('configuration_invalid', {
