@@ -1,5 +1,6 @@
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
+import { beforeTransaction } from '../adjust/attempts.ts'
 import type { CounterAddress } from '../counter-address.ts'
 import { changingTotals, type Ledger, Overtaken } from '../ledger/totals.ts'
 import { beginToLeave, LEAVE_STATEMENTS, leaveOn } from './leave-source.ts'
@@ -96,7 +97,7 @@ class Transfer {
   async #step(): Promise<TransferOutcome | 'more'> {
     const { kind, target, id, keyed } = this.#request
     if (!this.#maySend(1)) return 'unfinished'
-    const records = await readTransfers(this.#db, this.#source)
+    const records = await beforeTransaction(readTransfers(this.#db, this.#source))
     const ofSource = records.filter(({ role }) => role === 'source')
     const own = ofSource.find((record) => record.id === id)
     const isSame = (record: TransferRecord) =>
@@ -120,7 +121,7 @@ class Transfer {
   async #begin(): Promise<TransferOutcome | 'more'> {
     const { kind, target } = this.#request
     if (!this.#maySend(1 + LEAVE_STATEMENTS)) return 'unfinished'
-    const there = target === null ? null : await readTarget(this.#db, target)
+    const there = target === null ? null : await beforeTransaction(readTarget(this.#db, target))
     // After an attempt of unknown outcome, the target may exist because of it.
     if (there !== null && this.#unknown === null) {
       if (kind === 'rename' && there.exists) throw await this.#refusal('counter_exists')
