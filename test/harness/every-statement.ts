@@ -14,7 +14,7 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_adjustments': 'single shard',
   'DELETE FROM counter_history WHERE record_type': 'single shard',
   'DELETE FROM counter_names': 'single shard',
-  'DELETE FROM counter_periods WHERE (record_type, record_id, period, period_start) IN': 'list',
+  'DELETE FROM counter_periods': 'single shard',
   'DELETE FROM counter_totals': 'single shard',
   'DELETE FROM counter_transfers': 'single shard',
   'DELETE FROM slotted_counters WHERE record_type': 'single shard',

@@ -137,15 +137,14 @@ export async function removeHistory(
     )
   }
   await addToCalendar(transaction, amountsOf(counter, days, -1n), rangeLane)
-  const left = new Set(
-    days.flatMap(({ start }) => CALENDAR.map((period) => `${PERIODS[period]},${literal(startOf(period, start))}`)),
-  )
-  // Days are empty now; weeks and months may be.
+  const periods = CALENDAR.map((period) => {
+    const starts = new Set(days.map(({ start }) => literal(startOf(period, start))))
+    return `(period = ${PERIODS[period]} AND period_start IN (${[...starts].join(',')}))`
+  })
+  // Days are empty now; weeks and months may be. `count + 0` keeps the optimizer from using the ranking.
   await transaction.execute(
-    `DELETE FROM counter_periods WHERE (record_type, record_id, period, period_start) IN (${[...left]
-      .map((period) => `(${idOf(counter)},${period})`)
-      .sort()
-      .join(',')}) AND count = 0`,
+    `DELETE FROM counter_periods WHERE record_type = ${counter.recordType} AND record_id = ${counter.recordId}
+       AND (${periods.join(' OR ')}) AND count + 0 = 0`,
   )
 }
 
