@@ -1,15 +1,21 @@
 import pRetry, { AbortError } from 'p-retry'
 
 const RETRIES = 8
+/** The codes of conflicts (409) that may pass. */
+const CONFLICTS_THAT_PASS = new Set(['overtaken', 'rollup_running'])
 
 /** The Worker refused a request. Sending it again would not help. */
 export class RefusedError extends Error {
   /** The fields that are wrong, in the Worker's words. */
   readonly errors: readonly { field: string; message: string }[]
 
-  constructor(message: string, errors: readonly { field: string; message: string }[] = []) {
+  /** The code of the Worker's problem; empty if there is none. */
+  readonly code: string
+
+  constructor(message: string, errors: readonly { field: string; message: string }[] = [], code = '') {
     super(message)
     this.errors = errors
+    this.code = code
   }
 }
 
@@ -56,6 +62,19 @@ export class WorkerClient {
     return { text, repeated: headers.get('Idempotent-Replayed') === 'true' }
   }
 
+  /**
+   * Sends a request that goes on where it stopped when it is sent again, until the Worker has done all of it.
+   *
+   * @throws {RefusedError} if a retry would not help
+   */
+  async finish(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<void> {
+    const init =
+      body === undefined
+        ? { method }
+        : { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+    while ((await this.#send(path, init)).status === 202) this.#options.signal.throwIfAborted()
+  }
+
   async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
     const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
     return pRetry(
@@ -66,11 +85,11 @@ export class WorkerClient {
           signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
         })
         const text = await response.text()
-        if (response.ok) return { text, headers: response.headers }
-        const { detail, errors } = readProblem(text)
+        if (response.ok) return { text, headers: response.headers, status: response.status }
+        const { code, detail, errors } = readProblem(text)
         const problem = `the Worker answered ${response.status}: ${detail}`
-        const mayPass = response.status >= 500 || response.status === 429 || response.status === 409
-        throw mayPass ? new Error(problem) : new AbortError(new RefusedError(problem, errors))
+        const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)
+        throw mayPass ? new Error(problem) : new AbortError(new RefusedError(problem, errors, code))
       },
       {
         retries: RETRIES,
@@ -87,12 +106,16 @@ export class WorkerClient {
 }
 
 /** Reads a problem document. Of any other response, the beginning of its text is the detail. */
-function readProblem(text: string): { detail: string; errors: { field: string; message: string }[] } {
+function readProblem(text: string): { code: string; detail: string; errors: { field: string; message: string }[] } {
   try {
-    const { detail, errors } = JSON.parse(text) as { detail: unknown; errors?: { field: string; message: string }[] }
-    return { detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
+    const { code, detail, errors } = JSON.parse(text) as {
+      code?: unknown
+      detail: unknown
+      errors?: { field: string; message: string }[]
+    }
+    return { code: String(code ?? ''), detail: String(detail), errors: Array.isArray(errors) ? errors : [] }
   } catch {
-    return { detail: text.slice(0, 200), errors: [] }
+    return { code: '', detail: text.slice(0, 200), errors: [] }
   }
 }
 

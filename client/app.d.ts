@@ -180,7 +180,7 @@ type Routes = {
           output: {
             type: string
             key: string
-            count: number
+            finished: boolean
           }
           outputFormat: 'json'
           status: 200
@@ -192,7 +192,30 @@ type Routes = {
             header?: {
               'Idempotency-Key'?: string
             }
-            query?: {}
+            query?: {
+              below?: string
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            key: string
+            finished: boolean
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            query?: {
+              below?: string
+            }
           }
         }
       | {
@@ -210,6 +233,7 @@ type Routes = {
             requestId: string
             code:
               | 'configuration_invalid'
+              | 'count_not_below'
               | 'count_out_of_range'
               | 'cross_site_request'
               | 'database_not_ready'
@@ -220,6 +244,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
+              | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_many_attempts'
@@ -236,7 +261,9 @@ type Routes = {
             header?: {
               'Idempotency-Key'?: string
             }
-            query?: {}
+            query?: {
+              below?: string
+            }
           }
         }
     $get:
@@ -552,6 +579,203 @@ type Routes = {
               to?: string
               tz?: string
             }
+          }
+        }
+  }
+  '/v1/counters/:type/:key/merge': {
+    $post:
+      | {
+          output: {
+            type: string
+            key: string
+            finished: boolean
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              into: string | number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            key: string
+            finished: boolean
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              into: string | number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'idempotency_key_reused'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'no_such_counter'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'too_many_attempts'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              into: string | number
+            }
+            query?: {}
+          }
+        }
+  }
+  '/v1/counters/:type/:key/rename': {
+    $post:
+      | {
+          output: {
+            type: string
+            key: string
+            finished: boolean
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              to: string | number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            key: string
+            finished: boolean
+          }
+          outputFormat: 'json'
+          status: 202
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              to: string | number
+            }
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'body_too_large'
+              | 'configuration_invalid'
+              | 'count_out_of_range'
+              | 'counter_exists'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'idempotency_key_reused'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_body'
+              | 'malformed_key'
+              | 'malformed_query'
+              | 'no_such_counter'
+              | 'outcome_unknown'
+              | 'overtaken'
+              | 'too_many_attempts'
+              | 'unauthorized'
+              | 'unknown_type'
+              | 'unsupported_media_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
+          input: {
+            param: {
+              key: string
+              type: string
+            }
+            header?: {
+              'Idempotency-Key'?: string
+            }
+            json: {
+              to: string | number
+            }
+            query?: {}
           }
         }
   }

@@ -46,6 +46,8 @@ export interface Isolate {
   /** Which keys of public requests count. */
   admission: Admission
   counting: CommitByRange
+  /** The names that are known to be stored, for each range. */
+  names: readonly StoredNames[]
   reads: Reads
   addresses: AddressCache
   visitors: Visitors
@@ -85,6 +87,7 @@ function makeIsolate(config: Config): Isolate {
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
   const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
   const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
+  const names = attemptsByRange.map(() => new StoredNames())
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(attempts)
@@ -95,17 +98,18 @@ function makeIsolate(config: Config): Isolate {
     admission: makeAdmission(config, attemptsByRange),
     counting: new CommitByRange(
       attemptsByRange.map(
-        (db) =>
+        (db, range) =>
           new GroupCommit({
             db,
             deadlineMs: STATEMENT_DEADLINE_MS,
             classicSlots,
             slots: new SlotPool(),
-            names: new StoredNames(),
+            names: names[range]!,
             queue: batches && batchQueue(batches),
           }),
       ),
     ),
+    names,
     reads: makeReads(attemptsByRange),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),

@@ -9,6 +9,8 @@ import { rowsByRange } from './ranges.ts'
 const MAX_GENERATION = 10_000
 /** Postponed names that one statement stores in addition to new ones. */
 const MAX_POSTPONED_AT_ONCE = 500
+/** Milliseconds for which a name is believed to be in the database. It may have been deleted with its counter since. */
+const BELIEVED_MS = 600_000
 /** Milliseconds before names are stored again after a failure. Counting waits for each attempt. */
 const RETRY_MS = 2_000
 
@@ -17,19 +19,29 @@ const RETRY_MS = 2_000
  * per hit. Plain data, bounded, shared by an isolate's requests. A name that drops out of the map is stored again.
  */
 export class StoredNames {
-  readonly #names = new BoundedMap<true>(MAX_GENERATION)
+  /** When each name was stored, in milliseconds of `Date.now()`. */
+  readonly #names = new BoundedMap<number>(MAX_GENERATION)
   /** Counters whose names could not be stored yet. */
   readonly #postponed = new Map<string, CounterAddress>()
   #retryAt = 0
 
-  has(counter: CounterAddress): boolean {
-    return this.#names.has(counterId(counter))
+  /** @param now milliseconds of `Date.now()` */
+  has(counter: CounterAddress, now: number): boolean {
+    const age = now - (this.#names.get(counterId(counter)) ?? Number.NEGATIVE_INFINITY)
+    // A negative age means that the clock was set back.
+    return age >= 0 && age < BELIEVED_MS
   }
 
-  add(counter: CounterAddress): void {
+  /** @param now milliseconds of `Date.now()` */
+  add(counter: CounterAddress, now: number): void {
     const id = counterId(counter)
-    this.#names.set(id, true)
+    this.#names.set(id, now)
     this.#postponed.delete(id)
+  }
+
+  /** Forgets a name that was deleted with its counter. */
+  forget(counter: CounterAddress): void {
+    this.#names.set(counterId(counter), Number.NEGATIVE_INFINITY)
   }
 
   /**
@@ -56,7 +68,7 @@ export class StoredNames {
    */
   toStore(counters: Iterable<CounterAddress>, now: number): CounterAddress[] {
     const unknown: CounterAddress[] = []
-    for (const counter of counters) if (counter.name !== null && !this.has(counter)) unknown.push(counter)
+    for (const counter of counters) if (counter.name !== null && !this.has(counter, now)) unknown.push(counter)
     const wait = this.#retryAt - now
     // A longer wait than `RETRY_MS` means that the clock was set back. Then do not wait.
     if (wait > 0 && wait <= RETRY_MS) {

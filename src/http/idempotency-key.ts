@@ -7,8 +7,13 @@ import { invalidRequest } from './problem.ts'
 /** What a client can do if the outcome is unknown. */
 export const SEND_AGAIN = 'Send it again with the same Idempotency-Key to count it exactly once.'
 
-// Counting, setting and importing have separate namespaces: the same key may be used once for each.
-const BEGINNINGS = { count: 'idempotency-key', set: 'set idempotency-key', import: 'import idempotency-key' } as const
+// Counting, setting, importing and transfers have separate namespaces: the same key may be used once for each.
+const BEGINNINGS = {
+  count: 'idempotency-key',
+  set: 'set idempotency-key',
+  import: 'import idempotency-key',
+  transfer: 'transfer idempotency-key',
+} as const
 
 /**
  * The hash of the request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header). It becomes the slot

@@ -3,11 +3,21 @@ import { KeyReused } from '../counters/adjust/adjustment-keys.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
+import { type TransferRefusal, TransferRefused } from '../counters/transfer/transfer-refused.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
 /** Seconds after which a client should retry when the database does not answer. */
 const RETRY_AFTER = { 'Retry-After': '5' }
+
+/** What a client is told about a transfer that does not begin. */
+const REFUSALS: Record<Exclude<TransferRefusal, 'idempotency_key_reused'>, [ProblemCode, string]> = {
+  no_such_counter: ['no_such_counter', 'There is no such counter.'],
+  no_such_target: ['no_such_counter', 'There is no counter to merge into.'],
+  counter_exists: ['counter_exists', 'There is a counter with the new key. Merge into it, or delete it first.'],
+  count_not_below: ['count_not_below', 'The count is not below this number.'],
+}
 
 /** What a request was changing. It decides what is true for the client if the outcome is unknown. */
 export interface Change {
@@ -40,11 +50,11 @@ export function problemOf(error: unknown, change?: Change): Problem {
       headers: { 'Retry-After': '1' },
     })
   }
-  if (error instanceof KeyReused) {
-    return new Problem('idempotency_key_reused', {
-      detail:
-        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
-    })
+  if (error instanceof KeyReused) return keyReused()
+  if (error instanceof TransferRefused) {
+    if (error.reason === 'idempotency_key_reused') return keyReused()
+    const [code, what] = REFUSALS[error.reason]
+    return new Problem(code, { detail: `${what} Nothing was changed.` })
   }
   if (error instanceof ConfigurationError) {
     return new Problem('configuration_invalid', {
@@ -54,6 +64,13 @@ export function problemOf(error: unknown, change?: Change): Problem {
     })
   }
   return new Problem('internal_error', { detail: 'This was logged under the request id.', cause: error })
+}
+
+function keyReused(): Problem {
+  return new Problem('idempotency_key_reused', {
+    detail:
+      'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
+  })
 }
 
 function unknownOutcome(cause: DatabaseFailure, { may, advice }: Change): Problem {

@@ -1,7 +1,7 @@
 /** The chapters of the API, in the order of the documentation. */
 export const TAGS = {
   Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
-  Changing: 'Set counters, and import counts from elsewhere.',
+  Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
   Reading: 'Read exact counts: `count = total + pending`, at every instant.',
   Badges: 'Counts as images, for README pages. Public types only.',
   Operating: 'Monitor and maintain a running Worker.',

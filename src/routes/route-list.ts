@@ -12,9 +12,10 @@ import { imports } from './import.ts'
 import { increment, increments } from './increment.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
-import { reset, set } from './set.ts'
+import { set } from './set.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
+import { deletion, merging, renaming } from './transfer.ts'
 import { verify } from './verify.ts'
 
 /** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
@@ -26,7 +27,9 @@ export const PROGRAM_ROUTES = [
   counter,
   counters,
   set,
-  reset,
+  deletion,
+  renaming,
+  merging,
   imports,
   counterHistory,
   typeHistory,

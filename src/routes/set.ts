@@ -1,9 +1,5 @@
-import type { Context } from 'hono'
 import * as z from 'zod'
-import type { CounterType } from '../config/counter-types.ts'
 import { setCounter } from '../counters/adjust/set-counter.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
-import type { AppEnv } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { idempotencyKey } from '../http/idempotency-key.ts'
@@ -15,14 +11,6 @@ import { SETTING_KEY } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
-
-const answers = {
-  200: {
-    description: 'Set, by this request or by an earlier one with the same idempotency key.',
-    headers: ['Idempotent-Replayed'],
-    schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
-  },
-} as const
 
 const setCount = {
   id: 'set',
@@ -43,7 +31,13 @@ const setCount = {
       { error: 'must be an object such as {"count":0}' },
     ),
   },
-  answers,
+  answers: {
+    200: {
+      description: 'Set, by this request or by an earlier one with the same idempotency key.',
+      headers: ['Idempotent-Replayed'],
+      schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
+    },
+  },
   problems: [
     'malformed_body',
     'malformed_key',
@@ -85,43 +79,10 @@ const setCount = {
   },
 } as const satisfies Operation
 
-const resetCount = {
-  id: 'reset',
-  tag: 'Changing',
-  method: 'delete',
-  path: '/v1/counters/{type}/{key}',
-  summary: 'Reset a counter',
-  description: 'Sets the counter to zero. Its history is kept.',
-  access: 'manage',
-  params: COUNTER_PARAMS,
-  query: {},
-  headers: SETTING_KEY,
-  answers,
-  problems: ['malformed_key', 'malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...ADJUSTING],
-  examples: {
-    reset: {
-      summary: 'Reset to zero',
-      params: { type: 'page_view', key: '/about' },
-      answer: { type: 'page_view', key: '/about', count: 0 },
-    },
-  },
-} as const satisfies Operation
-
 /** Sets a counter. */
-export const set = endpoint(setCount, async (c, parts) =>
-  setTo(c, parts, async () => (await readJson(c, setCount.body.schema)).count),
-)
-
-/** Sets a counter to zero. */
-export const reset = endpoint(resetCount, async (c, parts) => setTo(c, parts, async () => 0))
-
-async function setTo(
-  c: Context<AppEnv>,
-  { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
-  readCount: () => Promise<number>,
-) {
+export const set = endpoint(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
-  const count = await readCount()
+  const { count } = await readJson(c, setCount.body.schema)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const changing = setCounter({ db: databaseOf(c), totals: isolateOf(c.env).reads.totals }, counter, setting)
   // A client that hangs up must not leave a transaction open that holds locks.
@@ -139,4 +100,4 @@ async function setTo(
     // The response repeats what was done the first time. A reading tells the present count.
     ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
   })
-}
+})

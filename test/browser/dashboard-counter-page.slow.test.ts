@@ -89,6 +89,44 @@ describe('the page of a counter', () => {
     await shows('#count', /^0$/)
   })
 
+  it('renames, merges and deletes after a confirmation, with the keyboard too', async () => {
+    await counter.add('download', 'old.zip', 41)
+    await counter.add('download', 'all.zip', 1)
+    await open('download', 'old.zip')
+    const dialog = page.getByRole('dialog')
+
+    await page.getByLabel('Another key').fill('all.zip')
+    await page.getByRole('button', { name: 'Rename …' }).click()
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await shows('#move-message', /^There is a counter with the new key/)
+    violations.messages = violations.messages.filter((line) => !line.includes('409'))
+
+    await page.getByLabel('Another key').fill('new.zip')
+    await page.getByRole('button', { name: 'Rename …' }).click()
+    expect(await dialog.innerText()).toMatch(/Rename this counter\?[\s\S]*old\.zip\s*→\s*new\.zip[\s\S]*download/)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await counter.has({ 'download old.zip': 41, 'download all.zip': 1 })
+    await page.getByRole('button', { name: 'Rename …' }).click()
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.waitForURL(/key=new\.zip/)
+    await shows('#count', /^41$/)
+
+    await page.getByLabel('Another key').fill('all.zip')
+    await page.getByRole('button', { name: 'Merge …' }).click()
+    await dialog.getByRole('button', { name: 'Merge' }).click()
+    await page.waitForURL(/key=all\.zip/)
+    await shows('#count', /^42$/)
+
+    await page.getByRole('button', { name: 'Delete …' }).focus()
+    await page.keyboard.press('Enter')
+    await dialog.waitFor()
+    // The first button changes nothing.
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('main[data-page=overview]')
+    await expect.poll(async () => Object.values(await counter.counts()).filter((count) => count !== 0)).toEqual([])
+  })
+
   it('refuses an invalid number, before or after it is sent', async () => {
     await counter.add('download', 'app.zip', 41)
     await open('download', 'app.zip')

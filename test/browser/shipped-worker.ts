@@ -22,6 +22,7 @@ const TABLES = [
   'counter_periods',
   'type_history',
   'counter_adjustments',
+  'counter_transfers',
   'rollup_state',
 ]
 

@@ -12,6 +12,21 @@ import { TestWorker } from './worker.ts'
  * List new statements here, and add requests below that send them.
  */
 export const STATEMENTS: Record<string, string> = {
+  'DELETE FROM counter_adjustments': 'single shard',
+  'DELETE FROM counter_history WHERE record_type': 'single shard',
+  'DELETE FROM counter_names': 'single shard',
+  'DELETE FROM counter_periods': 'single shard',
+  'DELETE FROM counter_totals': 'single shard',
+  'DELETE FROM counter_transfers': 'single shard',
+  'DELETE FROM slotted_counters WHERE record_type': 'single shard',
+  'INSERT INTO counter_transfers': 'list',
+  'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history': 'single shard',
+  'SELECT 1 FROM counter_transfers': 'single shard',
+  "SELECT 'target' AS part": 'single shard',
+  "SELECT 'total' AS part, version, count FROM counter_totals": 'single shard',
+  "SELECT 'total' AS part, version AS id": 'single shard',
+  'SELECT transfer_id, role, kind': 'single shard',
+  'UPDATE counter_transfers': 'single shard',
   'DELETE FROM counter_history WHERE record_id IN': 'list',
   'DELETE FROM new_key_budgets': 'single shard',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
@@ -159,7 +174,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     for (const query of ['', '?after=1000', '?prefix=77']) await worker.api('GET', `/v1/search/number${query}`)
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
     const key = { 'Idempotency-Key': 'twice' }
-    for (let i = 0; i < 2; i++) await worker.api('DELETE', '/v1/counters/page_view/never-counted', undefined, key)
+    for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)
+    await sendTransfers(worker)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
     await worker.api('GET', '/v1/export/page_view?limit=20')
@@ -169,6 +185,30 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
     }
   })
+}
+
+/** Deletes, renames and merges counters that have everything. */
+async function sendTransfers(worker: TestWorker): Promise<void> {
+  const fill = async (key: string, days: string[]) => {
+    await worker.api('POST', `/v1/counters/page_view/${key}`, { by: 2 })
+    await worker.api('PUT', `/v1/counters/page_view/${key}`, { count: 9 })
+    await worker.api('POST', '/v1/rollup')
+    await worker.api('POST', `/v1/counters/page_view/${key}`, { by: 3 })
+    const counters = days.map((day) => ({ type: 'page_view', key, count: 2, day }))
+    await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': `fill ${key}` })
+  }
+  const finish = async (method: string, path: string, body?: unknown, headers = {}) => {
+    let status: number
+    do status = (await worker.api(method, `/v1/counters/page_view/${path}`, body, headers)).status
+    while (status === 202)
+    expect(status).toBe(200)
+  }
+  const dates = Array.from({ length: 60 }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10))
+  for (const key of ['deleted', 'renamed', 'merged']) await fill(key, dates)
+  await finish('DELETE', 'deleted')
+  await finish('POST', 'renamed/rename', { to: 'moved' }, { 'Idempotency-Key': 'rename' })
+  await finish('POST', 'merged/merge', { into: 'moved' })
+  await finish('DELETE', 'moved?below=1000')
 }
 
 /**

@@ -24,10 +24,7 @@ export function startChangeForms(type: string, key: string, changed: () => void)
       if (!(await confirmed(counters[0]!.count, count))) return
       const address = path(['counters', type, key])
       // The digits are sent unchanged: a JavaScript number would round them.
-      const answer =
-        count === null
-          ? await ask<{ count: Count }>('DELETE', address)
-          : await ask<{ count: Count }>('PUT', address, `{"count":${count}}`)
+      const answer = await ask<{ count: Count }>('PUT', address, `{"count":${count ?? 0n}}`)
       message.textContent = count === null ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } catch (error) {
       message.textContent = messageOf(error)

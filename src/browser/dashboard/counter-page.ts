@@ -4,6 +4,7 @@ import { adjustmentRow, Chart } from './chart.ts'
 import { byId, onChoice } from './elements.ts'
 import { showCount, sum } from './format-counts.ts'
 import { showMoment } from './format-time.ts'
+import { startMoveForms } from './move-counter.ts'
 import { poll } from './polling.ts'
 import { fromDayInput, historyParameters, type Range, rangeOf, toDayInput } from './ranges.ts'
 import { startRollUpBar } from './roll-up-bar.ts'
@@ -75,6 +76,7 @@ export function startCounterPage(type: string, key: string): void {
     history.now()
   }
   startChangeForms(type, key, refresh)
+  startMoveForms(type, key)
   startBadge()
   startRollUpBar(refresh)
 }

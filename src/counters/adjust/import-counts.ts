@@ -14,7 +14,6 @@ import {
   type Ledger,
   lockTotals,
   outOfRange,
-  type TotalChange,
 } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
 import { boundsOf, byRange } from '../ranges.ts'
@@ -102,11 +101,9 @@ function attemptToImport(
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
       const missing = await beforeTransaction(missingOf(transaction, imports, options.id))
       if (missing.length === 0) throw new AlreadyApplied()
-      const changes = missing.map(
-        ({ counter, amount, version }): TotalChange => ({ ...addressOf(counter), amount, version }),
-      )
+      const read = missing.map(({ counter, amount, version }) => ({ ...addressOf(counter), amount, version }))
       // Outside the transaction, so that the rows stay if this attempt is overtaken.
-      await beforeTransaction(createTotals(db, changes))
+      const changes = await beforeTransaction(createTotals(db, read))
       // The order in which roll-ups lock, too: totals, days, types.
       await lockTotals(transaction, changes)
       await addToTotals(transaction, changes, null)

@@ -19,9 +19,9 @@ import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
- * The most statements of one attempt: read, missing total, BEGIN, lock, total, adjustment, COMMIT, and ROLLBACK if that fails.
+ * The most statements of one attempt: BEGIN, read, lock, total, adjustment, COMMIT, and ROLLBACK if that fails.
  */
-const ATTEMPT_STATEMENTS = 8
+const ATTEMPT_STATEMENTS = 7
 
 /** What to set a counter to. */
 export interface Setting {
@@ -61,15 +61,18 @@ async function attemptToSet(
       if (snapshot.applied) throw new AlreadyApplied()
       const total = count - snapshot.pending
       if (!fitsTotal(total)) throw outOfRange()
-      // Outside the transaction, so that the row stays if this attempt is overtaken.
-      await beforeTransaction(createTotals(db, [{ ...counter, version: snapshot.version }]))
+      if (snapshot.version === null) {
+        // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
+        await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
+        throw new Overtaken()
+      }
       await lockTotals(transaction, [counter])
       // Every change of a total changes its version, so this matches no row if anything was rolled up since the snapshot.
       // Anything counted since then is in the slots, in addition to what the snapshot found there.
       const { rowsAffected } = await transaction.execute(
         `UPDATE counter_totals SET count = ?, version = version + 1
          WHERE record_type = ? AND record_id = ? AND version = ?`,
-        [total, counter.recordType, counter.recordId, snapshot.version ?? 0n],
+        [total, counter.recordType, counter.recordId, snapshot.version],
       )
       if (rowsAffected !== 1) throw new Overtaken()
       await recordAdjustments(transaction, 'set', [{ ...counter, count: total - snapshot.total }], { id, at })

@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
+import { random63 } from '../random-id.ts'
 
 /** A database, and the cache of its totals, which must be told when they change; `null` if there is no cache. */
 export interface Ledger {
@@ -24,8 +25,8 @@ interface Address {
 
 /** An amount to add to a total, provided that it still has the version that was read. */
 export interface TotalChange extends Address {
-  /** The version that was read; `null` if there was no row. */
-  version: bigint | null
+  /** The version that was read, or that `createTotals` chose. */
+  version: bigint
   amount: bigint
 }
 
@@ -55,19 +56,27 @@ export function outOfRange(): DatabaseFailure {
  * Creates missing totals with a count of 0, which changes no sum. Call it before the transaction that changes them: once every
  * row exists, the number of affected rows tells whether every version was the one that was read.
  *
+ * The version of a new total is random, so that no version of a total that was deleted comes again.
+ *
  * @param totals in primary key order; those with a version exist already
+ * @returns the same, all with a version. If someone else created a total in the meantime, its version is another one, and the
+ *   change is overtaken.
  */
-export async function createTotals(
+export async function createTotals<Total extends Address & { version: bigint | null }>(
   db: Executor,
-  totals: readonly (Address & { version: bigint | null })[],
-): Promise<void> {
-  const missing = totals.filter(({ version }) => version === null)
-  if (missing.length === 0) return
-  await db.execute(
-    `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-     VALUES ${missing.map(() => '(?, ?, 0, 0, NULL)').join(', ')}`,
-    missing.flatMap(({ recordType, recordId }) => [recordType, recordId]),
-  )
+  totals: readonly Total[],
+): Promise<(Total & { version: bigint })[]> {
+  // 62 bits, so that it stays below 2^63 however often it is incremented: see `random63`.
+  const created = totals.map((total) => ({ ...total, version: total.version ?? BigInt.asUintN(62, random63()) }))
+  const missing = created.filter((_, index) => totals[index]!.version === null)
+  if (missing.length > 0) {
+    await db.execute(
+      `INSERT IGNORE INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+       VALUES ${missing.map(() => '(?, ?, 0, ?, NULL)').join(', ')}`,
+      missing.flatMap(({ recordType, recordId, version }) => [recordType, recordId, version]),
+    )
+  }
+  return created
 }
 
 /**
@@ -107,7 +116,7 @@ export async function addToTotals(
   // Integers and times, written into the statement: see applyBatch.
   const at = rolledUpAt === null ? 'NULL' : `'${rolledUpAt.toISOString().slice(0, 23).replace('T', ' ')}'`
   const values = changes.map(({ recordType, recordId, amount, version }) => {
-    return `(${recordType},${recordId},${amount},${(version ?? 0n) + 1n},${at})`
+    return `(${recordType},${recordId},${amount},${version + 1n},${at})`
   })
   const { rowsAffected } = await transaction.execute(
     `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${values.join(',')}

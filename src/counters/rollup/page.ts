@@ -135,8 +135,7 @@ export async function moveRollUpPage(
   counters: readonly CounterSnapshot[],
   { at, rangeLane }: { at: Date; rangeLane: bigint },
 ): Promise<boolean> {
-  await createTotals(db, counters)
-  const moves = counters.map((counter) => ({
+  const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
     recordId: counter.recordId,
     version: counter.version,
@@ -152,11 +151,16 @@ export async function moveRollUpPage(
       // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
       // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
       // batch id of a slot stays as it is.
-      await transaction.execute(
+      const { rowsAffected } = await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
          VALUES ${subtractions}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
       )
+      // A counter without a total has no version to guard it: it may have been rolled up and deleted since, with its slots. An
+      // upsert counts 2 for each row that was there.
+      const guarded = counters.every(({ version }) => version !== null)
+      const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
+      if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
     })
     return true
   } catch (error) {
@@ -166,7 +170,9 @@ export async function moveRollUpPage(
 }
 
 /** The rows of an INSERT that subtracts the counts that were read. */
-function subtractionsOf(counters: readonly CounterSnapshot[]): string {
+export function subtractionsOf(
+  counters: readonly Pick<CounterSnapshot, 'recordType' | 'recordId' | 'slots'>[],
+): string {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned in the meantime: they may be
   // pruned again as soon as they are empty.
   const rows = counters.flatMap(({ recordType, recordId, slots }) => {

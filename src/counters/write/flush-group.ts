@@ -109,12 +109,13 @@ async function nameCounters(
   group: CommitGroup,
   beat: (until: number) => void,
 ): Promise<void> {
-  const unnamed = names.toStore(group.counters(), Date.now())
+  const now = Date.now()
+  const unnamed = names.toStore(group.counters(), now)
   if (unnamed.length === 0) return
   try {
     beat(Date.now() + deadlineMs)
     await storeNames(db, unnamed, 1)
-    for (const counter of unnamed) names.add(counter)
+    for (const counter of unnamed) names.add(counter, now)
   } catch (error) {
     names.retryLater(unnamed, Date.now())
     log('warn', 'names_not_stored', { names: unnamed.length, error: String(error) })

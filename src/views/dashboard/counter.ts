@@ -53,7 +53,7 @@ ${type.public ? badge(type.name, key, origin) : html`<p>Only public types have b
 </section>
 ${viewer.mayChange ? CHANGE : ''}
 </div>
-${viewer.mayChange ? confirmation(type.name, key) : ''}
+${viewer.mayChange ? confirmations(type.name, key) : ''}
 </main>`,
   )
 }
@@ -67,9 +67,17 @@ const CHANGE = html`<section class="card" aria-labelledby="change-title">
 </form>
 <p><button id="reset" class="danger">Reset to zero …</button></p>
 <p class="message" id="change-message" role="status"></p>
+<form id="move" class="row">
+<label for="other-key">Another key</label>
+<input id="other-key" name="key" required maxlength="512" autocomplete="off">
+<button value="rename">Rename …</button>
+<button value="merge">Merge …</button>
+</form>
+<p><button id="delete" class="danger">Delete …</button></p>
+<p class="message" id="move-message" role="status"></p>
 </section>`
 
-function confirmation(type: string, key: string): Html {
+function confirmations(type: string, key: string): Html {
   return html`<dialog id="confirm" aria-labelledby="confirm-title">
 <form method="dialog">
 <h2 id="confirm-title">Change this counter?</h2>
@@ -78,6 +86,15 @@ function confirmation(type: string, key: string): Html {
 <p class="change"><span id="old-value"></span> <span aria-label="becomes">→</span> <b id="new-value"></b></p>
 <p class="hint">Counts that arrive before you confirm are overwritten too. The history keeps all counts and shows this change as an adjustment.</p>
 <div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Set</button></div>
+</form>
+</dialog>
+<dialog id="confirm-move" aria-labelledby="confirm-move-title">
+<form method="dialog">
+<h2 id="confirm-move-title">Delete this counter?</h2>
+<p class="key"><bdi>${key}</bdi> <span id="confirm-move-arrow"><span aria-label="becomes">→</span> <bdi id="confirm-move-other"></bdi></span></p>
+<p>${type}</p>
+<p class="hint">This takes the count and the history. It cannot be undone.</p>
+<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-move-button">Delete</button></div>
 </form>
 </dialog>`
 }

@@ -23,17 +23,28 @@ class Recorder implements Executor {
 describe('The names that are known to be stored', () => {
   it('are those that were added', () => {
     const stored = new StoredNames()
-    stored.add(counter(1))
-    expect(stored.has(counter(1))).toBe(true)
-    expect(stored.has(counter(2))).toBe(false)
-    expect(stored.has(counter(1, 2))).toBe(false)
+    stored.add(counter(1), 0)
+    expect(stored.has(counter(1), 0)).toBe(true)
+    expect(stored.has(counter(2), 0)).toBe(false)
+    expect(stored.has(counter(1, 2), 0)).toBe(false)
+  })
+
+  it('are believed for ten minutes, because a name may be deleted, and not at all once this isolate has deleted it', () => {
+    const stored = new StoredNames()
+    const now = 1_000_000_000
+    for (const id of [1, 2]) stored.add(counter(id), now)
+    expect([stored.has(counter(1), now + 599_999), stored.has(counter(1), now + 600_000)]).toEqual([true, false])
+    // The clock was set back.
+    expect(stored.has(counter(1), now - 1)).toBe(false)
+    stored.forget(counter(2))
+    expect(stored.toStore([counter(1), counter(2)], now).map(counterId)).toEqual(['1/2'])
   })
 
   it('are at most the 20,000 newest', () => {
     const stored = new StoredNames()
-    for (let id = 0; id < 1_000_000; id++) stored.add(counter(id))
+    for (let id = 0; id < 1_000_000; id++) stored.add(counter(id), 0)
     const remembered: number[] = []
-    for (let id = 0; id < 1_000_000; id++) if (stored.has(counter(id))) remembered.push(id)
+    for (let id = 0; id < 1_000_000; id++) if (stored.has(counter(id), 0)) remembered.push(id)
     expect(remembered).toEqual(Array.from({ length: 20_000 }, (_, i) => 980_000 + i))
   })
 })
@@ -83,7 +94,7 @@ describe('Storing names', () => {
   it('needs no statement for known names and for counters without a name', async () => {
     const db = new Recorder()
     const stored = new StoredNames()
-    for (const known of [counter(1), counter(2)]) stored.add(known)
+    for (const known of [counter(1), counter(2)]) stored.add(known, 0)
     await storeNames(db, stored.toStore([counter(2), counter(1), { ...counter(3), name: null }], 0), 1)
     await storeNames(db, stored.toStore([], 0), 1)
     expect(db.sent).toEqual([])
@@ -96,7 +107,7 @@ describe('Storing names', () => {
     const later = 10_000
     stored.retryLater([counter(1), counter(2)], 0)
     expect(stored.toStore([counter(2), counter(3)], later).map(counterId)).toEqual(['1/1', '1/2', '1/3'])
-    for (const known of [counter(1), counter(2)]) stored.add(known)
+    for (const known of [counter(1), counter(2)]) stored.add(known, 0)
     expect(stored.toStore([counter(3)], later).map(counterId)).toEqual(['1/3'])
     stored.retryLater(
       Array.from({ length: 100_000 }, (_, i) => counter(10 + i)),
@@ -107,7 +118,7 @@ describe('Storing names', () => {
       // A part of them with each statement.
       expect(missing.length).toBeLessThanOrEqual(500)
       owed += missing.length
-      for (const known of missing) stored.add(known)
+      for (const known of missing) stored.add(known, 0)
     }
     expect(owed).toBe(10_000)
   })

@@ -24,8 +24,8 @@ const set = (key: string, count: unknown, headers = {}) =>
 const changed = () =>
   db.number('SELECT (SELECT COUNT(*) FROM counter_adjustments) + (SELECT COUNT(*) FROM counter_totals)')
 
-describe('PUT and DELETE /v1/counters/:type/:key', () => {
-  it('set and reset a counter, and return the new count', async () => {
+describe('PUT /v1/counters/:type/:key', () => {
+  it('sets a counter, and returns the new count', async () => {
     await add('%2Fa%2Fb', 3)
     const put = await set('%2Fa%2Fb', 100)
     expect([put.status, await put.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 100 }])
@@ -33,8 +33,7 @@ describe('PUT and DELETE /v1/counters/:type/:key', () => {
     await add('%2Fa%2Fb', 3)
     await worker.api('POST', '/v1/rollup')
     expect(await count('%2Fa%2Fb')).toBe(103)
-    const reset = await worker.api('DELETE', '/v1/counters/page_view/%2Fa%2Fb')
-    expect([reset.status, await reset.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 0 }])
+    await set('%2Fa%2Fb', 0)
     expect(await count('%2Fa%2Fb')).toBe(0)
   })
 
@@ -129,7 +128,7 @@ describe('PUT and DELETE /v1/counters/:type/:key', () => {
     await db.behave({
       faults: [
         { action: 'cut-answer', match: 'COMMIT' },
-        { action: 'cut-request', match: 'SELECT SUM.total', skip: 1, times: 20 },
+        { action: 'cut-request', match: 'SELECT SUM.total', skip: 2, times: 20 },
       ],
     })
     const unsure = await set('unsure', 5, { 'Idempotency-Key': 'unsure' })

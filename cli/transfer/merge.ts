@@ -1,0 +1,11 @@
+// `npm run merge`: adds counters to another one.
+import { runTransfer } from './transfer-command.ts'
+
+await runTransfer({
+  name: 'merge',
+  description: 'Adds a counter, or all counters whose keys begin with a prefix, to another one, and deletes them.',
+  other: { flags: '--into <key>', description: 'the key of the other counter, which must exist', at: 'into' },
+  done: 'merged',
+  // They change the same counter, so they would only wait for each other.
+  atOnce: 1,
+})

@@ -1,0 +1,163 @@
+import cliProgress from 'cli-progress'
+import { InvalidArgumentError, program } from 'commander'
+import { numberDigits } from '../exact-json.ts'
+import { interruption } from '../interruption.ts'
+import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
+import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+
+/** Requests at the same time. Each is about one counter. */
+const MAX_AT_ONCE = 4
+/** The largest page of a search. */
+const PAGE = 100
+/** The most counters that a dry run lists, and the most refusals that are shown. */
+const MAX_SHOWN = 50
+
+/** A command that does the same to one counter, or to all whose keys have a beginning. */
+export interface TransferCommand {
+  name: 'delete' | 'rename' | 'merge'
+  description: string
+  /** The option that names the other key; `null` for deletions. */
+  other: { flags: string; description: string; at: 'to' | 'into' } | null
+  /** What has been done to a counter: `deleted`. */
+  done: string
+  /** The other key for a counter. Default: what the option says. */
+  otherOf?: (key: string, options: { prefix?: string; other: string }) => string
+  /** Requests at the same time. Default: 4. */
+  atOnce?: number
+  /** Why these options cannot be used; `null` if they can. */
+  refuse?: (options: { prefix?: string; other: string }) => string | null
+}
+
+interface Options {
+  url: string
+  token: string
+  prefix?: string
+  below?: bigint
+  dryRun?: true
+  to?: string
+  into?: string
+}
+
+/** Runs one of the commands. */
+export async function runTransfer(command: TransferCommand): Promise<void> {
+  const { name, description, other: otherOption, atOnce = MAX_AT_ONCE } = command
+  program
+    .name(`npm run ${name} --`)
+    .description(`${description} An interrupted command is run again.`)
+    .argument('<type>', 'the type of the counters')
+    .argument('[key]', 'the key of one counter')
+    .addOption(URL_OPTION)
+    .addOption(TOKEN_OPTION)
+    .option('--prefix <prefix>', 'all counters whose keys begin with this')
+    .option('--below <number>', 'only counters whose counts are below this number', wholeNumber)
+    .option('--dry-run', 'list the counters, and change nothing')
+  if (otherOption !== null) program.requiredOption(otherOption.flags, otherOption.description)
+  program.parse()
+  const [type, key] = program.args as [string, string | undefined]
+  const options = program.opts<Options>()
+  const other = otherOption === null ? '' : (options[otherOption.at] ?? '')
+  const { prefix, below, dryRun } = options
+  if (!URL.canParse(options.url)) program.error('--url must be a URL, such as https://YOUR-WORKER.')
+  if ((key === undefined) === (prefix === undefined)) program.error('Name either one key or a --prefix.')
+  const refusal = command.refuse?.({ other, ...(prefix !== undefined && { prefix }) })
+  if (refusal) program.error(refusal)
+
+  const interrupted = interruption()
+  const worker = new WorkerClient({
+    url: options.url,
+    token: options.token,
+    signal: interrupted.signal,
+    onRetry: (message) => console.error(message),
+  })
+  const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
+  const transfer = (one: string) => {
+    const address = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
+    if (otherOption === null) {
+      return worker.finish('DELETE', below === undefined ? address : `${address}?below=${below}`)
+    }
+    return worker.finish('POST', `${address}/${name}`, { [otherOption.at]: otherOf(one) })
+  }
+
+  /** Lists the counters with a prefix, before anything is changed. */
+  async function list(): Promise<{ key: string; count: bigint }[]> {
+    const found: { key: string; count: bigint }[] = []
+    for (let after: string | null = ''; after !== null; ) {
+      const query = new URLSearchParams({ prefix: prefix!, limit: String(PAGE), ...(after && { after }) })
+      const page = JSON.parse(await worker.get(`/v1/search/${encodeURIComponent(type)}?${query}`), numberDigits) as {
+        counters: { key: string; count: string }[]
+        next: string | null
+      }
+      found.push(...page.counters.map((counter) => ({ key: counter.key, count: BigInt(counter.count) })))
+      after = page.next
+    }
+    return found.filter(({ key, count }) => (below === undefined || count < below) && otherOf(key) !== key)
+  }
+
+  async function single(): Promise<{ key: string; count: bigint }[]> {
+    if (below === undefined && dryRun === undefined) return [{ key: key!, count: 0n }]
+    const path = `/v1/counters/${encodeURIComponent(type)}?${new URLSearchParams({ key: key! })}`
+    const { counters } = JSON.parse(await worker.get(path), numberDigits) as { counters: { count: string }[] }
+    const count = BigInt(counters[0]!.count)
+    return below === undefined || count < below ? [{ key: key!, count }] : []
+  }
+
+  const bar = new cliProgress.SingleBar(
+    { format: ' {bar} {percentage}% | {value} of {total} counters | {eta_formatted} left', hideCursor: true },
+    cliProgress.Presets.shades_classic,
+  )
+  let done = 0
+  let gone = 0
+  const refused: string[] = []
+  try {
+    const counters = await (key === undefined ? list() : single())
+    if (dryRun) {
+      for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${JSON.stringify(key)}`)
+      if (counters.length > MAX_SHOWN) console.log(`… and ${counters.length - MAX_SHOWN} more`)
+      console.log(`${counters.length} counters would be ${command.done}. Nothing was changed.`)
+      return
+    }
+    const isTerminal = process.stderr.isTTY && counters.length > 1
+    if (isTerminal) bar.start(counters.length, 0)
+    let nextNotice = Date.now() + 5_000
+    const left = counters.values()
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (const { key: one } of left) {
+          try {
+            await transfer(one)
+            done++
+          } catch (error) {
+            if (!(error instanceof RefusedError) || error.code === '' || key !== undefined) throw error
+            // An earlier run, or someone else, was faster.
+            if (error.code === 'no_such_counter' && name !== 'merge') gone++
+            else if (['counter_exists', 'count_not_below', 'no_such_counter'].includes(error.code)) {
+              refused.push(`${JSON.stringify(one)}: ${error.message}`)
+            } else throw error
+          }
+          if (isTerminal) bar.update(done + gone + refused.length)
+          else if (Date.now() > nextNotice) {
+            nextNotice = Date.now() + 5_000
+            console.error(`${done} of ${counters.length} counters ${command.done} …`)
+          }
+        }
+      }),
+    )
+    bar.stop()
+    console.log(`${done} counters ${command.done}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
+    for (const line of refused.slice(0, MAX_SHOWN)) console.error(line)
+    if (refused.length > 0) {
+      console.error(`${refused.length} counters were not ${command.done}.`)
+      process.exitCode = 1
+    }
+  } catch (error) {
+    bar.stop()
+    const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
+    console.error(`${reason}. ${done} counters ${command.done}. Run the same command again to continue.`)
+    process.exitCode = interrupted.signal.aborted ? 130 : 1
+  }
+}
+
+function wholeNumber(text: string): bigint {
+  if (!/^-?\d{1,19}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return BigInt(text)
+}

@@ -1,0 +1,209 @@
+import type { Context } from 'hono'
+import * as z from 'zod'
+import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { random63 } from '../counters/random-id.ts'
+import { rangeOf } from '../counters/ranges.ts'
+import { transfer } from '../counters/transfer/transfer.ts'
+import type { TransferRequest } from '../counters/transfer/transfer-request.ts'
+import type { AppEnv } from '../http/context.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
+import { readJson } from '../http/json-body.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { invalidRequest } from '../http/problem.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { once } from '../http/query-string.ts'
+import { isolateOf } from '../isolate.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { SETTING_KEY } from '../openapi/headers.ts'
+import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
+import { keyField } from './request-fields.ts'
+
+/** Seconds after which a client should go on with a transfer that is not finished. */
+const RETRY_AFTER = '1'
+
+const transferred = z
+  .strictObject({ type: z.string(), key: z.string(), finished: z.boolean() })
+  .meta({ id: 'Transferred' })
+
+const answers = {
+  200: {
+    description: 'Done, by this request or by an earlier one with the same idempotency key.',
+    headers: ['Idempotent-Replayed'],
+    schema: transferred,
+  },
+  202: {
+    description: 'Begun, but there is more than one request can do. Send the same request again to go on.',
+    headers: ['Retry-After'],
+    schema: transferred,
+  },
+} as const
+
+const problems = [
+  'malformed_key',
+  'malformed_query',
+  'unauthorized',
+  'unknown_type',
+  'invalid_request',
+  'no_such_counter',
+  'idempotency_key_reused',
+  ...ADJUSTING,
+] as const
+const bodyProblems = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const
+const NO_SUCH_COUNTER = exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.')
+
+const BELOW_RULE = 'must be a whole number'
+
+const deleteContract = {
+  id: 'delete',
+  tag: 'Changing',
+  method: 'delete',
+  path: '/v1/counters/{type}/{key}',
+  summary: 'Delete a counter',
+  description:
+    'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
+  access: 'manage',
+  params: COUNTER_PARAMS,
+  query: {
+    below: once(
+      z
+        .string({ error: BELOW_RULE })
+        .regex(/^-?\d{1,19}$/, BELOW_RULE)
+        .transform(BigInt)
+        .optional()
+        .meta({ type: 'integer', pattern: undefined })
+        .describe('Delete it only if its count is below this number at that instant.'),
+    ),
+  },
+  headers: SETTING_KEY,
+  answers,
+  problems: [...problems, 'count_not_below'],
+  examples: {
+    missing: {
+      summary: 'A counter that does not exist',
+      params: { type: 'page_view', key: '/never-counted' },
+      status: 404,
+      answer: NO_SUCH_COUNTER,
+    },
+  },
+} as const satisfies Operation
+
+const rename = {
+  id: 'rename',
+  tag: 'Changing',
+  method: 'post',
+  path: '/v1/counters/{type}/{key}/rename',
+  summary: 'Rename a counter',
+  description:
+    'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
+  access: 'manage',
+  params: COUNTER_PARAMS,
+  query: {},
+  headers: SETTING_KEY,
+  body: {
+    maxBytes: 4096,
+    schema: z.strictObject(
+      { to: keyField.describe('The new key. There must be no counter with it.') },
+      { error: 'must be an object such as {"to":"/new"}' },
+    ),
+  },
+  answers,
+  problems: [...problems, ...bodyProblems, 'counter_exists'],
+  examples: {
+    missing: {
+      summary: 'A counter that does not exist',
+      params: { type: 'page_view', key: '/never-counted' },
+      body: { to: '/new' },
+      status: 404,
+      answer: NO_SUCH_COUNTER,
+    },
+  },
+} as const satisfies Operation
+
+const merge = {
+  id: 'merge',
+  tag: 'Changing',
+  method: 'post',
+  path: '/v1/counters/{type}/{key}/merge',
+  summary: 'Merge a counter into another one',
+  description:
+    'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
+  access: 'manage',
+  params: COUNTER_PARAMS,
+  query: {},
+  headers: SETTING_KEY,
+  body: {
+    maxBytes: 4096,
+    schema: z.strictObject(
+      { into: keyField.describe('The key of the other counter, which must exist.') },
+      { error: 'must be an object such as {"into":"/other"}' },
+    ),
+  },
+  answers,
+  problems: [...problems, ...bodyProblems],
+  examples: {
+    missing: {
+      summary: 'A counter that does not exist',
+      params: { type: 'page_view', key: '/never-counted' },
+      body: { into: '/other' },
+      status: 404,
+      answer: NO_SUCH_COUNTER,
+    },
+  },
+} as const satisfies Operation
+
+/** Deletes a counter. */
+export const deletion = endpoint(deleteContract, (c, parts) =>
+  answerTo(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
+)
+
+/** Moves a counter to a key that is free. */
+export const renaming = endpoint(rename, async (c, parts) => {
+  const { to } = await readJson(c, rename.body.schema)
+  return answerTo(c, parts, { kind: 'rename', target: await targetOf(c, parts, 'to', to), below: null })
+})
+
+/** Adds a counter to another one. */
+export const merging = endpoint(merge, async (c, parts) => {
+  const { into } = await readJson(c, merge.body.schema)
+  return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
+})
+
+/** The counter of a key in the body. */
+async function targetOf(
+  c: Context<AppEnv>,
+  { type, counter }: { type: CounterType; counter: CounterAddress },
+  field: string,
+  key: string | number,
+): Promise<CounterAddress> {
+  const target = await counterOfKey(isolateOf(c.env).addresses, type, key, field)
+  if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
+  return target
+}
+
+async function answerTo(
+  c: Context<AppEnv>,
+  { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
+  asked: Pick<TransferRequest, 'kind' | 'target' | 'below'>,
+) {
+  const { config, names, reads } = isolateOf(c.env)
+  const given = await idempotencyKey(c, 'transfer')
+  const request = { ...asked, id: given ?? random63(), keyed: given !== undefined, at: new Date() }
+  const changing = transfer({ db: databaseOf(c), totals: reads.totals }, counter, request).finally(() => {
+    names[rangeOf(counter.recordId, config.ranges)]!.forget(counter)
+  })
+  // A client that hangs up must not leave a transaction open that holds locks.
+  c.executionCtx.waitUntil(changing.catch(() => {}))
+  const outcome = await changing.catch((error: unknown) => {
+    throw problemOf(error, { may: 'have been done', advice: 'Send it again.' })
+  })
+  const finished = outcome !== 'unfinished'
+  return c.json({ type: type.name, key, finished }, finished ? 200 : 202, {
+    'Cache-Control': 'no-store',
+    ...(!finished && { 'Retry-After': RETRY_AFTER }),
+    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
+  })
+}

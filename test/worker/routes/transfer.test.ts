@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { expectExact } from '../../harness/transfers.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  worker = new TestWorker(db.url, {
+    COUNTERS: {
+      page_view: { record_type: 1, public: true },
+      issue: { record_type: 2, key: 'integer', public: true },
+    },
+  })
+})
+const count = async (key: string, type = 'page_view', query = '') => {
+  const response = await worker.fetch(`/v1/counters/${type}/${key}${query}`)
+  return ((await response.json()) as { count: number }).count
+}
+const add = (key: string, by: number, type = 'page_view') => worker.api('POST', `/v1/counters/${type}/${key}`, { by })
+const remove = (key: string, headers = {}) => worker.api('DELETE', `/v1/counters/page_view/${key}`, undefined, headers)
+const rename = (key: string, to: unknown, headers = {}) =>
+  worker.api('POST', `/v1/counters/page_view/${key}/rename`, { to }, headers)
+const merge = (key: string, into: unknown, headers = {}) =>
+  worker.api('POST', `/v1/counters/page_view/${key}/merge`, { into }, headers)
+const found = async (prefix: string) => {
+  const page = (await (await worker.api('GET', `/v1/search/page_view?prefix=${prefix}`)).json()) as {
+    counters: { key: string }[]
+  }
+  return page.counters.map(({ key }) => key)
+}
+const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+
+describe('DELETE /v1/counters/:type/:key', () => {
+  it('deletes a counter: its number, its history and its name. Cached totals are dropped', async () => {
+    await add('gone', 3)
+    await worker.api('POST', '/v1/rollup')
+    await add('gone', 4)
+    expect(await count('gone', 'page_view', '?consistency=rolled')).toBe(3)
+    const response = await remove('gone')
+    expect([response.status, await response.json()]).toEqual([200, { type: 'page_view', key: 'gone', finished: true }])
+    expect([await count('gone'), await count('gone', 'page_view', '?consistency=rolled')]).toEqual([0, 0])
+    expect(await found('gone')).toEqual([])
+    const again = await remove('gone')
+    expect([again.status, await codeOf(again)]).toEqual([404, 'no_such_counter'])
+    await expectExact(db)
+  })
+
+  it('is followed by a new counter with the same name, if it is counted again', async () => {
+    await add('again', 3)
+    await remove('again')
+    await add('again', 1)
+    expect([await count('again'), await found('again')]).toEqual([1, ['again']])
+  })
+
+  it('below a number deletes only what is below it', async () => {
+    await add('few', 5)
+    const refused = await remove('few?below=5')
+    expect([refused.status, await codeOf(refused)]).toEqual([409, 'count_not_below'])
+    expect((await remove('few?below=6')).status).toBe(200)
+    expect((await remove('few?below=x')).status).toBe(422)
+  })
+
+  it('with an Idempotency-Key happens once. The key is refused for anything else', async () => {
+    const key = { 'Idempotency-Key': 'delete once' }
+    await add('keyed', 5)
+    expect((await remove('keyed', key)).headers.has('Idempotent-Replayed')).toBe(false)
+    await add('keyed', 2)
+    const again = await remove('keyed', key)
+    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true'])
+    expect(await count('keyed')).toBe(2)
+    const reused = await rename('keyed', 'other', key)
+    expect([reused.status, await codeOf(reused)]).toEqual([422, 'idempotency_key_reused'])
+  })
+
+  it('accepts integer keys', async () => {
+    await add('18446744073709551615', 5, 'issue')
+    expect((await worker.api('DELETE', '/v1/counters/issue/18446744073709551615')).status).toBe(200)
+    expect(await count('18446744073709551615', 'issue')).toBe(0)
+  })
+})
+
+describe('POST /v1/counters/:type/:key/rename and /merge', () => {
+  it('move a counter to another key', async () => {
+    await add('old%2Fpath', 3)
+    await worker.api('POST', '/v1/rollup')
+    await add('old%2Fpath', 4)
+    const response = await rename('old%2Fpath', 'new/path')
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { type: 'page_view', key: 'old/path', finished: true },
+    ])
+    expect([await count('old%2Fpath'), await count('new%2Fpath')]).toEqual([0, 7])
+    expect([await found('old'), await found('new')]).toEqual([[], ['new/path']])
+    await expectExact(db)
+  })
+
+  it('add a counter to another one', async () => {
+    await add('part', 3)
+    await add('whole', 4)
+    expect((await merge('part', 'whole')).status).toBe(200)
+    expect([await count('part'), await count('whole')]).toEqual([0, 7])
+    await expectExact(db)
+  })
+
+  it('answer 202 until they are finished, and go on when they are sent again', async () => {
+    const counters = Array.from({ length: 120 }, (_, i) => {
+      const day = new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10)
+      return { type: 'page_view', key: 'long', count: 1, day }
+    })
+    await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': 'long' })
+    const first = await rename('long', 'longer')
+    expect([first.status, first.headers.get('Retry-After'), await first.json()]).toEqual([
+      202,
+      '1',
+      { type: 'page_view', key: 'long', finished: false },
+    ])
+    await expectExact(db)
+    let status: number
+    do status = (await rename('long', 'longer')).status
+    while (status === 202)
+    expect([status, await count('long'), await count('longer')]).toEqual([200, 0, 120])
+    await expectExact(db)
+  })
+
+  it('are refused if the new key is taken, or either counter is missing', async () => {
+    await add('one', 1)
+    await add('two', 2)
+    const taken = await rename('one', 'two')
+    expect([taken.status, await codeOf(taken)]).toEqual([409, 'counter_exists'])
+    for (const response of [await rename('none', 'new'), await merge('none', 'one'), await merge('one', 'none')]) {
+      expect([response.status, await codeOf(response)]).toEqual([404, 'no_such_counter'])
+    }
+    expect([await count('one'), await count('two')]).toEqual([1, 2])
+  })
+
+  it.each([
+    ['its own key', 'one'],
+    ['an empty key', ''],
+    ['a key that is too long', 'x'.repeat(513)],
+    ['null', null],
+    ['a number', 5],
+  ])('refuse %s', async (_, key) => {
+    for (const response of [await rename('one', key), await merge('one', key)]) {
+      expect([response.status, await codeOf(response)]).toEqual([422, 'invalid_request'])
+    }
+  })
+
+  it('need the token', async () => {
+    for (const path of ['one/rename', 'one/merge']) {
+      const response = await worker.fetch(`/v1/counters/page_view/${path}`, { method: 'POST', body: '{}' })
+      expect(response.status).toBe(401)
+    }
+    expect((await worker.fetch('/v1/counters/page_view/one', { method: 'DELETE' })).status).toBe(401)
+  })
+})
