@@ -34,6 +34,8 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       'counter_periods',
       'type_history',
       'rollup_state',
+      'adjustment_keys',
+      'background_runs',
     ]) {
       await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
     }
