@@ -2,9 +2,10 @@ import * as z from 'zod'
 
 /**
  * What each plan of Workers gives the background tasks, unless a setting says otherwise. A run of the free plan has 50 subrequests
- * and 10 ms of processor time, one of the paid plan 10,000 and 30 s; some subrequests are left for what is sent again. Pruning and
- * the expiry of hours share the runs of every second minute. Each of them deletes at least as much as two roll-ups can leave to
- * it, so that no backlog can grow. That must hold for other figures, too: `test/database/counters/budgets.test.ts`.
+ * and 10 ms of processor time, one of the paid plan 10,000 and 30 s; some subrequests are left for what is sent again.
+ *
+ * Pruning and the expiry of hours share a run every two minutes. Each can delete in it all that two roll-ups can leave, so that no
+ * backlog grows. `test/database/counters/budgets.test.ts` checks that.
  */
 export const PLANS = {
   free: {

@@ -38,7 +38,10 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
 
 /** Reads how the last run of each task ended; a task that never finished a run is missing. */
 export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundTask, BackgroundRun>>> {
-  const { rows } = await db.execute('SELECT task, finished_at, stopped_by FROM background_runs')
+  const { rows } = await db.execute(
+    `SELECT task, finished_at, stopped_by FROM background_runs FORCE INDEX (PRIMARY)
+     WHERE task IN (${Object.values(TASKS).join()})`,
+  )
   const runs: Partial<Record<BackgroundTask, BackgroundRun>> = {}
   for (const row of rows) {
     const task = (['pruning', 'expiry'] as const).find((name) => TASKS[name] === Number(row.task))

@@ -36,6 +36,8 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       'type_history',
       'rollup_state',
       'visitor_salts',
+      'adjustment_keys',
+      'background_runs',
     ]) {
       await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
     }

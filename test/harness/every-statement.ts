@@ -99,7 +99,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT what, start, SUM(recorded)': 'all shards',
   'SELECT written_hour, record_type … ORDER BY': 'all shards',
   'SELECT written_hour, record_type … slot > … ORDER BY': 'all shards',
-  'SELECT task, finished_at, stopped_by FROM background_runs': 'all shards',
+  'SELECT task, finished_at, stopped_by FROM background_runs': 'list',
   'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
   'UPDATE counter_totals': 'single shard',

@@ -34,7 +34,9 @@ const NEEDED: Record<string, Operation['access']> = {
   status: 'read',
   verify: 'read',
   set: 'manage',
-  reset: 'manage',
+  delete: 'manage',
+  rename: 'manage',
+  merge: 'manage',
   import: 'manage',
   rollUp: 'manage',
 }

@@ -134,7 +134,7 @@ describe('GET /v1/status', () => {
     expect(await codes(slow)).toEqual([])
   })
 
-  it('says of rollup_behind if runs have too few seconds, or fail', async () => {
+  it('says of rollup_behind if runs have too few seconds', async () => {
     await worker.cron(ROLL_UP_CRON, minutesAgo(10))
     await worker.api('POST', '/v1/counters/page_view/a')
     const short = new TestWorker(db.url, { ROLLUP: { max_seconds: 1 } })
@@ -143,12 +143,6 @@ describe('GET /v1/status', () => {
     await db.behave()
     expect((await status(short)).problems).toEqual([
       { code: 'rollup_behind', detail: expect.stringContaining('ROLLUP.max_seconds is 1: raise it, or remove it') },
-    ])
-    await db.behave({ faults: [{ action: 'error', errno: 1205, match: 'INSERT INTO counter_totals', times: 10 }] })
-    await logged(() => worker.cron(ROLL_UP_CRON).catch(() => {}))
-    await db.behave()
-    expect((await status()).problems).toEqual([
-      { code: 'rollup_behind', detail: expect.stringContaining('why runs fail') },
     ])
   })
 

@@ -49,6 +49,14 @@ describe('Deleting old hours', () => {
     expect(await run()).toMatchObject({ outcome: 'complete', deleted: 0, statements: 2 })
   })
 
+  it('says which budget it stopped at', async () => {
+    await count(KEPT_FROM - HOUR)
+    const nothing = { outcome: 'partial', deleted: 0, statements: 0 }
+    expect(await run({ maxStatements: 1 })).toMatchObject({ ...nothing, stoppedBy: 'statements' })
+    expect(await run({ maxSeconds: 0 })).toMatchObject({ ...nothing, stoppedBy: 'seconds' })
+    expect(await run({ maxSeconds: 100 })).toMatchObject({ deleted: 2, stoppedBy: null })
+  })
+
   it('never changes a history by day or month in UTC, nor a sum in any time zone', async () => {
     for (let hour = -300; hour < 100; hour += 7) await count(KEPT_FROM + hour * HOUR, [1n, 2n])
     await db.arrange(

@@ -52,6 +52,14 @@ describe('Pruning', () => {
     expect(await prune(db, SETTINGS)).toMatchObject({ outcome: 'complete', deleted: 30 })
   })
 
+  it('says which budget it stopped at', async () => {
+    await put(1, 0, 30)
+    const nothing = { outcome: 'partial', deleted: 0, statements: 0 }
+    expect(await prune(db, { ...SETTINGS, maxStatements: 1 })).toMatchObject({ ...nothing, stoppedBy: 'statements' })
+    expect(await prune(db, { ...SETTINGS, maxSeconds: 0 })).toMatchObject({ ...nothing, stoppedBy: 'seconds' })
+    expect(await prune(db, { ...SETTINGS, maxSeconds: 100 })).toMatchObject({ deleted: 1, stoppedBy: null })
+  })
+
   it('does not delete a slot that is written after it was found', async () => {
     await put(1, 0, 30)
     await put(2, 0, 30)
