@@ -1,3 +1,4 @@
+import { pause } from '../counters/shared-work-state.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
 import { log } from '../log.ts'
@@ -9,8 +10,9 @@ const DAY_SECONDS = 86_400
 const MAX_ASKING_MS = 20_000
 /** Milliseconds that a request waits for another one that asks. */
 const PATIENCE_MS = 3_000
-/** Milliseconds between two looks of a request that waits. */
+/** Milliseconds before a request that waits looks again. Later it looks less often, because thousands may wait. */
 const LOOK_MS = 5
+const MAX_LOOK_MS = 100
 /** Milliseconds without asking after a failure. */
 const RETRY_MS = 5_000
 
@@ -50,8 +52,9 @@ export class Salts {
       const salt = this.#held.get(day)
       if (salt !== undefined) return salt
       if (isAhead(this.#failedUntil, now, RETRY_MS) || now - began > PATIENCE_MS) return this.#ownSalt(day)
-      if (isAhead(this.#askingUntil, now, MAX_ASKING_MS)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-      else {
+      if (isAhead(this.#askingUntil, now, MAX_ASKING_MS)) {
+        await pause(Math.min(LOOK_MS + Math.max(0, now - began) / 4, MAX_LOOK_MS))
+      } else {
         const asking = this.#ask(day, now)
         waitUntil(asking)
         await asking
