@@ -79,7 +79,15 @@ it('The downloads of an access log count by the rules, every response gives the 
     databaseUrl,
     apiToken: 'local',
     settings: {
-      COUNTERS: { download: { record_type: 2, public: true, redirect_to: BASE, dedupe_seconds: DAY_SECONDS } },
+      COUNTERS: {
+        download: {
+          record_type: 2,
+          public: true,
+          redirect_to: BASE,
+          dedupe_seconds: DAY_SECONDS,
+          new_keys_per_minute: 'unlimited',
+        },
+      },
     },
   })
   onTestFinished(() => workerd.stop())
