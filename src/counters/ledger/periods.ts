@@ -138,7 +138,7 @@ export async function removeHistory(
   }
   await addToCalendar(transaction, amountsOf(counter, days, -1n), rangeLane)
   const periods = CALENDAR.map((period) => {
-    const starts = new Set(days.map(({ start }) => literal(startOf(period, start))))
+    const starts = new Set(days.map(({ start }) => `'${startOf(period, start).toISOString().slice(0, 10)}'`))
     return `(period = ${PERIODS[period]} AND period_start IN (${[...starts].join(',')}))`
   })
   // Days are empty now; weeks and months may be. `count + 0` keeps the optimizer from using the ranking.
