@@ -38,6 +38,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       'visitor_salts',
       'adjustment_keys',
       'background_runs',
+      'new_key_budgets',
     ]) {
       await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
     }
