@@ -49,7 +49,6 @@ const problems = [
   'unknown_type',
   'invalid_request',
   'no_such_counter',
-  'idempotency_key_reused',
   ...ADJUSTING,
 ] as const
 const bodyProblems = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const
