@@ -57,10 +57,14 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
  *
  * @param host host and port of the request
  */
-export function sessionSecret({ databaseUrl }: Pick<Config, 'databaseUrl'>, host: string, token: Token): string {
+export function sessionSecret(
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  host: string,
+  { hash }: Pick<Token, 'hash'>,
+): string {
   const { username, password, host: server } = new URL(databaseUrl)
   // Joined by line breaks, because no part contains one.
-  return ['slotted-counter session', `${username}:${password}@${server}`, host, token.name, token.hash].join('\n')
+  return ['slotted-counter session', `${username}:${password}@${server}`, host, hash].join('\n')
 }
 
 /** Name and attributes of the cookie. */

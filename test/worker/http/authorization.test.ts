@@ -7,6 +7,7 @@ import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
 import { MAX_ATTEMPTS } from '../../../src/visits/attempts.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
+import { sessionCookie } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
@@ -258,12 +259,15 @@ describe('Attempts with unknown tokens', () => {
   it('do not lock out named tokens, sessions, or an owner who was there before', () =>
     frozen(async () => {
       const fresh = await workerWith({ ci: 'read' })
+      const cookie = await sessionCookie(fresh)
       expect((await ask(fresh, TOKEN, '192.0.2.1')).status).toBe(200)
       const [attempts, one] = [MAX_ATTEMPTS - 1, '192.0.2.1']
       for (let i = 0; i < attempts; i++) expect((await ask(fresh, 'guess', one)).status).toBe(401)
       expect((await ask(fresh, 'guess', one)).status).toBe(429)
       expect((await ask(fresh, TOKEN, one)).status).toBe(200)
       expect((await ask(fresh, tokenOf('ci'), one)).status).toBe(200)
+      const headers = { Cookie: cookie, 'CF-Connecting-IP': one }
+      expect((await fresh.fetch('/v1/status', { headers })).status).toBe(200)
       // A request without a token attempts nothing.
       expect((await fresh.fetch('/v1/status', { headers: { 'CF-Connecting-IP': one } })).status).toBe(401)
     }))
