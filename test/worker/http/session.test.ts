@@ -264,7 +264,11 @@ describe('A session', () => {
     const worker = await withTokens({ a: 'read' })
     const Cookie = await cookieOf(worker, tokenOf('a'))
     const set = (to: TestWorker) =>
-      to.fetch('/v1/counters/invoice/rights', { method: 'DELETE', headers: { Cookie, ...SAME_SITE } })
+      to.fetch('/v1/counters/invoice/rights', {
+        method: 'PUT',
+        headers: { Cookie, ...SAME_SITE, 'Content-Type': 'application/json' },
+        body: '{"count":1}',
+      })
     expect(await ask(Cookie, worker)).toBe(200)
     expect((await set(worker)).status).toBe(403)
     expect((await set(await withTokens({ a: 'manage' }))).status).toBe(200)

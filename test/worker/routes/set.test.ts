@@ -66,16 +66,11 @@ describe('PUT /v1/counters/:type/:key', () => {
   it('refuse an Idempotency-Key that came before with another count', async () => {
     const key = { 'Idempotency-Key': 'reused' }
     await set('reused', 10, key)
-    const others = [
-      await set('reused', 11, key),
-      await worker.api('DELETE', '/v1/counters/page_view/reused', undefined, key),
-    ]
-    for (const other of others) {
-      expect([other.status, await other.json()]).toEqual([
-        422,
-        expect.objectContaining({ code: 'idempotency_key_reused', detail: expect.stringContaining('Nothing') }),
-      ])
-    }
+    const other = await set('reused', 11, key)
+    expect([other.status, await other.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: 'idempotency_key_reused', detail: expect.stringContaining('Nothing') }),
+    ])
     expect((await set('reused', 10, key)).headers.get('Idempotent-Replayed')).toBe('true')
     expect(await count('reused')).toBe(10)
   })

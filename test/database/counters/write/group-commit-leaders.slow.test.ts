@@ -142,9 +142,9 @@ describe('Leaders of a group commit', () => {
     await hit()
     // Slower than before, so that more and more leaders are needed.
     await db.behave({ latencyMs: 60 })
-    const counters = await inFirstRange(16_000)
+    const counters = await inFirstRange(12_000)
     const most: number[] = []
-    const requests = Array.from({ length: 16 }, (_, i) => {
+    const requests = Array.from({ length: 12 }, (_, i) => {
       let turnsNow = 0
       return isolate.count(
         counters.slice(1_000 * i, 1_000 * (i + 1)).map((counter) => ({ counter, by: 1n })),
