@@ -102,7 +102,7 @@ it('Hostile requests change nothing, cause no 5xx, and take no memory, and hones
   // Otherwise the requests would not have been of all kinds.
   console.log(Object.fromEntries(statuses))
   for (const status of [200, 204, 400, 401, 404, 405, 413, 415, 422])
-    expect(statuses.get(status), `${status}`).toBeGreaterThan(10)
+    expect(statuses.get(status), `${status}`).toBeGreaterThan(0)
 })
 
 /** All rows, except the slots of the counter that honest hits count. */

@@ -127,6 +127,7 @@ describe('Migrations', () => {
       'counter_names',
       'counter_periods',
       'counter_totals',
+      'counter_transfers',
       'new_key_budgets',
       'rollup_state',
       'schema_migrations',
