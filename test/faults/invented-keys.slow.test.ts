@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { addressOfKey } from '../../src/counters/counter-address.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 import { hitOf, incrementsOf, send } from './client.ts'
 import { freshDatabase } from './faulty-database.ts'
+import { inTurn } from './in-turn.ts'
 import { Isolate } from './isolate.ts'
 
 /** Hits of invented keys. `INVENTED_HITS=1000000` sends the million that the promise is about. */
@@ -72,29 +71,3 @@ it(`${HITS} hits of invented keys leave what the budget allows, and honest hits 
   expect(honest).toBeGreaterThan(100)
   console.log({ counted, minutes, honest })
 })
-
-/**
- * Sends requests without a body over one connection, each after the response to the one before.
- *
- * @param next the first line of the next request; `null` for no more
- * @param heard called with the `X-Hit` of each response
- */
-async function inTurn(port: number, next: () => string | null, heard: (said: string) => void): Promise<void> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  await once(socket, 'connect')
-  let text = ''
-  const sendNext = () => {
-    const line = next()
-    if (line === null) socket.end()
-    else socket.write(`${line}\r\nHost: counter.test\r\nContent-Length: 0\r\n\r\n`)
-  }
-  sendNext()
-  for await (const chunk of socket) {
-    text += String(chunk)
-    const end = text.indexOf('\r\n\r\n')
-    if (end < 0) continue
-    heard(/^x-hit: (.*)$/im.exec(text.slice(0, end))?.[1] ?? text.slice(0, end))
-    text = text.slice(end + 4)
-    sendNext()
-  }
-}
