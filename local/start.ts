@@ -188,6 +188,7 @@ Ctrl-C stops it.`
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
   demo site  ${demo!.url}, whose pages it counts
   dashboard  ${url}/ (sign in with the API token: ${apiToken})
+  limits     no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}
