@@ -12,6 +12,7 @@ import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
 import { slots } from './slots/slots.ts'
 import { contentionLatency } from './slots/with-commit-latency.ts'
+import { strangers } from './strangers/strangers.ts'
 import { profile } from './worker/profile.ts'
 import { worker } from './worker/worker.ts'
 
@@ -26,6 +27,7 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [reading],
   [rollUp],
   [distance],
+  [strangers],
   [alternatives, faults],
   [worker, profile],
 ]

@@ -8,6 +8,8 @@ export const MAX_KEY_BYTES = 512
 
 const MAX_NUMBER = 2n ** 64n - 1n
 const encoder = new TextEncoder()
+// A byte order mark at the beginning is a part of the key.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The address of a counter in the database, and the name to store for it. */
 export interface CounterAddress {
@@ -50,7 +52,12 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   }
   if (key.includes('\0')) throw invalidKey('must not contain NUL')
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
-  return { recordType: type.recordType, recordId: await hash64(key), name: key }
+  return { recordType: type.recordType, recordId: await hash64(key), name: copyOf(key) }
+}
+
+/** A copy. The key may be a part of a long URL, all of which the engine would keep in memory for as long as the key. */
+function copyOf(key: string): string {
+  return decoder.decode(encoder.encode(key))
 }
 
 const invalidKey = (message: string) => new InvalidInput('key', message)

@@ -54,9 +54,15 @@ export class SharedWork {
     return this.#durationMs
   }
 
-  /** @throws {Overloaded} if no further request may wait */
-  admit(): void {
-    if (this.#requests >= MAX_REQUESTS || this.#items >= MAX_ITEMS) throw new Overloaded()
+  /**
+   * Only requests for several items are refused for the number of items: otherwise a few of them would keep out all others.
+   *
+   * @param items rows or counters that the request waits for
+   * @throws {Overloaded} if it may not wait
+   */
+  admit(items: number): void {
+    if (this.#requests >= MAX_REQUESTS) throw new Overloaded()
+    if (items > 1 && this.#items + items > MAX_ITEMS) throw new Overloaded()
   }
 
   /** Counts requests, and items that they wait for. Negative numbers take them off again. */

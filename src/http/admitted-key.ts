@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
+import { subscriberOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
 import { problemOf } from './problem-of.ts'
 
@@ -10,8 +11,13 @@ import { problemOf } from './problem-of.ts'
  * @throws {Problem} if the database does not answer; nothing was counted
  */
 export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): Promise<boolean> {
+  const { admission, newKeys } = isolateOf(c.env)
+  if (admission.knows(counter)) return true
+  // So that no network can use up the budget that is for all of them.
+  const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
+  const mayBeNew = network === null || newKeys.take(network, Date.now()) === 0
   try {
-    return await isolateOf(c.env).admission.admits(counter, (work) => c.executionCtx.waitUntil(work))
+    return await admission.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
   } catch (error) {
     throw problemOf(error)
   }

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { includes, type Scope, type Token } from '../config/tokens.ts'
 import { isolateOf } from '../isolate.ts'
-import { networkOf } from '../visits/network.ts'
+import { subscriberOf } from '../visits/network.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
@@ -66,7 +66,7 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const { tokens, attempts, config } = isolateOf(c.env)
   // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
   const address = c.req.header('CF-Connecting-IP') ?? null
-  const network = networkOf(address ?? '') ?? ''
+  const network = subscriberOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   if (known !== undefined) return known
   if (network !== '') {

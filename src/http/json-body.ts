@@ -138,6 +138,6 @@ export function limitBody(maxSize: number) {
 }
 
 /** The client hung up in the middle of the body, or sent less than it announced. */
-function cutOff(): Problem {
+export function cutOff(): Problem {
   return new Problem('malformed_body', { detail: 'The body ended before it was complete.' })
 }

@@ -5,7 +5,7 @@ import { SCRIPT, STYLE } from '../browser/dashboard/assets.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { limitBody } from '../http/json-body.ts'
+import { cutOff, limitBody } from '../http/json-body.ts'
 import { isMarked, setMark } from '../http/own-visits.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
@@ -66,7 +66,7 @@ dashboard.get('/login', (c) => c.redirect('/'))
 
 dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
-  const form = new URLSearchParams(await c.req.text())
+  const form = await readForm(c)
   const next = form.get('next') ?? '/'
   let token: Token | undefined
   try {
@@ -90,7 +90,7 @@ dashboard.post('/logout', guarded, (c) => {
 
 dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
-  const form = new URLSearchParams(await c.req.text())
+  const form = await readForm(c)
   const next = form.get('next') ?? '/'
   if ((await sessionToken(c)) === null) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
   setMark(c, form.get('count') === 'no')
@@ -106,6 +106,13 @@ for (const { path, contentType, text } of [SCRIPT, STYLE]) {
       'X-Content-Type-Options': 'nosniff',
     }),
   )
+}
+
+async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
+  const text = await c.req.text().catch(() => {
+    throw cutOff()
+  })
+  return new URLSearchParams(text)
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */

@@ -1,18 +1,28 @@
+/** Characters of the longest header that is read. Download managers ask for a few ranges of about 20 characters. */
+const MAX_LENGTH = 500
+
 /**
  * Whether a request asks only for parts of a file that do not include its start: a download that is resumed, or a later part of
  * one that was split. A malformed header, or another unit than bytes, is ignored (RFC 9110, section 14.2).
  *
- * @param header the value of `Range`
+ * @param header the value of `Range`; ignored if it is longer than any client needs, because strangers send it
  */
 export function skipsStart(header: string | undefined): boolean {
-  const ranges = /^\s*bytes\s*=\s*(.+)$/i.exec(header ?? '')?.[1]
-  if (ranges === undefined) return false
+  if (header === undefined || header.length > MAX_LENGTH) return false
+  const [unit, ranges] = splitAtFirst(header, '=')
+  if (ranges === null || unit.trim().toLowerCase() !== 'bytes') return false
   let includesStart = false
   for (const range of ranges.split(',')) {
-    const [, from, to] = /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(range) ?? []
-    if (from === undefined || to === undefined || (from === '' && to === '')) return false
+    const [from, to] = splitAtFirst(range, '-').map((position) => position?.trim())
+    if (from === undefined || to === undefined || !/^\d*$/.test(from + to) || from + to === '') return false
     // Without a first position, the range is that many bytes at the end of the file.
     includesStart ||= from !== '' && /^0+$/.test(from)
   }
   return !includesStart
+}
+
+/** The text before a sign and the text after it, which is `null` without the sign. */
+function splitAtFirst(text: string, sign: string): [before: string, after: string | null] {
+  const at = text.indexOf(sign)
+  return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]
 }

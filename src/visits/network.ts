@@ -18,11 +18,24 @@ const IPV4_PREFIX = 96
  * @returns the same text for all notations; `null` if the text is no address
  */
 export function networkOf(address: string): string | null {
+  return prefixOf(address, 64)
+}
+
+/**
+ * The network of a subscriber, for limits: as `networkOf`, but the first 56 bits of an IPv6 address, which is what a home line gets
+ * (RFC 6177).
+ */
+export function subscriberOf(address: string): string | null {
+  return prefixOf(address, 56)
+}
+
+function prefixOf(address: string, ipv6Bits: 56 | 64): string | null {
   const groups = parseAddress(address)
   if (groups === null) return null
   if (!isIpv4(groups)) {
-    const first = groups.slice(0, 4).map((group) => group.toString(16))
-    return `${first.join(':')}::/64`
+    const [a, b, c, d] = groups as [number, number, number, number]
+    const first = [a, b, c, ipv6Bits === 56 ? d & 0xff00 : d].map((group) => group.toString(16))
+    return `${first.join(':')}::/${ipv6Bits}`
   }
   const [high, low] = groups.slice(6) as [number, number]
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`

@@ -1,5 +1,5 @@
 import { log } from '../log.ts'
-import { networkOf } from './network.ts'
+import { subscriberOf } from './network.ts'
 
 /** The part of a rate limiting binding that is used here. */
 export interface RateLimit {
@@ -18,7 +18,7 @@ const LOOPBACK = /^(?:127\.|::1$)/
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
   if (limit === null || address === null || LOOPBACK.test(address)) return false
-  const network = networkOf(address)
+  const network = subscriberOf(address)
   if (network === null) return false
   try {
     const { success } = await limit.limit({ key: `${purpose}${network}` })

@@ -46,6 +46,7 @@ export class Admission {
   readonly #budgets: NewKeyBudgets
   readonly #hasQueue: boolean
   readonly #questions: SharedQuestions
+  readonly #existence: SharedQuestions
   /** Until when counters are believed to exist, and keys are refused; in milliseconds of `Date.now()`. */
   readonly #known = new BoundedMap<number>(MAX_GENERATION)
   readonly #refused = new BoundedMap<number>(MAX_GENERATION)
@@ -57,6 +58,7 @@ export class Admission {
     this.#budgets = budgets
     this.#hasQueue = hasQueue
     this.#questions = share((db, counters) => this.#ask(db, counters))
+    this.#existence = share((db, counters) => this.#askExistence(db, counters))
   }
 
   /** Whether a counter is admitted without a question: it is known to exist, or its type has no rule. */
@@ -67,15 +69,19 @@ export class Admission {
   /**
    * Whether the counter of a public request may be counted.
    *
+   * @param mayBeNew whether the sender may still bring counters into being
    * @param waitUntil keeps a question going for the other requests when the client of its sender hangs up
    * @throws {DatabaseFailure} if the database does not answer; nothing was counted
    * @throws {Overloaded} if too many requests wait
    */
-  async admits(counter: CounterAddress, waitUntil: (work: Promise<unknown>) => void): Promise<boolean> {
+  async admits(
+    counter: CounterAddress,
+    { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: (work: Promise<unknown>) => void },
+  ): Promise<boolean> {
     if (this.knows(counter)) return true
     if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
     try {
-      const { values } = await this.#questions.read([counter], waitUntil)
+      const { values } = await (mayBeNew ? this.#questions : this.#existence).read([counter], waitUntil)
       return values[0]!
     } catch (error) {
       if (!(error instanceof DatabaseFailure)) throw error
@@ -105,6 +111,13 @@ export class Admission {
       else this.#known.set(counterId(counter), now + KNOWN_MS)
     }
     return counters.map((counter) => !refused.has(counter))
+  }
+
+  async #askExistence(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
+    const missing = new Set(await findMissing(db, counters))
+    const now = Date.now()
+    for (const counter of counters) if (!missing.has(counter)) this.#known.set(counterId(counter), now + KNOWN_MS)
+    return counters.map((counter) => !missing.has(counter))
   }
 
   /**

@@ -5,8 +5,8 @@ import { counterListsSql } from '../counter-lists-sql.ts'
 
 /**
  * Finds out which counters do not exist. A counter has a name from its first count on, and a total from the first roll-up, setting
- * or import on. Only a counter that has neither is looked for among the slots: it has few of them, others may have many. Such a
- * counter has integer keys, or its name could not be stored yet.
+ * or import on. Only a counter that has neither is looked for among the pending slots: it has few of them, others may have many.
+ * Such a counter has integer keys, or its name could not be stored yet. Empty slots are no sign: a renamed counter leaves some.
  *
  * @param counters each once
  */
@@ -23,7 +23,8 @@ export async function findMissing(db: Executor, counters: readonly CounterAddres
   const pending = await find(
     db,
     young,
-    (list) => `SELECT DISTINCT record_type, record_id FROM slotted_counters FORCE INDEX (PRIMARY) WHERE ${list}`,
+    (list) =>
+      `SELECT DISTINCT record_type, record_id FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${list}`,
   )
   return young.filter((counter) => !pending.has(counterId(counter)))
 }

@@ -124,7 +124,7 @@ export class SharedReads<Value> {
       // All of its requests have ended with their clients.
       if (now - group.since > MAX_LIFE_MS || now < group.since - MAX_LIFE_MS) this.#forget(group)
     }
-    this.#work.admit()
+    this.#work.admit(counters.length)
     let group = this.#open
     if (group === null || group.counters.size + counters.length > this.#options.maxCounters) {
       const expectedAt = now + PACE_MS + this.#work.durationMs

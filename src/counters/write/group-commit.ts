@@ -101,7 +101,7 @@ export class GroupCommit {
   ): Promise<'counted' | 'queued'> {
     const now = Date.now()
     this.#replaceSilent(now)
-    this.#work.admit()
+    this.#work.admit(increments.length)
     const ticket = this.#join(increments, key, now)
     // One turn at a time: the subrequests of a request are limited.
     let leads = false
