@@ -14,6 +14,8 @@ import { deleteOldSalts } from './visits/stored-salts.ts'
 
 /** Statements that deleting salts takes. The next run repeats what fails. */
 const SALT_STATEMENTS = 1
+/** Statements that record how pruning and the expiry of hours ended. */
+const RECORD_STATEMENTS = 2
 
 /** The cron expressions of wrangler.toml. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -47,10 +49,11 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       // Independent of each other: if one table cannot be pruned, the others must not grow.
       const forgetting = deleteOldSalts(db, longestWindow(config.types.values()))
       const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
-      await runExpiry(config, db, at, SALT_STATEMENTS + (await pruning.catch(() => config.pruning.maxStatements)))
-      await pruning
-      await forgetting
-      await pruneBudgets(db, recordTypesOf(config))
+      const sent = await pruning.catch(() => config.pruning.maxStatements)
+      const expiring = runExpiry(config, db, at, SALT_STATEMENTS + RECORD_STATEMENTS + sent)
+      await expiring.catch(() => {})
+      const forgettingBudgets = pruneBudgets(db, recordTypesOf(config))
+      await Promise.all([forgetting, pruning, expiring, forgettingBudgets])
       return
     }
     default:

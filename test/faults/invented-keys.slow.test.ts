@@ -7,7 +7,7 @@ import { inTurn } from './in-turn.ts'
 import { Isolate } from './isolate.ts'
 
 /** Hits of invented keys. `INVENTED_HITS=1000000` sends the million that the promise is about. */
-const HITS = Number(process.env.INVENTED_HITS ?? 100_000)
+const HITS = Number(process.env.INVENTED_HITS ?? 30_000)
 /** Connections to each isolate over which they come. */
 const CONNECTIONS = 64
 /** Pages that exist, and the milliseconds between two honest hits. */

@@ -7,6 +7,8 @@ const MAX_ROUNDS = 3
 /** Minutes after which a row of the table is deleted. */
 const KEPT_MINUTES = 60
 const MINUTE_MS = 60_000
+/** Rows that one run deletes; far more than come in between two runs. */
+const MAX_PRUNED = 10_000
 
 /** The minute, by the database's clock: one clock for all isolates. */
 const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
@@ -86,7 +88,7 @@ export async function pruneBudgets(db: Executor & { ranges: number }, recordType
   for (const range of rangesOf(recordTypes, db.ranges)) {
     await db.execute(
       `DELETE FROM new_key_budgets
-       WHERE range_start = ${boundsOf(range, db.ranges).first} AND minute < ${MINUTE} - ${KEPT_MINUTES}`,
+       WHERE range_start = ${boundsOf(range, db.ranges).first} AND minute < ${MINUTE} - ${KEPT_MINUTES} ORDER BY minute LIMIT ${MAX_PRUNED}`,
     )
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../../../src/visits/address.ts'
-import { contains, networkOf, parseNetwork } from '../../../src/visits/network.ts'
+import { contains, networkOf, parseNetwork, subscriberOf } from '../../../src/visits/network.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -21,6 +21,16 @@ it.each([
   ['', null],
 ])('the network of %j is %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
+})
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2::1', '2001:db8:1:0::/56'],
+  ['2001:db8:1:ff::1', '2001:db8:1:0::/56'],
+  ['2001:db8:1:100::1', '2001:db8:1:100::/56'],
+  ['unknown', null],
+])('the subscriber of %j is %s', (address, network) => {
+  expect(subscriberOf(address)).toBe(network)
 })
 
 describe('A network', () => {

@@ -240,10 +240,10 @@ describe('Attempts with unknown tokens', () => {
     frozen(async () => {
       const fresh = await workerWith({})
       await useUp(fresh, '2001:db8::1')
-      const refused = await ask(fresh, 'guess', '2001:db8::2')
+      const refused = await ask(fresh, 'guess', '2001:db8:0:1::2')
       expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '40'])
       expect(await refused.json()).toMatchObject({ code: 'too_many_attempts' })
-      expect((await ask(fresh, 'guess', '2001:db8:0:1::1')).status).toBe(401)
+      expect((await ask(fresh, 'guess', '2001:db8:0:100::1')).status).toBe(401)
       vi.setSystemTime(Date.now() + 40_000)
       expect((await ask(fresh, 'guess', '2001:db8::2')).status).toBe(401)
     }))

@@ -35,6 +35,16 @@ const brokenOff = () =>
 /** Every kind of bad input: the request, the status and code of the response, and a text that the response must contain. */
 const CASES: [string, { path: string; init: RequestInit }, number, string, string][] = [
   ['malformed JSON', post('/hit', '{"type":', json), 400, 'malformed_body', 'JSON'],
+  [
+    'a form that breaks off',
+    post('/login', brokenOff(), {
+      'Sec-Fetch-Site': 'same-origin',
+      'Content-Type': 'application/x-www-form-urlencoded',
+    }),
+    400,
+    'malformed_body',
+    'ended before',
+  ],
   ['a body that breaks off', post('/hit', brokenOff(), json), 400, 'malformed_body', 'ended before'],
   ['a body that is not UTF-8', post('/hit', new Uint8Array([0x22, 0xff, 0x22]), json), 400, 'malformed_body', 'UTF-8'],
   ['an empty body', post('/hit', '', json), 400, 'malformed_body', 'JSON'],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { MAX_NEW_KEYS } from '../../../src/visits/attempts.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { TestWorker } from '../../harness/worker.ts'
@@ -14,6 +15,7 @@ const COUNTERS = {
   numbers: { record_type: 6, ...OPEN, key: 'integer', new_keys: 'known' },
   decades: { record_type: 7, ...OPEN, key: 'integer', new_keys: ['19*'] },
   same: { record_type: 8, ...OPEN, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
+  wide: { record_type: 10, ...OPEN, new_keys_per_minute: 1_000 },
   visits: { record_type: 9, ...OPEN, new_keys_per_minute: 5, dedupe_seconds: 80_000 },
 }
 const TABLES = [
@@ -326,5 +328,33 @@ describe('While the database does not answer', () => {
     vi.useRealTimers()
     await deliver(isolate({ DEAD_BATCHES: TestQueue.dead.binding }), taken)
     expect([await countOf('few', '/honest'), await countOf('few', keys(1)[0]!)]).toEqual([2, 2])
+  })
+})
+
+describe('A network', () => {
+  it('brings some keys into being in a minute, and its hits of other new keys are ignored; those of others count', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    const from = (address: string) => async (key: string) => {
+      const response = await worker.fetch(`/hit${query('wide', key)}`, {
+        method: 'POST',
+        headers: { 'CF-Connecting-IP': address },
+      })
+      return response.headers.get('X-Hit')
+    }
+    await add('wide', '/old')
+    const stranger = from('2001:db8::1')
+    const answers = []
+    for (const key of keys(2 * MAX_NEW_KEYS)) answers.push(await stranger(key))
+    expect(answers).toEqual([
+      ...Array.from({ length: MAX_NEW_KEYS }, () => 'counted'),
+      ...Array.from({ length: MAX_NEW_KEYS }, () => IGNORED),
+    ])
+    // Another /64 of the same line.
+    expect(await from('2001:db8:0:1::1')('/new')).toBe(IGNORED)
+    expect(await stranger('/old')).toBe('counted')
+    expect(await from('203.0.113.7')('/new')).toBe('counted')
+    expect(await stranger('/new')).toBe('counted')
+    vi.setSystemTime(Date.now() + 60_000)
+    expect(await stranger('/invented/later')).toBe('counted')
   })
 })

@@ -55,4 +55,16 @@ describe('Shared reads', () => {
     await Promise.all(waiting)
     expect(await countOfA(reads)).toEqual([42n])
   })
+
+  it('of one counter are accepted while reads of many wait for as many counters as may', async () => {
+    const reads = readsWithin(DEADLINE_MS)
+    const letGo = gated.close()
+    const thousand = (i: number) =>
+      Array.from({ length: 1_000 }, (_, j) => ({ recordType: 1, recordId: BigInt(1_000 * i + j), name: null }))
+    const waiting = Array.from({ length: 20 }, (_, i) => reads.read(thousand(i), () => {}))
+    await expect(reads.read(thousand(20), () => {})).rejects.toThrow(Overloaded)
+    const one = read(reads)
+    letGo()
+    await Promise.all([one, ...waiting])
+  })
 })
