@@ -58,7 +58,7 @@ export const STATEMENTS: Record<string, string> = {
   '(SELECT 0 AS part, record_id': '4 × all shards',
   'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT': 'list',
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
-  'SELECT DISTINCT record_type, record_id FROM slotted_counters': 'list',
+  'SELECT DISTINCT record_type, record_id FROM slotted_counters': 'list or single shard',
   'SELECT DISTINCT record_type FROM type_history': 'all shards',
   'SELECT HEX(salt) AS salt FROM visitor_salts': 'single shard',
   'SELECT MAX(period_start) AS last … FROM counter_history': 'all shards',
