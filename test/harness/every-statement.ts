@@ -89,7 +89,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
   'SELECT record_type, record_id, count AS total': '2 × list or list',
   'SELECT record_type, record_id FROM counter_names … UNION ALL SELECT record_type, record_id FROM counter_totals':
-    'list',
+    'list or single shard',
   'SELECT record_type, record_id, name': 'list',
   'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … ORDER BY': 'range',
   'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … s.slot > … ORDER BY': 'range',
