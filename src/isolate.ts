@@ -19,8 +19,9 @@ import { SlotPool } from './counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
 import { retrying, withRetries } from './database/retry.ts'
-import { Attempts, MAX_ATTEMPTS, MAX_NEW_KEYS } from './visits/attempts.ts'
+import { Attempts, MAX_ATTEMPTS } from './visits/attempts.ts'
 import { Bots } from './visits/bots.ts'
+import { NewKeyAllowance } from './visits/new-key-allowance.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
@@ -55,8 +56,7 @@ export interface Isolate {
   tokens: TokenList
   /** Attempts at the owner's token. */
   attempts: Attempts
-  /** Questions of networks about keys that may become new counters. */
-  newKeys: Attempts
+  newKeys: NewKeyAllowance
 }
 
 // By the bindings: the platform passes the same object to every request of an isolate.
@@ -118,7 +118,7 @@ function makeIsolate(config: Config): Isolate {
     bots: new Bots(),
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
-    newKeys: new Attempts(MAX_NEW_KEYS),
+    newKeys: new NewKeyAllowance(),
   }
 }
 

@@ -78,7 +78,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   await mkdir(directory, { recursive: true })
   const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
   const shipped = configured.vars as Record<string, unknown>
-  const vars = { ...shipped, COUNTERS: withLargeBudgets(shipped.COUNTERS), ...settings }
+  const vars = { ...shipped, COUNTERS: withoutBudgets(shipped.COUNTERS), ...settings }
   const bindings = [
     `(name = "DATABASE_URL", text = ${text(databaseUrl)})`,
     `(name = "API_TOKEN", text = ${text(apiToken)})`,
@@ -161,12 +161,12 @@ const worker :Workerd.Worker = (
 }
 
 /**
- * Types with a budget of new keys that nothing uses up: tests and benchmarks, for which this Worker runs, bring thousands of keys
- * into being. They have no rate limits either, because no binding is passed on.
+ * Types without a budget of new keys: tests and benchmarks, for which this Worker runs, bring thousands of keys into being. They
+ * have no rate limits either, because no binding is passed on.
  */
-function withLargeBudgets(counters: unknown): Record<string, object> {
+function withoutBudgets(counters: unknown): Record<string, object> {
   const types = Object.entries(counters as Record<string, object>)
-  return Object.fromEntries(types.map(([name, type]) => [name, { ...type, new_keys_per_minute: 1_000_000 }]))
+  return Object.fromEntries(types.map(([name, type]) => [name, { ...type, new_keys_per_minute: 'unlimited' }]))
 }
 
 /** The last lines of the log, without the path of its folder. */

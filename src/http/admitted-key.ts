@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { CounterAddress } from '../counters/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
 import { subscriberOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
@@ -15,7 +15,7 @@ export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): P
   if (admission.knows(counter)) return true
   // So that no network can use up the budget that is for all of them.
   const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
-  const mayBeNew = network === null || newKeys.take(network, Date.now()) === 0
+  const mayBeNew = network === null || newKeys.allows(network, counterId(counter), Date.now())
   try {
     return await admission.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
   } catch (error) {

@@ -133,15 +133,23 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
   const counter = cached ?? (await counterOfKey(addresses, type, key))
   if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
   if (isOwnVisit(c)) return 'ignored; reason=own'
-  const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit: config.rateLimit })
-  if (excluded !== null) return `ignored; reason=${excluded}`
-  // Most keys are known, and cost no await.
-  if (!isolate.admission.knows(counter) && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
-  return countVisit(c, counter, {
-    dedupeSeconds: type.dedupeSeconds ?? 0,
-    advice: 'Views are not worth sending twice.',
-    answerReady: true,
-  })
+  const { rateLimit } = config
+  const isKnown = isolate.admission.knows(counter)
+  const counting = async () => {
+    const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
+    if (excluded !== null) return `ignored; reason=${excluded}`
+    if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
+    return countVisit(c, counter, {
+      dedupeSeconds: type.dedupeSeconds ?? 0,
+      advice: 'Views are not worth sending twice.',
+      answerReady: true,
+    })
+  }
+  if (isKnown && rateLimit === null) return counting()
+  // The client may hang up while the rate limit or the database is asked.
+  const counted = counting()
+  c.executionCtx.waitUntil(counted.catch(() => {}))
+  return counted
 }
 
 function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {

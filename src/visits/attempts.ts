@@ -2,8 +2,6 @@ import { BoundedMap } from '../bounded-map.ts'
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
 export const MAX_ATTEMPTS = 20
-/** Questions about keys that may become new counters. Further keys of the network count only if they exist. */
-export const MAX_NEW_KEYS = 30
 const WINDOW_MS = 60_000
 /** Networks in one generation; it holds two generations. */
 const MAX_GENERATION = 5_000

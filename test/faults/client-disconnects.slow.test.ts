@@ -54,6 +54,23 @@ describe('When clients hang up', () => {
 
   const check = () => settleAndCheck({ db, isolates: [isolate], network, expected })
 
+  it('while the database is asked whether their keys may be new, the hits count', async () => {
+    const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'], new_keys_per_minute: 1_000 } }
+    const [asking] = await Isolate.start(1, network.url, { COUNTERS })
+    await db.behave(SLOW)
+    const hangUp = Promise.withResolvers<void>()
+    const increments = Array.from({ length: 50 }, (_, i) => page(`/new/${i}`))
+    const fates = increments.map((increment) => send(asking!.url, hitOf(increment), hangUp.promise))
+    // None waits for its count yet.
+    await asking!.until(({ begun, waiting }) => begun === increments.length && waiting === 0)
+    hangUp.resolve()
+    expect(await Promise.all(fates)).toEqual(increments.map(() => 'unknown'))
+    await db.behave()
+    await expect.poll(() => sumOf(db), { timeout: 20_000 }).toBe(increments.length)
+    for (const increment of increments) expected.record([increment], 'counted')
+    await check()
+  })
+
   it('300 hits that have arrived in full all count, the leader and its followers', async () => {
     await db.behave({ latencyMs: 2_500 })
     const increments = Array.from({ length: MANY }, (_, i) => page(i % 3 === 0 ? '/hot' : `/own/${i}`))
