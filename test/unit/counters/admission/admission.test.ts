@@ -25,7 +25,7 @@ const isolate = () =>
     hasQueue: false,
     share: (ask) => ({ read: async (counters) => ({ values: await ask(halfFull, counters) }) }),
   })
-const admits = (admission: Admission, id: number) => admission.admits(counter(id), () => {})
+const admits = (admission: Admission, id: number) => admission.admits(counter(id), { waitUntil: () => {} })
 
 beforeEach(() => {
   asked = 0
