@@ -62,8 +62,6 @@ class Transfer {
   readonly #began = Date.now()
   /** The transfer that this request began or joined. */
   #mine: bigint | null = null
-  /** Whether this request, which has a key, went on with the same transfer under another key. */
-  #joined = false
   /** A failure that leaves open whether something was done. */
   #unknown: DatabaseFailure | null = null
   /** A failure that leaves open whether the transfer began. */
@@ -112,7 +110,7 @@ class Transfer {
 
   /** Does what comes next, by what the tables say. */
   async #step(): Promise<TransferOutcome | 'more'> {
-    const { kind, target, id, keyed } = this.#request
+    const { kind, target, id } = this.#request
     if (!this.#maySend(1)) return 'unfinished'
     const records = await beforeTransaction(readTransfers(this.#db, this.#source, id))
     const ofSource = records.filter(({ role }) => role === 'source')
@@ -135,8 +133,8 @@ class Transfer {
     }
     const active = ofSource.find(({ stage }) => stage !== 'finished')
     if (active !== undefined) {
-      if (active.id === id || (!keyed && isSame(active))) this.#mine = active.id
-      else if (isSame(active)) this.#joined = true
+      // Also under another key: whoever runs a command again sends a new one.
+      if (isSame(active)) this.#mine = active.id
       return this.#resume(this.#source, active)
     }
     const arriving = records.find(({ role }) => role === 'target')
@@ -168,13 +166,11 @@ class Transfer {
     }
   }
 
-  /** Refuses to begin, unless the transfer was done by an earlier attempt, or may have been. */
+  /** Refuses to begin, unless the transfer may have been done by an earlier attempt. */
   #orRefuse(refusal: TransferRefused): 'done' {
-    const isGone = refusal.reason === 'no_such_counter'
-    if (this.#joined && isGone) return 'done'
     // With a key, the row would be there.
     if (this.#mayHaveBegun === null || this.#request.keyed) throw refusal
-    if (isGone) return 'done'
+    if (refusal.reason === 'no_such_counter') return 'done'
     throw this.#mayHaveBegun
   }
 
