@@ -209,6 +209,7 @@ class Transfer {
       if (!this.#maySend(END_STATEMENTS + FORGET_STATEMENTS)) return 'unfinished'
       await endLeaving(this.#db, source, record)
       await forgetArrivals(this.#db, target!, record)
+      if (id === this.#mine) return 'done'
     }
     return 'more'
   }
