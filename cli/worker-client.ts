@@ -63,15 +63,17 @@ export class WorkerClient {
   }
 
   /**
-   * Sends a request that goes on where it stopped when it is sent again, until the Worker has done all of it.
+   * Sends a request that goes on where it stopped when it is sent again, until the Worker has done all of it. All attempts have the
+   * same idempotency key, so that none of them begins anew.
    *
    * @throws {RefusedError} if a retry would not help
    */
   async finish(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<void> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const init =
       body === undefined
-        ? { method }
-        : { method, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+        ? { method, headers }
+        : { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
     while ((await this.#send(path, init)).status === 202) this.#options.signal.throwIfAborted()
   }
 

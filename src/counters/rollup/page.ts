@@ -2,7 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { byPrimaryKey } from '../counter-address.ts'
 import { addToPeriods } from '../ledger/periods.ts'
-import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
+import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
 
 /** A slot as the roll-up read it. */
@@ -126,14 +126,14 @@ const addressOf = (row: Record<string, unknown>) => ({
  *
  * @param counters all in one range
  * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: as for
- *   `addToDays`.
+ *   `addToDays`. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
  * @returns `false` if another run moved any of these counters first; nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
  */
 export async function moveRollUpPage(
   db: Database,
   counters: readonly CounterSnapshot[],
-  { at, rangeLane }: { at: Date; rangeLane: bigint },
+  { at, rangeLane, nowait = false }: { at: Date; rangeLane: bigint; nowait?: boolean },
 ): Promise<boolean> {
   const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
@@ -143,6 +143,7 @@ export async function moveRollUpPage(
   }))
   try {
     await db.transaction(async (transaction) => {
+      if (nowait) await lockTotals(transaction, moves)
       const added = addToTotals(transaction, moves, at)
       // Builds the text while the database works on that statement.
       const subtractions = subtractionsOf(counters)

@@ -30,34 +30,51 @@ export interface SourceState {
   slots: Slot[]
   /** Empty slots. */
   emptySlots: Slot[]
-  /** Up to `MAX_ADJUSTMENTS` and two more. */
-  adjustments: { id: bigint; count: bigint; at: string }[]
+  /** Up to `MAX_ADJUSTMENTS` and one more, without that of the transfer. */
+  adjustments: { id: bigint; count: bigint }[]
+  /** The adjustment by which the transfer balances it; `null` if there is none. */
+  balance: bigint | null
   /** Whether any of its adjustments is an import. */
   imported: boolean
   /** The latest days before the given one. */
   days: { start: string; count: bigint }[]
-  /** Whether it has days from the given one on. */
-  hasLaterDays: boolean
-  /** Its transfers that are not finished, each with its step. */
+  /** Whether it has days from the given one on, or adjustments after the given time. */
+  hasLater: boolean
+  /** The transfer, and those that are not finished, each with its step. */
   transfers: { id: bigint; step: number }[]
 }
 
 /**
  * Reads what a source has, in one statement, so from one snapshot, and without locks.
  *
- * @param before the day before which days are read
+ * @param transfer `before`: the day before which days are read; `startedAt`: the time until which adjustments are read; `null` if all
+ *   are
  */
-export async function readSource(db: Executor, place: Place, before: string): Promise<SourceState> {
+export async function readSource(
+  db: Executor,
+  place: Place,
+  { id, before, startedAt }: { id: bigint; before: string; startedAt: string | null },
+): Promise<SourceState> {
   const { recordType, recordId } = place
   const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
   const days = `counter_periods FORCE INDEX (PRIMARY) ${where} AND period = ${PERIODS.day} AND period_start`
+  const adjustments = `counter_adjustments ${where} AND adjustment_id`
+  const [old, later] =
+    startedAt === null
+      ? ['', '']
+      : [
+          `AND adjusted_at <= '${startedAt}'`,
+          `UNION ALL (SELECT 'later', 0, 0, 0, NULL FROM ${adjustments} <> ${id} AND adjusted_at > '${startedAt}' LIMIT 1)`,
+        ]
   const { rows } = await db.execute(
     `SELECT 'total' AS part, version AS id, count, 0 AS batch, NULL AS at FROM counter_totals ${where}
      UNION ALL SELECT 'name', 0, 0, 0, NULL FROM counter_names ${where}
      UNION ALL SELECT 'transfer', transfer_id, step, 0, NULL FROM counter_transfers
-       ${where} AND stage <> ${STAGES.finished}
-     UNION ALL (SELECT 'adjustment', adjustment_id, count, 0, CAST(adjusted_at AS CHAR) FROM counter_adjustments
-       ${where} ORDER BY adjustment_id LIMIT ${MAX_ADJUSTMENTS + 2})
+       ${where} AND (stage <> ${STAGES.finished} OR transfer_id = ${id})
+     UNION ALL SELECT 'balance', 0, count, 0, NULL FROM ${adjustments} = ${id}
+     UNION ALL (SELECT 'adjustment', adjustment_id, count, 0, NULL FROM ${adjustments} <> ${id} ${old}
+       ORDER BY adjustment_id LIMIT ${MAX_ADJUSTMENTS + 1})
+     ${later}
      UNION ALL (SELECT 'imported', 0, 0, 0, NULL FROM counter_adjustments ${where} AND kind = 2 LIMIT 1)
      UNION ALL (SELECT 'day', 0, count, 0, CAST(period_start AS CHAR) FROM ${days} < '${before}'
        ORDER BY period_start DESC LIMIT ${MAX_DAYS})
@@ -78,12 +95,11 @@ export async function readSource(db: Executor, place: Place, before: string): Pr
     version: total?.version ?? null,
     slots: slots.sort((a, b) => (a.slot < b.slot ? -1 : 1)),
     emptySlots: all('empty', slotOf),
-    adjustments: all('adjustment', ({ id, count, at }) => {
-      return { id: toBigInt(id), count: toBigInt(count), at: String(at) }
-    }),
+    adjustments: all('adjustment', ({ id, count }) => ({ id: toBigInt(id), count: toBigInt(count) })),
+    balance: all('balance', ({ count }) => toBigInt(count))[0] ?? null,
     imported: parts.has('imported'),
     days: all('day', ({ at, count }) => ({ start: String(at).slice(0, 10), count: toBigInt(count) })),
-    hasLaterDays: parts.has('later'),
+    hasLater: parts.has('later'),
     transfers: all('transfer', ({ id, count }) => ({ id: toBigInt(id), step: Number(count) })),
   }
 }

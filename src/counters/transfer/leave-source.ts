@@ -9,7 +9,7 @@ import { boundsOf, rangeOf } from '../ranges.ts'
 import { isMovable, moveRollUpPage, subtractionsOf } from '../rollup/page.ts'
 import { MAX_ADJUSTMENTS, MAX_DAYS, MAX_SLOTS, readDays, readSource, type SourceState } from './counter-state.ts'
 import type { Parcel } from './parcel.ts'
-import { deleteTransfer, insertTransfer, type TransferRecord, updateTransfer } from './transfer-records.ts'
+import { deleteTransfer, insertTransfer, type Place, type TransferRecord, updateTransfer } from './transfer-records.ts'
 import { TransferRefused } from './transfer-refused.ts'
 import type { TransferRequest } from './transfer-request.ts'
 
@@ -18,6 +18,8 @@ import type { TransferRequest } from './transfer-request.ts'
  * the record, two for the slots, name, COMMIT, and ROLLBACK if that fails.
  */
 export const LEAVE_STATEMENTS = 18
+/** The most statements that end a transfer in the source's range: BEGIN, state, lock, total, name, record, COMMIT, and ROLLBACK. */
+export const END_STATEMENTS = 8
 
 const BEFORE_ALL = '9999-12-31'
 
@@ -39,8 +41,10 @@ export async function beginToLeave(
 ): Promise<'begun' | 'finished' | 'folded' | 'missing'> {
   const read = await db.transaction(async (transaction) => {
     // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
-    const state = await beforeTransaction(readSource(transaction, source, BEFORE_ALL))
-    // Another transfer began in the meantime.
+    const state = await beforeTransaction(
+      readSource(transaction, source, { id: request.id, before: BEFORE_ALL, startedAt: null }),
+    )
+    // Another transfer began in the meantime, or this one has been done by another request.
     if (state.transfers.length > 0) throw new Overtaken()
     if (!state.exists) return 'missing'
     if (state.slots.length > MAX_SLOTS) return state
@@ -48,7 +52,7 @@ export async function beginToLeave(
     const amount = state.total + pending
     if (request.below !== null && amount >= request.below) throw new TransferRefused('count_not_below')
     if (request.target !== null && !(fitsTotal(amount) && fitsTotal(amount + target))) throw outOfRange()
-    const part = await partOf(transaction, source, state, request.id, null)
+    const part = await partOf(transaction, source, state, { isFirst: true, isDeletion: request.target === null })
     const parcel =
       request.target === null
         ? null
@@ -82,7 +86,7 @@ export async function beginToLeave(
   if (typeof read === 'string') return read
   const page = { ...source, version: read.version, total: read.total, slots: slotsOf(source, read) }
   if (!isMovable(page)) throw outOfRange()
-  const moved = await moveRollUpPage(db, [page], { at: request.at, rangeLane: laneOf(db, source) })
+  const moved = await moveRollUpPage(db, [page], { at: request.at, rangeLane: laneOf(db, source), nowait: true })
   if (!moved) throw new Overtaken()
   return 'folded'
 }
@@ -95,9 +99,9 @@ export async function beginToLeave(
  */
 export async function leaveOn(db: Database, source: CounterAddress, record: TransferRecord, at: Date): Promise<void> {
   await db.transaction(async (transaction) => {
-    const state = await beforeTransaction(readSource(transaction, source, record.before))
+    const state = await beforeTransaction(readSource(transaction, source, record))
     if (!state.transfers.some(({ id, step }) => id === record.id && step === record.step)) throw new Overtaken()
-    const part = await partOf(transaction, source, state, record.id, record.startedAt)
+    const part = await partOf(transaction, source, state, { isFirst: false, isDeletion: record.other === null })
     await takePart(db, transaction, source, state, part, { total: state.total, balance: 0n, id: record.id, at })
     const finished = part.isLast && record.other === null
     if (finished && !record.keyed) await deleteTransfer(transaction, source, record)
@@ -113,6 +117,29 @@ export async function leaveOn(db: Database, source: CounterAddress, record: Tran
   })
 }
 
+/**
+ * Ends a transfer to another counter, where everything has arrived. Only now does the source's name go, and its total, unless it has
+ * been counted again. Until then whoever looks for the counter finds it, and sends the request again.
+ *
+ * @throws {Overtaken} if other changes of the counter came first
+ */
+export async function endLeaving(db: Database, source: Place, record: TransferRecord): Promise<void> {
+  await db.transaction(async (transaction) => {
+    const everything = { id: record.id, before: BEFORE_ALL, startedAt: null }
+    const state = await beforeTransaction(readSource(transaction, source, everything))
+    if (!state.transfers.some(({ id, step }) => id === record.id && step === record.step)) throw new Overtaken()
+    const { total, version, slots, days, adjustments, balance } = state
+    if (version !== null) await lockTotals(transaction, [source])
+    const isBare = total === 0n && balance === null && [slots, days, adjustments].every(({ length }) => length === 0)
+    if (isBare && version !== null) {
+      await deleteTotal(transaction, source, version)
+      await deleteName(transaction, source)
+    }
+    if (record.keyed) await updateTransfer(transaction, source, record, { ...record, stage: 'finished', parcel: null })
+    else await deleteTransfer(transaction, source, record)
+  })
+}
+
 /** What leaves a counter in one transaction. */
 interface Part {
   days: DayHistory[]
@@ -123,31 +150,27 @@ interface Part {
   before: string | null
   /** Whether nothing is left that the transfer must take. */
   isLast: boolean
-  /** Whether nothing at all is left of the counter. */
+  /** Whether nothing at all is left of a counter that is deleted. */
   empties: boolean
 }
 
-/** @param startedAt `null` for the first part, which takes everything */
+/** @param options `isFirst`: whether it is the first part, which takes everything that was there before */
 async function partOf(
   transaction: Executor,
   source: CounterAddress,
   state: SourceState,
-  id: bigint,
-  startedAt: string | null,
+  { isFirst, isDeletion }: { isFirst: boolean; isDeletion: boolean },
 ): Promise<Part> {
+  const { balance } = state
   const days = await readDays(transaction, source, state.days)
-  const balance = state.adjustments.find((adjustment) => adjustment.id === id)?.count ?? null
-  const others = state.adjustments.filter((adjustment) => adjustment.id !== id)
   const hasAllDays = days.length < MAX_DAYS
   // Later settings belong to the counter's next life. Marks of imports go last: they explain days without hours.
-  const old = startedAt === null ? others : others.filter(({ at }) => at <= startedAt)
-  const adjustments = hasAllDays ? old.slice(0, MAX_ADJUSTMENTS) : []
-  const isLast = hasAllDays && adjustments.length === old.length
-  const isFirst = startedAt === null
+  const adjustments = hasAllDays ? state.adjustments.slice(0, MAX_ADJUSTMENTS) : []
+  const isLast = hasAllDays && adjustments.length === state.adjustments.length
   const sum = [...days, ...adjustments].reduce((sum, { count }) => sum + count, 0n)
   const rest = (balance ?? 0n) + sum - (isFirst ? state.total : 0n)
-  const isBare = isFirst || (state.total === 0n && state.slots.length === 0 && !state.hasLaterDays)
-  const empties = isLast && isBare && rest === 0n && adjustments.length === others.length
+  const isBare = isFirst || (state.total === 0n && state.slots.length === 0 && !state.hasLater)
+  const empties = isDeletion && isLast && isBare && rest === 0n
   return { days, adjustments, balance, before: state.days.at(-1)?.start ?? null, isLast, empties }
 }
 
@@ -162,21 +185,21 @@ async function takePart(
 ): Promise<void> {
   const { recordType, recordId } = source
   const counter = { recordType, recordId }
-  // Outside the transaction, so that the row stays if this attempt is overtaken.
-  const [read] = await beforeTransaction(createTotals(db, [{ ...counter, version: state.version }]))
+  if (state.version === null) {
+    // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
+    await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
+    throw new Overtaken()
+  }
   await lockTotals(transaction, [counter])
-  const guard = [recordType, recordId, read!.version]
-  const { rowsAffected } = part.empties
-    ? await transaction.execute(
-        'DELETE FROM counter_totals WHERE record_type = ? AND record_id = ? AND version = ?',
-        guard,
-      )
-    : await transaction.execute(
-        `UPDATE counter_totals SET count = ?, version = version + 1
-         WHERE record_type = ? AND record_id = ? AND version = ?`,
-        [total, ...guard],
-      )
-  if (rowsAffected !== 1) throw new Overtaken()
+  if (part.empties) await deleteTotal(transaction, source, state.version)
+  else {
+    const { rowsAffected } = await transaction.execute(
+      `UPDATE counter_totals SET count = ?, version = version + 1
+       WHERE record_type = ? AND record_id = ? AND version = ?`,
+      [total, recordType, recordId, state.version],
+    )
+    if (rowsAffected !== 1) throw new Overtaken()
+  }
   if (part.days.length > 0) await removeHistory(transaction, counter, part.days, laneOf(db, source))
   const change = [...part.days, ...part.adjustments].reduce((sum, { count }) => sum + count, balance)
   const rest = (part.balance ?? 0n) + change
@@ -239,8 +262,17 @@ async function takeSlots(
   }
 }
 
-async function deleteName(transaction: Executor, { recordType, recordId, name }: CounterAddress): Promise<void> {
-  if (name === null) return
+/** @throws {Overtaken} if it has another version */
+async function deleteTotal(transaction: Executor, { recordType, recordId }: Place, version: bigint): Promise<void> {
+  const { rowsAffected } = await transaction.execute(
+    'DELETE FROM counter_totals WHERE record_type = ? AND record_id = ? AND version = ?',
+    [recordType, recordId, version],
+  )
+  if (rowsAffected !== 1) throw new Overtaken()
+}
+
+/** Deletes the name of a counter by its id: who finishes another's transfer does not know the name. */
+async function deleteName(transaction: Executor, { recordType, recordId }: Place): Promise<void> {
   await transaction.execute('DELETE FROM counter_names WHERE record_type = ? AND record_id = ?', [recordType, recordId])
 }
 

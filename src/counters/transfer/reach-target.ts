@@ -7,15 +7,15 @@ import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
 import { addToBalance, laneOf } from './leave-source.ts'
-import { deleteTransfer, insertTransfer, type Place, ROLES, type TransferRecord } from './transfer-records.ts'
+import { deleteTransfer, insertTransfer, type Place, ROLES, STAGES, type TransferRecord } from './transfer-records.ts'
 
 /**
  * The most statements by which a part arrives: name, BEGIN, state, the record again, missing total, lock, total, three for the
  * history, balance, the target's record, COMMIT, and ROLLBACK if that fails.
  */
 export const REACH_STATEMENTS = 14
-/** The most statements that end a transfer. */
-export const END_STATEMENTS = 3
+/** The most statements that delete what the target keeps of a transfer. */
+export const FORGET_STATEMENTS = 2
 
 /**
  * Adds the part that left the source last to the target, exactly once: the target's own row says which part it has. That row is
@@ -43,7 +43,7 @@ export async function reachTarget(
       transaction.execute(
         `SELECT 'total' AS part, version, count FROM counter_totals ${where}
          UNION ALL SELECT 'arrived', 0, step FROM counter_transfers
-           ${where} AND transfer_id = ${id} AND role = ${ROLES.target}`,
+           ${where} AND transfer_id = ${id} AND role = ${ROLES.target} AND other_id = ${source.recordId}`,
       ),
     )
     const arrived = rows.find(({ part }) => part === 'arrived')
@@ -51,10 +51,12 @@ export async function reachTarget(
     if (!(await beforeTransaction(isUnderWay(db, source, record)))) throw new Overtaken()
     const total = rows.find(({ part }) => part === 'total')
     if (!fitsTotal((total === undefined ? 0n : toBigInt(total.count)) + parcel.amount)) throw outOfRange()
-    const version = total === undefined ? null : toBigInt(total.version)
-    const changes = await beforeTransaction(
-      createTotals(db, [{ recordType, recordId, amount: parcel.amount, version }]),
-    )
+    if (total === undefined) {
+      // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
+      await beforeTransaction(createTotals(db, [{ recordType, recordId, version: null }]))
+      throw new Overtaken()
+    }
+    const changes = [{ recordType, recordId, amount: parcel.amount, version: toBigInt(total.version) }]
     await lockTotals(transaction, changes)
     await addToTotals(transaction, changes, null)
     if (parcel.days.length > 0) await addHistory(transaction, target, parcel.days, laneOf(db, target))
@@ -95,16 +97,22 @@ export async function forgetArrivals(db: Database, target: Place, record: Pick<T
   await deleteTransfer(db, target, { id: record.id, role: 'target' })
 }
 
-/** Reads whether a counter has a total or a pending count, and its total. */
+/** Reads whether a counter has a total or a pending count, its total, and whether it is being taken apart itself. */
 export async function readTarget(
   db: Database,
   { recordType, recordId }: Place,
-): Promise<{ exists: boolean; total: bigint }> {
+): Promise<{ exists: boolean; total: bigint; isLeaving: boolean }> {
   const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
   const { rows } = await db.execute(
     `SELECT 'target' AS part, count FROM counter_totals ${where}
-     UNION ALL (SELECT 'pending', 0 FROM slotted_counters ${where} AND pending = 1 LIMIT 1)`,
+     UNION ALL (SELECT 'pending', 0 FROM slotted_counters ${where} AND pending = 1 LIMIT 1)
+     UNION ALL (SELECT 'leaving', 0 FROM counter_transfers
+       ${where} AND role = ${ROLES.source} AND stage <> ${STAGES.finished} LIMIT 1)`,
   )
   const total = rows.find(({ part }) => part === 'target')
-  return { exists: rows.length > 0, total: total === undefined ? 0n : toBigInt(total.count) }
+  return {
+    exists: rows.some(({ part }) => part !== 'leaving'),
+    total: total === undefined ? 0n : toBigInt(total.count),
+    isLeaving: rows.some(({ part }) => part === 'leaving'),
+  }
 }

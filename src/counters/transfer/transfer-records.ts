@@ -35,12 +35,17 @@ export interface TransferRecord {
   parcel: Parcel | null
 }
 
-/** Reads the transfers in which a counter takes part. */
-export async function readTransfers(db: Executor, { recordType, recordId }: Place): Promise<TransferRecord[]> {
+/** Reads the transfers in which a counter takes part: those that are not finished, and that with the given id. */
+export async function readTransfers(
+  db: Executor,
+  { recordType, recordId }: Place,
+  id: bigint,
+): Promise<TransferRecord[]> {
   const { rows } = await db.execute(
     `SELECT transfer_id, role, kind, other_id, other_name, keyed, CAST(started_at AS CHAR) AS started_at,
        CAST(before_day AS CHAR) AS before_day, step, stage, parcel
-     FROM counter_transfers WHERE record_type = ${recordType} AND record_id = ${recordId} ORDER BY transfer_id, role`,
+     FROM counter_transfers WHERE record_type = ${recordType} AND record_id = ${recordId}
+       AND (stage <> ${STAGES.finished} OR transfer_id = ${id}) ORDER BY transfer_id, role`,
   )
   return rows.map((row) => ({
     id: toBigInt(row.transfer_id),
@@ -63,17 +68,22 @@ export async function readTransfers(db: Executor, { recordType, recordId }: Plac
   }))
 }
 
-/** Writes the row of a counter at the beginning of a transfer. */
+/**
+ * Writes the row of a counter at the beginning of a transfer, or the step of a target.
+ *
+ * @throws {Overtaken} if the source has its row already
+ */
 export async function insertTransfer(
   transaction: Executor,
   { recordType, recordId }: Place,
   record: Omit<TransferRecord, 'startedAt'> & { startedAt: Date },
 ): Promise<void> {
   const { id, role, kind, other, keyed, startedAt, before, step, stage, parcel } = record
-  await transaction.execute(
+  // An upsert counts 2 for a row that it changed.
+  const { rowsAffected } = await transaction.execute(
     `INSERT INTO counter_transfers (record_type, record_id, transfer_id, role, kind, other_id, other_name, keyed, started_at,
        before_day, step, stage, parcel) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON DUPLICATE KEY UPDATE step = VALUES(step)`,
+     ON DUPLICATE KEY UPDATE step = ${role === 'source' ? 'step + 1' : 'VALUES(step)'}`,
     [
       recordType,
       recordId,
@@ -90,6 +100,7 @@ export async function insertTransfer(
       parcel && packParcel(parcel),
     ],
   )
+  if (role === 'source' && rowsAffected !== 1) throw new Overtaken()
 }
 
 /**

@@ -8,7 +8,7 @@ export interface TransferRequest {
   target: CounterAddress | null
   /** Only if its count is below this number. */
   below: bigint | null
-  /** A random number, or the hash of an idempotency key. */
+  /** A random number, or the hash of an idempotency key. The same key may be used for several sources. */
   id: bigint
   /** Whether `id` is the hash of an idempotency key. */
   keyed: boolean

@@ -2,10 +2,11 @@ import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import { hash64 } from '../key-hash.ts'
 import { changingTotals, type Ledger, Overtaken } from '../ledger/totals.ts'
-import { beginToLeave, LEAVE_STATEMENTS, leaveOn } from './leave-source.ts'
-import { END_STATEMENTS, forgetArrivals, REACH_STATEMENTS, reachTarget, readTarget } from './reach-target.ts'
-import { deleteTransfer, type Place, readTransfers, type TransferRecord, updateTransfer } from './transfer-records.ts'
+import { beginToLeave, END_STATEMENTS, endLeaving, LEAVE_STATEMENTS, leaveOn } from './leave-source.ts'
+import { FORGET_STATEMENTS, forgetArrivals, REACH_STATEMENTS, reachTarget, readTarget } from './reach-target.ts'
+import { readTransfers, type TransferRecord } from './transfer-records.ts'
 import { TransferRefused } from './transfer-refused.ts'
 import type { TransferRequest } from './transfer-request.ts'
 
@@ -39,8 +40,18 @@ export type TransferOutcome = 'done' | 'repeated' | 'unfinished'
  * @throws {Overtaken} if other changes came first every time; nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome; the same request again goes on
  */
-export function transfer(ledger: Ledger, source: CounterAddress, request: TransferRequest): Promise<TransferOutcome> {
-  return changingTotals(ledger, (database) => new Transfer(countStatements(database), source, request).run())
+export async function transfer(
+  ledger: Ledger,
+  source: CounterAddress,
+  request: TransferRequest,
+): Promise<TransferOutcome> {
+  const id = request.keyed ? await keyOfCounter(request.id, source) : request.id
+  return changingTotals(ledger, (database) => new Transfer(countStatements(database), source, { ...request, id }).run())
+}
+
+/** The same key may be used for several sources, also with the same target: each has its own. */
+function keyOfCounter(id: bigint, { recordType, recordId }: CounterAddress): Promise<bigint> {
+  return hash64(`transfer ${recordType} ${recordId} ${id}`)
 }
 
 /** One request, which goes on until the transfer is finished or a limit is reached. */
@@ -51,8 +62,10 @@ class Transfer {
   readonly #began = Date.now()
   /** The transfer that this request began or joined. */
   #mine: bigint | null = null
-  /** A failure that leaves open whether the transfer began. */
+  /** A failure that leaves open whether something was done. */
   #unknown: DatabaseFailure | null = null
+  /** A failure that leaves open whether the transfer began. */
+  #mayHaveBegun: DatabaseFailure | null = null
   /** The part that certainly arrived: its transfer and step. */
   #arrived = ''
 
@@ -75,9 +88,11 @@ class Transfer {
         failures++
         const pause = Math.random() * BACKOFF_MS * 2 ** (failures - 1)
         if (failures === MAX_FAILURES || failure?.retry === false || this.#isLate(pause)) {
-          if (this.#unknown !== null) throw (failure ?? this.#unknown).withApplied('unknown')
           if (failure === null && this.#mine !== null) return 'unfinished'
-          throw error
+          // That a sum does not fit must be said as such: somebody has to set the target lower.
+          const began = this.#mine !== null && failure?.kind !== 'range'
+          const open = began || this.#unknown !== null ? (failure ?? this.#unknown) : null
+          throw open?.withApplied('unknown') ?? error
         }
         await new Promise((resolve) => setTimeout(resolve, pause))
       }
@@ -95,15 +110,22 @@ class Transfer {
 
   /** Does what comes next, by what the tables say. */
   async #step(): Promise<TransferOutcome | 'more'> {
-    const { kind, target, id, keyed } = this.#request
+    const { kind, target, id } = this.#request
     if (!this.#maySend(1)) return 'unfinished'
-    const records = await beforeTransaction(readTransfers(this.#db, this.#source))
+    const records = await beforeTransaction(readTransfers(this.#db, this.#source, id))
     const ofSource = records.filter(({ role }) => role === 'source')
     const own = ofSource.find((record) => record.id === id)
     const isSame = (record: TransferRecord) =>
       record.kind === kind && (record.other?.recordId ?? null) === (target?.recordId ?? null)
     if (own !== undefined && !isSame(own)) throw new TransferRefused('idempotency_key_reused')
-    if (own?.stage === 'finished') return this.#mine === null && this.#unknown === null ? 'repeated' : 'done'
+    if (own?.stage === 'finished') {
+      // The request that ended it may have died before the target's row was deleted.
+      if (target !== null && (this.#mine === null || this.#unknown !== null)) {
+        if (!this.#maySend(FORGET_STATEMENTS)) return 'unfinished'
+        await beforeTransaction(forgetArrivals(this.#db, target, own))
+      }
+      return this.#mine === null && this.#mayHaveBegun === null ? 'repeated' : 'done'
+    }
     if (this.#mine !== null && !ofSource.some((record) => record.id === this.#mine)) {
       // The answer to the end may have been lost before the target's row was deleted.
       if (this.#unknown !== null && target !== null) await forgetArrivals(this.#db, target, { id: this.#mine })
@@ -111,7 +133,8 @@ class Transfer {
     }
     const active = ofSource.find(({ stage }) => stage !== 'finished')
     if (active !== undefined) {
-      if (active.id === id || (!keyed && isSame(active))) this.#mine = active.id
+      // Also under another key: whoever runs a command again sends a new one.
+      if (isSame(active)) this.#mine = active.id
       return this.#resume(this.#source, active)
     }
     const arriving = records.find(({ role }) => role === 'target')
@@ -119,34 +142,51 @@ class Transfer {
   }
 
   async #begin(): Promise<TransferOutcome | 'more'> {
-    const { kind, target } = this.#request
-    if (!this.#maySend(1 + LEAVE_STATEMENTS)) return 'unfinished'
+    const { kind, target, id } = this.#request
+    if (!this.#maySend(2 + LEAVE_STATEMENTS)) return 'unfinished'
     const there = target === null ? null : await beforeTransaction(readTarget(this.#db, target))
-    // After an attempt of unknown outcome, the target may exist because of it.
-    if (there !== null && this.#unknown === null) {
-      if (kind === 'rename' && there.exists) throw await this.#refusal('counter_exists')
-      if (kind === 'merge' && !there.exists) throw await this.#refusal('no_such_target')
+    if (target !== null && there?.isLeaving) {
+      const records = await beforeTransaction(readTransfers(this.#db, target, id))
+      const active = records.find(({ role, stage }) => role === 'source' && stage !== 'finished')
+      return active === undefined ? 'more' : this.#resume(target, active)
     }
-    const outcome = await beginToLeave(this.#db, this.#source, this.#request, there?.total ?? 0n)
-    if (outcome === 'missing') {
-      if (this.#unknown !== null) return 'done'
-      throw new TransferRefused('no_such_counter')
+    try {
+      if (kind === 'rename' && there?.exists) throw await this.#refusal('counter_exists')
+      if (kind === 'merge' && !there?.exists) throw await this.#refusal('no_such_target')
+      const outcome = await beginToLeave(this.#db, this.#source, this.#request, there?.total ?? 0n)
+      if (outcome === 'missing') throw new TransferRefused('no_such_counter')
+      if (outcome === 'begun') this.#mine = id
+      return outcome === 'finished' ? 'done' : 'more'
+    } catch (error) {
+      if (error instanceof Overtaken) throw error
+      if (error instanceof TransferRefused) return this.#orRefuse(error)
+      const failure = classify(error)
+      if (failure.applied === 'unknown') this.#mayHaveBegun = failure
+      throw failure
     }
-    if (outcome === 'begun') this.#mine = this.#request.id
-    return outcome === 'finished' ? 'done' : 'more'
+  }
+
+  /** Refuses to begin, unless the transfer may have been done by an earlier attempt. */
+  #orRefuse(refusal: TransferRefused): 'done' {
+    // With a key, the row would be there.
+    if (this.#mayHaveBegun === null || this.#request.keyed) throw refusal
+    if (refusal.reason === 'no_such_counter') return 'done'
+    throw this.#mayHaveBegun
   }
 
   /** The reason that the client is told: that the source is missing comes first. */
   async #refusal(reason: 'counter_exists' | 'no_such_target'): Promise<TransferRefused> {
-    const { exists } = await readTarget(this.#db, this.#source)
+    const { exists } = await beforeTransaction(readTarget(this.#db, this.#source))
     return new TransferRefused(exists ? reason : 'no_such_counter')
   }
 
   /** Goes on with a transfer whose target is the source of this one. */
   async #resumeArriving(arriving: TransferRecord): Promise<TransferOutcome | 'more'> {
-    if (!this.#maySend(1 + END_STATEMENTS)) return 'unfinished'
+    if (!this.#maySend(1 + FORGET_STATEMENTS)) return 'unfinished'
     const from = arriving.other!
-    const record = (await readTransfers(this.#db, from)).find(({ id, role }) => id === arriving.id && role === 'source')
+    const record = (await readTransfers(this.#db, from, arriving.id)).find(
+      ({ id, role }) => id === arriving.id && role === 'source',
+    )
     if (record !== undefined && record.stage !== 'finished') return this.#resume(from, record)
     await forgetArrivals(this.#db, this.#source, arriving)
     return 'more'
@@ -165,16 +205,12 @@ class Transfer {
       if (!this.#maySend(LEAVE_STATEMENTS)) return 'unfinished'
       await leaveOn(this.#db, source, record, at)
     } else {
-      if (!this.#maySend(END_STATEMENTS)) return 'unfinished'
-      await this.#end(source, target!, record)
+      // First in the source's range: by its row the transfer is known.
+      if (!this.#maySend(END_STATEMENTS + FORGET_STATEMENTS)) return 'unfinished'
+      await endLeaving(this.#db, source, record)
+      await forgetArrivals(this.#db, target!, record)
+      if (id === this.#mine) return 'done'
     }
     return 'more'
-  }
-
-  /** Ends a transfer of which everything has arrived: first in the source's range, by which it is known. */
-  async #end(source: Place, target: Place, record: TransferRecord): Promise<void> {
-    if (record.keyed) await updateTransfer(this.#db, source, record, { ...record, stage: 'finished', parcel: null })
-    else await deleteTransfer(this.#db, source, record)
-    await forgetArrivals(this.#db, target, record)
   }
 }
