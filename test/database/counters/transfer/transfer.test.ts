@@ -84,7 +84,7 @@ describe('Deleting a counter', () => {
   it('with a long history takes several steps. What is counted meanwhile stays, and so does its name', async () => {
     await fill(A)
     const { rowsAffected } = await db.arrange(
-      `INSERT IGNORE INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${daysAgo(10, 350)}`,
+      `INSERT IGNORE INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rowsOfDays(10, 350)}`,
     )
     await rebuild(BigInt(rowsAffected) * 2n)
     await expectExact(db)
@@ -229,7 +229,7 @@ describe('Renaming and merging', () => {
     await fill(A, 3)
     await countOn(db, B, 1n)
     await db.arrange(
-      `INSERT IGNORE INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${daysAgo(10, 139)}`,
+      `INSERT IGNORE INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rowsOfDays(10, 139)}`,
     )
     await rebuild(260n)
     expect(await sendTransfer(db, A, { kind: 'merge', target: B })).toBe('unfinished')
@@ -245,7 +245,7 @@ describe('Renaming and merging', () => {
 })
 
 /** Rows of days of the first counter, each with a count of 2. */
-function daysAgo(first: number, last: number): string {
+function rowsOfDays(first: number, last: number): string {
   const days = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   return days.map((days) => `(1, ${A.recordId}, 1, CURDATE() - INTERVAL ${days} DAY, 2)`).join()
 }
