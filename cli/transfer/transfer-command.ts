@@ -113,7 +113,7 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
     if (dryRun) {
       for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${JSON.stringify(key)}`)
       if (counters.length > MAX_SHOWN) console.log(`… and ${counters.length - MAX_SHOWN} more`)
-      console.log(`${counters.length} counters would be ${command.done}. Nothing was changed.`)
+      console.log(`${counted(counters.length)} would be ${command.done}. Nothing was changed.`)
       return
     }
     const isTerminal = process.stderr.isTTY && counters.length > 1
@@ -137,24 +137,28 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
           if (isTerminal) bar.update(done + gone + refused.length)
           else if (Date.now() > nextNotice) {
             nextNotice = Date.now() + 5_000
-            console.error(`${done} of ${counters.length} counters ${command.done} …`)
+            console.error(`${done} of ${counted(counters.length)} ${command.done} …`)
           }
         }
       }),
     )
     bar.stop()
-    console.log(`${done} counters ${command.done}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
+    console.log(`${counted(done)} ${command.done}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
     for (const line of refused.slice(0, MAX_SHOWN)) console.error(line)
     if (refused.length > 0) {
-      console.error(`${refused.length} counters were not ${command.done}.`)
+      console.error(`${counted(refused.length)} not ${command.done}.`)
       process.exitCode = 1
     }
   } catch (error) {
     bar.stop()
     const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
-    console.error(`${reason}. ${done} counters ${command.done}. Run the same command again to continue.`)
+    console.error(`${reason}. ${counted(done)} ${command.done}. Run the same command again to continue.`)
     process.exitCode = interrupted.signal.aborted ? 130 : 1
   }
+}
+
+function counted(counters: number): string {
+  return `${counters} ${counters === 1 ? 'counter' : 'counters'}`
 }
 
 function wholeNumber(text: string): bigint {

@@ -4,6 +4,7 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { problemOf } from '../http/problem-of.ts'
+import { limitReading } from '../http/reading-limit.ts'
 import { log } from '../log.ts'
 import type { Operation } from '../openapi/contract.ts'
 
@@ -33,12 +34,13 @@ const readHealth = {
       headers: ['Retry-After'],
     },
   },
-  problems: [],
+  problems: ['too_many_requests'],
   examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
 } as const satisfies Operation
 
 /** Whether the Worker can do its work, for monitors and people. */
 export const health = endpoint(readHealth, async (c) => {
+  await limitReading(c)
   try {
     // One row by primary key shows that the database answers, accepts our credentials and has its tables.
     await readRollUpState(databaseOf(c))

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { addressOfKey } from '../../src/counters/counter-address.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
-import { hitOf, incrementsOf, send } from './client.ts'
+import { hitOf, incrementsOf, send, TOKEN } from './client.ts'
 import { freshDatabase } from './faulty-database.ts'
 import { inTurn } from './in-turn.ts'
 import { Isolate } from './isolate.ts'
@@ -13,6 +16,7 @@ const CONNECTIONS = 64
 /** Pages that exist, and the milliseconds between two honest hits. */
 const PAGES = 200
 const HONEST_EVERY_MS = 5
+const DELETE = join(import.meta.dirname, '../../cli/transfer/delete.ts')
 /** With the shipped budget, which other tests of this folder do not have. */
 const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'] } }
 /** New keys of a type in a minute, as shipped. */
@@ -20,7 +24,7 @@ const BUDGET = 120
 /** Milliseconds for the whole test: about 2,000 hits per second, and ten times that in hand. */
 const TIMEOUT_MS = 60_000 + HITS * 5
 
-it(`${HITS} hits of invented keys leave what the budget allows, and honest hits are all counted`, {
+it(`${HITS} hits of invented keys leave what the budget allows, honest hits are all counted, and one command cleans up`, {
   timeout: TIMEOUT_MS,
 }, async () => {
   const db = await freshDatabase()
@@ -65,9 +69,16 @@ it(`${HITS} hits of invented keys leave what the budget allows, and honest hits 
 
   const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1, key: 'string' }, key)))
   const list = ids.map(({ recordId }) => recordId).join()
-  const sum = (where: string) => number(`SELECT SUM(count) FROM slotted_counters WHERE record_id ${where} (${list})`)
+  const sum = (where: string) => number(`SELECT COALESCE(SUM(count), 0) FROM slotted_counters WHERE record_id ${where} (${list})`)
   expect(await sum('IN')).toBe(BigInt(PAGES + honest))
   expect(await sum('NOT IN')).toBe(BigInt(counted))
   expect(honest).toBeGreaterThan(100)
+
+  const command = [DELETE, 'page_view', '--prefix', '/invented/', '--url', isolates[0]!.url, '--token', TOKEN]
+  const { stdout } = await promisify(execFile)(process.execPath, command)
+  expect(stdout).toContain(`${counted} counters deleted.`)
+  expect(await number('SELECT COUNT(*) FROM counter_names')).toBe(BigInt(PAGES))
+  expect(await sum('NOT IN')).toBe(0n)
+  expect(await sum('IN')).toBe(BigInt(PAGES + honest))
   console.log({ counted, minutes, honest })
 })

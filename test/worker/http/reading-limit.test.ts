@@ -45,6 +45,7 @@ describe('The rate limit of public reading', () => {
     '/v1/top/page',
     '/badge/page/a.svg',
     '/badge/page/a.json',
+    '/healthz',
   ])('holds for %s', async (path) => {
     expect(await statuses(7, path)).toEqual([...FIVE, 429, 429])
   })
