@@ -97,6 +97,13 @@ const counterType = table({
     path: ['same_key'],
     error: 'is for string keys: an integer has one spelling',
   })
+  .refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
+    path: ['new_keys'],
+    error: 'must be in lower case: with "letter_case", every key is',
+  })
+
+const isLowerCase = (newKeys: string | string[]) =>
+  typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())
 
 /** The record type in the database. */
 const storedType = ({ key, recordType }: KeyedType) => (key === 'integer' ? recordType + MIXED_TYPES : recordType)

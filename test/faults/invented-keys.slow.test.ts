@@ -69,7 +69,8 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
 
   const ids = await Promise.all(pages.map(({ key }) => addressOfKey({ recordType: 1, key: 'string' }, key)))
   const list = ids.map(({ recordId }) => recordId).join()
-  const sum = (where: string) => number(`SELECT COALESCE(SUM(count), 0) FROM slotted_counters WHERE record_id ${where} (${list})`)
+  const sum = (where: string) =>
+    number(`SELECT COALESCE(SUM(count), 0) FROM slotted_counters WHERE record_id ${where} (${list})`)
   expect(await sum('IN')).toBe(BigInt(PAGES + honest))
   expect(await sum('NOT IN')).toBe(BigInt(counted))
   expect(honest).toBeGreaterThan(100)

@@ -215,6 +215,14 @@ describe('new_keys', () => {
       expect.stringMatching(/^COUNTERS\.page_view\.new_keys/),
     ])
   })
+
+  it('must be in lower case if letter case does not matter', () => {
+    const settings = { same_key: ['letter_case'], new_keys: ['/blog/*', '/Docs/*'] }
+    expect(typeProblems(settings)).toEqual([
+      'COUNTERS.page_view.new_keys must be in lower case: with "letter_case", every key is',
+    ])
+    expect(typeProblems({ ...settings, new_keys: ['/blog/*'] })).toEqual([])
+  })
 })
 
 describe('new_keys_per_minute', () => {
