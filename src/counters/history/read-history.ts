@@ -73,7 +73,8 @@ export async function readCounterHistory(
 
 /**
  * Reads the history of all counters of a type together, without pending counts: the cost of adding those up would grow with
- * the number of counters. A period has a row for each roll-up lane, which the database adds up. vtgate reads the rows of a shard from one snapshot.
+ * the number of counters. A period has a row for each roll-up lane. They are added up here, not with GROUP BY: vtgate would
+ * then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
  *
  * @returns the count of each period of the range, in its order
  */
@@ -81,9 +82,8 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
   const rows = await readParts(
     db,
     sourcesOf(range).map(({ unit, from, to }) => ({
-      sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, SUM(count) AS count FROM type_history
-        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?
-        GROUP BY period_start`,
+      sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM type_history
+        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
       args: [recordType, dayText(from), dayText(to)],
     })),
   )
