@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chown, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { asRoot, createData, lastLines } from '../../local/database/data-directory.ts'
+import { asRoot, createData, lastLines, temporaryFolder } from '../../local/database/data-directory.ts'
 import type { DatabaseProgram } from '../../local/database/database-program.ts'
 import { freePort, isFree } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
@@ -133,6 +133,7 @@ export class Cluster {
       '--no-defaults',
       ...asRoot(),
       `--datadir=${data}`,
+      await temporaryFolder(directory),
       `--init-file=${init}`,
       '--bind-address=127.0.0.1',
       `--port=${port}`,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,13 +18,20 @@ export async function createData(program: DatabaseProgram, directory: string, da
   await rm(unfinished, { recursive: true, force: true })
   await rm(data, { recursive: true, force: true })
   const user = userInfo().username
+  const temporary = await temporaryFolder(directory)
   try {
     if (program.product === 'mysql') {
-      await run(program.path, ['--no-defaults', '--initialize-insecure', `--datadir=${unfinished}`, ...asRoot()])
+      await run(program.path, [
+        '--no-defaults',
+        '--initialize-insecure',
+        `--datadir=${unfinished}`,
+        temporary,
+        ...asRoot(),
+      ])
     } else {
       const install = await mariadbInstaller(program.path)
       const root = ['--auth-root-authentication-method=socket', `--auth-root-socket-user=${user}`, '--skip-test-db']
-      await run(install, ['--no-defaults', `--datadir=${unfinished}`, ...root, `--user=${user}`])
+      await run(install, ['--no-defaults', `--datadir=${unfinished}`, temporary, ...root, `--user=${user}`])
     }
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
@@ -33,6 +40,16 @@ export async function createData(program: DatabaseProgram, directory: string, da
     )
   }
   await rename(unfinished, data)
+}
+
+/**
+ * The option that gives a server a folder of its own for temporary files. A server that starts deletes what it finds there: in a
+ * shared folder, the temporary tables of the others too.
+ */
+export async function temporaryFolder(directory: string): Promise<string> {
+  const folder = join(directory, 'tmp')
+  await mkdir(folder, { recursive: true })
+  return `--tmpdir=${folder}`
 }
 
 async function mariadbInstaller(server: string): Promise<string> {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import mysql from 'mysql2/promise'
 import { freePort, isFree } from '../processes/free-port.ts'
 import { endLeftover, ServerProcess } from '../processes/server-process.ts'
-import { asRoot, createData, lastLines } from './data-directory.ts'
+import { asRoot, createData, lastLines, temporaryFolder } from './data-directory.ts'
 import { type DatabaseProgram, findProgram, installProgram } from './database-program.ts'
 
 /** Starting may include crash recovery, and stopping flushes memory to the disk. */
@@ -128,6 +128,7 @@ async function launch(
       '--no-defaults',
       ...asRoot(),
       `--datadir=${data}`,
+      await temporaryFolder(directory),
       '--bind-address=127.0.0.1',
       `--port=${port}`,
       // Relative to the data directory: an absolute path may exceed the limit for sockets, about 100 bytes.
