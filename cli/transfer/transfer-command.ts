@@ -152,7 +152,9 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
   } catch (error) {
     bar.stop()
     const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
-    console.error(`${reason}. ${counted(done)} ${command.done}. Run the same command again to continue.`)
+    // The Worker said no, and would again.
+    const advice = error instanceof RefusedError ? '' : ' Run the same command again to continue.'
+    console.error(`${reason}. ${counted(done)} ${command.done}.${advice}`)
     process.exitCode = interrupted.signal.aborted ? 130 : 1
   }
 }
