@@ -9,17 +9,14 @@ import { logFailure, Problem } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
 import { databaseTimed, timed } from './http/server-timing.ts'
 import { isolateOf } from './isolate.ts'
-import { beacon } from './routes/beacon.ts'
 import { hit } from './routes/hit.ts'
-import { reference } from './routes/reference.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
 
 /** The Worker's HTTP side. */
 export const app = new Hono<AppEnv>()
 
-// Before the settings are checked: a page that loads the script must get a script even if they are wrong.
+// Before the middlewares, which a hit does not need.
 app.route('/', hit)
-app.route('/', beacon)
 
 app.use(requestId())
 app.use(async (c, next) => {
@@ -44,7 +41,6 @@ app.use(
 
 for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
 for (const routes of BROWSER_ROUTES) app.route('/', routes)
-app.route('/', reference(app))
 
 app.notFound((c) =>
   new Problem('not_found', {

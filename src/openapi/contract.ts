@@ -67,6 +67,8 @@ export interface Operation {
   answers: Readonly<Record<number, Answer>>
   /** Whether a request with the current `ETag` is answered 304. */
   revalidated?: boolean
+  /** Whether the platform serves it from a file, without the Worker. */
+  file?: true
   problems: readonly ProblemCode[]
   /** Extra headers of this operation's problem documents. */
   problemHeaders?: readonly HeaderName[]

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
-import { SCRIPT, STYLE } from '../browser/dashboard/assets.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -96,17 +95,6 @@ dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   setMark(c, form.get('count') === 'no')
   return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
 })
-
-for (const { path, contentType, text } of [SCRIPT, STYLE]) {
-  dashboard.get(path, (c) =>
-    c.body(text, 200, {
-      'Content-Type': contentType,
-      // The path contains a hash of the text.
-      'Cache-Control': 'public, max-age=31536000, immutable',
-      'X-Content-Type-Options': 'nosniff',
-    }),
-  )
-}
 
 async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
   const text = await c.req.text().catch(() => {

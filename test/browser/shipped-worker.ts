@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { expect, inject } from 'vitest'
-import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
+import { startShippedWorker } from '../harness/miniflare.ts'
 
 /** The API token of the Workers that these tests start. */
 export const TOKEN = 'a-token-for-browsers'
@@ -51,16 +50,10 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
   if (!response.ok) throw new Error(await response.text())
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
-  const workerd: Workerd = await startWorkerd({
-    script: inject('shippedWorker'),
-    directory: join(inject('scratch'), `counter-${randomUUID()}`),
-    databaseUrl,
-    apiToken: TOKEN,
-    settings,
-  })
+  const worker = await startShippedWorker({ script: inject('shippedWorker'), databaseUrl, apiToken: TOKEN, settings })
   const counts = () => readCounts(db)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(workerd.url + path, {
+    const response = await fetch(worker.url + path, {
       method,
       headers: {
         Authorization: `Bearer ${TOKEN}`,
@@ -73,7 +66,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     return response.json()
   }
   return {
-    url: workerd.url,
+    url: worker.url,
     databaseUrl,
     counts,
     async has(expected) {
@@ -96,7 +89,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
       await new Promise((done) => setTimeout(done, QUIET_MS))
       for (const table of TABLES) await db.execute(`DELETE FROM ${table}`)
     },
-    stop: () => workerd.stop(),
+    stop: () => worker.stop(),
   }
 }
 

@@ -8,16 +8,69 @@ import { PROJECT } from '../../local/project-root.ts'
 /** Milliseconds within which the inspector must answer. */
 const INSPECTOR_MS = 30_000
 
-/** How to run a built Worker with queues behind it. */
-export interface QueuedWorkerOptions {
+/** How to run a built Worker. */
+export interface BuiltWorkerOptions {
   /** The path of the module that `buildWorker` made. */
   script: string
   databaseUrl: string
   apiToken: string
   /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `ROLLUP`, `PRUNING`. */
   settings?: Record<string, unknown>
+}
+
+/** How to run a built Worker with queues behind it. */
+export interface QueuedWorkerOptions extends BuiltWorkerOptions {
   /** Called with each line of the Worker's log. */
   onLog?: (event: Record<string, unknown>) => void
+}
+
+const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
+
+const OPTIONS = { host: '127.0.0.1', port: 0, inspectorPort: 0, logRequests: false, cf: false } as const
+
+/** What a Worker on Miniflare has, whatever is behind it. */
+async function commonConfig(name: string, script: string) {
+  return {
+    type: 'worker' as const,
+    name,
+    compatibilityDate: configured.compatibility_date!,
+    manifest: {
+      mainModule: 'worker.js',
+      modulesRoot: '/',
+      modules: { 'worker.js': { type: 'esm' as const, contents: await readFile(script, 'utf8') } },
+    },
+  }
+}
+
+/** The secrets and settings of a Worker. */
+function bindingsOf({ databaseUrl, apiToken, settings }: BuiltWorkerOptions) {
+  const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
+  return {
+    DATABASE_URL: { type: 'text' as const, value: databaseUrl },
+    API_TOKEN: { type: 'text' as const, value: apiToken },
+    ...Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, { type: 'json' as const, value }])),
+  }
+}
+
+/** The Worker as it ships, with its static assets in front, as wrangler.toml says. */
+export async function startShippedWorker(options: BuiltWorkerOptions): Promise<{ url: string; stop(): Promise<void> }> {
+  const { directory, binding, run_worker_first: runWorkerFirst } = configured.assets!
+  const miniflare = new Miniflare({
+    ...OPTIONS,
+    workers: [
+      {
+        config: {
+          ...(await commonConfig('main', options.script)),
+          env: { ...bindingsOf(options), [binding!]: { type: 'assets' } },
+          assets: { directory: join(PROJECT, directory!), hasUserWorker: true, runWorkerFirst: runWorkerFirst! },
+        },
+        // The clients of these tests set CF-Connecting-IP.
+        dev: { stripCfConnectingIp: false },
+      },
+    ],
+  })
+  const { origin } = await miniflare.ready
+  return { url: origin, stop: () => miniflare.dispose() }
 }
 
 /** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`. */
@@ -31,35 +84,19 @@ export class QueuedWorker {
   }
 
   /** Starts a Worker, and waits until it answers. */
-  static async start({ script, databaseUrl, apiToken, settings, onLog }: QueuedWorkerOptions): Promise<QueuedWorker> {
-    const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
-    const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
-    const compatibilityDate = configured.compatibility_date!
-    const manifest = async (path: string) => ({
-      mainModule: 'worker.js',
-      modulesRoot: '/',
-      modules: { 'worker.js': { type: 'esm' as const, contents: await readFile(path, 'utf8') } },
-    })
+  static async start(options: QueuedWorkerOptions): Promise<QueuedWorker> {
+    const { script, onLog } = options
     const miniflare = new Miniflare({
-      host: '127.0.0.1',
-      port: 0,
-      inspectorPort: 0,
-      logRequests: false,
-      cf: false,
+      ...OPTIONS,
       handleStructuredLogs: ({ message }) => {
         if (message.startsWith('{"event"')) onLog?.(JSON.parse(message) as Record<string, unknown>)
       },
       workers: [
         {
           config: {
-            type: 'worker',
-            name: 'main',
-            compatibilityDate,
-            manifest: await manifest(script),
+            ...(await commonConfig('main', script)),
             env: {
-              DATABASE_URL: { type: 'text', value: databaseUrl },
-              API_TOKEN: { type: 'text', value: apiToken },
-              ...Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, { type: 'json', value }])),
+              ...bindingsOf(options),
               BATCHES: { type: 'queue', name: 'batches' },
               DEAD_BATCHES: { type: 'queue', name: 'dead-batches' },
             },
@@ -70,10 +107,7 @@ export class QueuedWorker {
         },
         {
           config: {
-            type: 'worker',
-            name: 'queue-sink',
-            compatibilityDate,
-            manifest: await manifest(join(import.meta.dirname, 'queue-sink.js')),
+            ...(await commonConfig('queue-sink', join(import.meta.dirname, 'queue-sink.js'))),
             triggers: [{ type: 'queue', name: 'dead-batches', maxBatchTimeout: 0 }],
           },
         },

@@ -7,9 +7,6 @@ import { app } from '../../src/app.ts'
 import { contractsOf } from '../../src/openapi/contract.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from '../../src/routes/route-list.ts'
 
-/** Routes that src/app.ts registers by itself. */
-const OF_THE_APP = ['beacon']
-
 describe('adding a route', () => {
   it('is not forgotten in src/routes/route-list.ts', async () => {
     const listed = new Set<unknown>([...PROGRAM_ROUTES, ...BROWSER_ROUTES])
@@ -18,7 +15,7 @@ describe('adding a route', () => {
     for (const file of files) {
       const exported = Object.entries((await import(`${PROJECT}/${file}`)) as object)
       for (const [name, value] of exported) {
-        if (value instanceof Hono && !listed.has(value) && !OF_THE_APP.includes(name)) {
+        if (value instanceof Hono && !listed.has(value)) {
           forgotten.push(`${basename(file)}: ${name}`)
         }
       }

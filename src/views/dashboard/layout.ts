@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { SCRIPT, STYLE } from '../../browser/dashboard/assets.ts'
 import type { Html } from '../html-type.ts'
+import { SCRIPT, STYLE } from './files.ts'
 
 /** A picture of three slots. The last one is the fullest. */
 const ICON =
@@ -17,8 +17,8 @@ export function document(title: string, body: Html): Html {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="${STYLE.path}">
-<script type="module" src="${SCRIPT.path}"></script>
+<link rel="stylesheet" href="${STYLE}">
+<script type="module" src="${SCRIPT}"></script>
 </head>
 <body>
 ${body}

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { buildBeacon, readReleases, releaseBeacon } from '../../../build/beacon-release.ts'
+import { buildBeacon, readReleases, releaseBeacon } from '../../../build/assets/beacon-release.ts'
 
 /** The hashes of all releases, which never change: sites refer to them by hash, and caches keep them for a year. */
 const FROZEN = {
@@ -19,9 +19,6 @@ describe('The beacon', () => {
     const releases = await readReleases()
     const hashes = releases.map(({ version, text }) => [version, createHash('sha256').update(text).digest('hex')])
     expect(Object.fromEntries(hashes)).toEqual(FROZEN)
-    for (const { integrity, text } of releases) {
-      expect(integrity).toBe(`sha384-${createHash('sha384').update(text).digest('base64')}`)
-    }
   })
 
   it(`is at most ${MAX_GZIPPED_BYTES} bytes gzipped`, async () => {

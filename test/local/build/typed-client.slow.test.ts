@@ -4,22 +4,23 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
-import { buildWorker, startWorkerd, type Workerd } from '../../../local/worker/workerd.ts'
+import { buildWorker } from '../../../local/worker/workerd.ts'
+import { startShippedWorker } from '../../harness/miniflare.ts'
 import { ClientProject } from './client-project.ts'
 
 const run = promisify(execFile)
 const TOKEN = 'a-token-for-tests'
 
-let worker: Workerd
+let worker: { url: string }
 let page: string
 beforeAll(async () => {
-  const directory = join(inject('scratch'), 'client')
-  const script = await buildWorker(join(directory, 'built'))
+  const script = await buildWorker(join(inject('scratch'), 'client'))
   const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-  worker = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN })
+  const shipped = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN })
+  worker = shipped
   page = await (await fetch(`${worker.url}/docs`)).text()
-  return () => worker.kill()
+  return () => shipped.stop()
 })
 
 /** An example on the page. */

@@ -153,7 +153,7 @@ const path = fc.oneof(
     .tuple(fc.constantFrom('top', 'types', 'search'), type, rangeQuery)
     .map(([what, type, query]) => `/v1/${what}/${type}${what === 'types' ? '/history' : ''}?${query}`),
   fc
-    .tuple(fc.constantFrom('/beacon.js', '/beacon/1.0.0.js', '/beacon/9.9.9.js', '/healthz', '/'), query)
+    .tuple(fc.constantFrom('/beacon/9.9.9.js', '/docs', '/healthz', '/'), query)
     .map(([path, query]) => `${path}?${query}`),
   inUrl.map((rest) => `/${rest}`),
 )

@@ -61,19 +61,6 @@ describe('The pages', () => {
     const mine = await sessionCookie(dead)
     expect((await dead.fetch('/', { headers: { Cookie: mine } })).status).toBe(200)
   })
-
-  it('load files that browsers may cache for a year', async () => {
-    const page = await (await worker.fetch('/')).text()
-    const paths = [...page.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path!)
-    expect(paths.map((path) => path.replace(/.*\./, '')).sort()).toEqual(['css', 'js'])
-    for (const path of paths) {
-      const { status, headers } = await worker.fetch(path)
-      expect(status).toBe(200)
-      expect(headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
-      expect(headers.get('Content-Type')).toMatch(/^text\/(css|javascript); charset=utf-8$/)
-    }
-    expect((await worker.fetch('/dashboard/000000000000.js')).status).toBe(404)
-  })
 })
 
 describe('For a token', () => {

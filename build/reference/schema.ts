@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import type { JsonSchema } from '../../openapi/schema-conversion.ts'
-import type { Html } from '../html-type.ts'
+import type { Html } from '../../src/views/html-type.ts'
+import type { JsonSchema } from '../openapi/schema-conversion.ts'
 import { withCode } from './inline-code.ts'
 
 /** Schemas by the name under which other schemas refer to them. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Operation } from './contract.ts'
+import type { Operation } from '../../src/openapi/contract.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The parameters of an operation. Each has its values from the operation's examples, by the example's name. */

@@ -1,4 +1,4 @@
-import type { DocumentExample } from '../../openapi/document-examples.ts'
+import type { DocumentExample } from '../openapi/document-examples.ts'
 import { needsToken } from './sent-with-token.ts'
 
 /** Paths that the typed client has. The rest are for browsers. */

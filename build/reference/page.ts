@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html'
-import type { DescribedOperation, OpenApiDocument } from '../../openapi/document.ts'
-import { PROBLEMS } from '../../openapi/problem-codes.ts'
-import type { Html } from '../html-type.ts'
+import { PROBLEMS } from '../../src/openapi/problem-codes.ts'
+import type { Html } from '../../src/views/html-type.ts'
+import type { DescribedOperation, OpenApiDocument } from '../openapi/document.ts'
 import { withCode } from './inline-code.ts'
 import { operationSection } from './operation.ts'
 import { STYLE } from './style.ts'
@@ -9,7 +9,9 @@ import { STYLE } from './style.ts'
 /**
  * The API as a page without scripts: everything that the OpenAPI document has.
  *
- * @param origin the Worker's origin, for the examples
+ * Its links are relative, so that it can be served under any base path.
+ *
+ * @param origin the Worker's address, for the examples
  */
 export function referencePage(document: OpenApiDocument, origin: string): Html {
   const chapters = document.tags.map(({ name, description }) => ({
@@ -30,7 +32,7 @@ export function referencePage(document: OpenApiDocument, origin: string): Html {
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header><p><a class="brand" href="/">${title}</a> API ${version}</p><p><a href="/openapi.json">openapi.json</a></p></header>
+<header><p><a class="brand" href="./">${title}</a> API ${version}</p><p><a href="openapi.json">openapi.json</a></p></header>
 <div class="columns">
 <nav aria-label="Operations">
 ${chapters.map(

@@ -1,4 +1,4 @@
-import type { DocumentExample } from '../../openapi/document-examples.ts'
+import type { DocumentExample } from '../openapi/document-examples.ts'
 
 /** Whether to send an example with the token: the operation requires it, and the example does not show a missing token. */
 export function needsToken({ operation, status }: DocumentExample): boolean {

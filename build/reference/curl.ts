@@ -1,4 +1,4 @@
-import type { DocumentExample } from '../../openapi/document-examples.ts'
+import type { DocumentExample } from '../openapi/document-examples.ts'
 import { needsToken } from './sent-with-token.ts'
 
 /**

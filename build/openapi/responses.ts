@@ -1,7 +1,7 @@
-import type { Answer, Example, Operation } from './contract.ts'
-import { HEADERS, type HeaderName } from './headers.ts'
-import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
-import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument, TOKENS } from './problem-schema.ts'
+import type { Answer, Example, Operation } from '../../src/openapi/contract.ts'
+import { HEADERS, type HeaderName } from '../../src/openapi/headers.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/openapi/problem-codes.ts'
+import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument, TOKENS } from '../../src/openapi/problem-schema.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */
@@ -12,12 +12,7 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
     Object.entries(operation.examples).filter(([, example]) => String(example.status ?? usual) === status)
 
   for (const [status, answer] of Object.entries(operation.answers)) {
-    responses[status] = answerOf(
-      schemas,
-      operation.revalidated === true && status === usual,
-      answer,
-      examplesOf(status),
-    )
+    responses[status] = answerOf(schemas, operation, status === usual, answer, examplesOf(status))
   }
   if (operation.revalidated) {
     responses[304] = {
@@ -39,7 +34,8 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  revalidated: boolean,
+  { revalidated, file }: Operation,
+  isUsual: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
 ): JsonSchema {
@@ -47,8 +43,8 @@ function answerOf(
   const values = examples.flatMap(([name, { summary, answer }]) =>
     answer === undefined ? [] : [[name, { summary, value: answer }] as const],
   )
-  const names: HeaderName[] = revalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
-  if (schema !== undefined) names.push('X-Request-Id')
+  const names: HeaderName[] = revalidated && isUsual ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  if (schema !== undefined && !file) names.push('X-Request-Id')
   return {
     description,
     ...(names.length > 0 && { headers: headersOf(schemas, names, examples) }),

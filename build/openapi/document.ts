@@ -1,10 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { contractsOf, type Operation } from './contract.ts'
+import type { Operation } from '../../src/openapi/contract.ts'
+import { TAGS } from '../../src/openapi/tags.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { responsesOf } from './responses.ts'
 import { type JsonSchema, Schemas } from './schema-conversion.ts'
-import { TAGS } from './tags.ts'
 
 const DESCRIPTION =
   'Exact counts of page views and downloads. In a path, a key is one percent-encoded segment. Requests are read strictly: a request ' +
@@ -43,12 +43,12 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> }
 }
 
-/** Builds the OpenAPI document of an app: every route whose handler was passed to `describe`, in the app's order. */
-export function openApiDocument(routes: readonly { handler: object }[]): OpenApiDocument {
+/** Builds the OpenAPI document of an API, in the order of its operations. */
+export function openApiDocument(operations: Iterable<Operation>): OpenApiDocument {
   const schemas = new Schemas()
   const paths: OpenApiDocument['paths'] = {}
   // Several of Hono's routes may share a handler.
-  for (const operation of new Set(routes.flatMap(contractsOf))) {
+  for (const operation of new Set(operations)) {
     const methods = paths[operation.path] ?? {}
     methods[operation.method] = describedOperation(schemas, operation)
     paths[operation.path] = methods

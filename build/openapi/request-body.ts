@@ -1,4 +1,4 @@
-import type { Operation } from './contract.ts'
+import type { Operation } from '../../src/openapi/contract.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The request body of an operation, with the bodies of its examples. */

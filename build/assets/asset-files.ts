@@ -1,0 +1,60 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/** Static assets: texts by their path in a folder, such as `beacon/1.0.0.js`. */
+export type AssetFiles = ReadonlyMap<string, string>
+
+/** The file with the rules for headers. Only the one at the top of a folder counts, so projects share it. */
+const HEADERS = '_headers'
+const BEGIN = '# Slotted Counter: the rules down to the end mark are made by a command.'
+const END = '# Slotted Counter: end'
+
+/** Reads the files that `writeAssets` wrote without a base path. */
+export async function readAssets(directory: string): Promise<AssetFiles> {
+  const found = await readdir(directory, { recursive: true, withFileTypes: true })
+  const paths = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const files = paths.map(
+    async (path) => [path.slice(join(directory, '/').length), await readFile(path, 'utf8')] as const,
+  )
+  const read = new Map(await Promise.all(files))
+  read.set(HEADERS, read.get(HEADERS)!.slice(BEGIN.length + 1, -END.length - 1))
+  return read
+}
+
+/**
+ * Writes files into a folder of static assets, which may hold those of others too. Rules of others in `_headers` are kept.
+ *
+ * @param basePath the path under which they are served: empty, or such as `/counter`
+ */
+export async function writeAssets(files: AssetFiles, directory: string, basePath = ''): Promise<void> {
+  for (const [path, text] of files) {
+    if (path === HEADERS) continue
+    const file = join(directory, basePath, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, path === 'openapi.json' ? servedAt(text, basePath) : text)
+  }
+  await writeHeaders(join(directory, HEADERS), files.get(HEADERS)!.replaceAll(/^\//gm, `${basePath}/`))
+  await removeOldDashboards(join(directory, basePath, 'dashboard'), files)
+}
+
+/** The OpenAPI document of a Worker under a base path. */
+function servedAt(document: string, basePath: string): string {
+  const { servers, ...rest } = JSON.parse(document) as { servers: { url: string }[] }
+  return basePath === '' ? document : JSON.stringify({ ...rest, servers: [{ ...servers[0], url: basePath }] })
+}
+
+async function writeHeaders(file: string, rules: string): Promise<void> {
+  const before = await readFile(file, 'utf8').catch(() => '')
+  const begin = before.indexOf(BEGIN)
+  const others = begin < 0 ? before : before.slice(0, begin) + before.slice(before.indexOf(END) + END.length + 1)
+  const separated = others === '' || others.endsWith('\n') ? others : `${others}\n`
+  await writeFile(file, `${separated}${BEGIN}\n${rules}${END}\n`)
+}
+
+/** Removes the dashboard's files of other versions, which have other hashes in their names. */
+async function removeOldDashboards(directory: string, files: AssetFiles): Promise<void> {
+  const current = new Set([...files.keys()].map((path) => basename(path)))
+  for (const name of await readdir(directory)) {
+    if (/^[\w-]{12}\.(js|css)$/.test(name) && !current.has(name)) await rm(join(directory, name))
+  }
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import type { Operation } from '../../src/openapi/contract.ts'
+
+const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true, problems: [] } as const
+
+/**
+ * The contracts of the files that programs and sites load.
+ *
+ * @param versions the versions of the beacon, the oldest first
+ */
+export function fileContracts(versions: readonly string[]): Operation[] {
+  const script = { 200: { description: 'The script.', contentType: 'text/javascript' } }
+  return [
+    {
+      ...FILE,
+      id: 'beacon',
+      tag: 'Counting',
+      path: '/beacon.js',
+      summary: 'Get the beacon script',
+      description: 'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees.',
+      answers: script,
+      examples: {
+        latest: {
+          summary: 'The latest version',
+          says: { 'Cache-Control': 'public, max-age=86400, stale-while-revalidate=604800' },
+        },
+      },
+    },
+    {
+      ...FILE,
+      id: 'beaconRelease',
+      tag: 'Counting',
+      path: '/beacon/{version}.js',
+      summary: 'Get a release of the beacon script',
+      description: 'A release never changes, so you can pin it with `integrity`.',
+      params: { version: z.enum(versions as [string, ...string[]]).describe('The version, such as `1.0.0`.') },
+      answers: script,
+      examples: {
+        first: {
+          summary: 'The first version',
+          params: { version: versions[0]! },
+          says: { 'Cache-Control': 'public, max-age=31536000, immutable' },
+        },
+      },
+    },
+    {
+      ...FILE,
+      id: 'openapi',
+      tag: 'Reference',
+      path: '/openapi.json',
+      summary: 'Get the OpenAPI document',
+      description: 'The API as an OpenAPI 3.1 document, for tools and code generators.',
+      answers: {
+        200: {
+          description: 'An OpenAPI 3.1 document.',
+          schema: z
+            .looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) })
+            .meta({ id: 'OpenApi' }),
+        },
+      },
+      examples: { document: { summary: 'The document', says: { 'Cache-Control': 'public, max-age=300' } } },
+    },
+  ]
+}

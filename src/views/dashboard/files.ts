@@ -1,0 +1,3 @@
+// Made by `npm run assets`. The names contain a hash of the contents.
+export const SCRIPT = '/dashboard/KBfovqySn6yG.js'
+export const STYLE = '/dashboard/bUjeB0Sm83Zk.css'
