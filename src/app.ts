@@ -1,6 +1,8 @@
 import { type Context, type ExecutionContext, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
+import { getPath } from 'hono/utils/url'
+import { basePathOf, belowBasePath } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
@@ -14,8 +16,17 @@ import { hit } from './routes/hit.ts'
 import { reference } from './routes/reference.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
 
+/** Stands for every path outside of the base path. Nothing is served there. */
+const OUTSIDE = '/-'
+
+/** Routes are written without the base path, which is a setting. */
+const belowBase = {
+  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
+    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
+}
+
 /** The Worker's HTTP side. */
-export const app = new Hono<AppEnv>()
+export const app = new Hono<AppEnv>(belowBase)
 
 // Before the settings are checked: a page that loads the script must get a script even if they are wrong.
 app.route('/', hit)
@@ -46,13 +57,15 @@ for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
 for (const routes of BROWSER_ROUTES) app.route('/', routes)
 app.route('/', reference(app))
 
-app.notFound((c) =>
-  new Problem('not_found', {
-    detail:
-      'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
-      'path; ask for them with ?key=.',
-  }).toResponse(c),
-)
+app.notFound((c) => {
+  const base = basePathOf(c.env)
+  const outside = c.req.path === OUTSIDE && base !== ''
+  const detail = outside
+    ? `Everything is served under ${base}, and this path is not below it. If the Worker was mounted at this path, set basePath to the same path.`
+    : 'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
+      'path; ask for them with ?key=.'
+  return new Problem('not_found', { detail }).toResponse(c)
+})
 
 app.onError(failed)
 
@@ -71,13 +84,16 @@ function failed(error: Error, c: Context<AppEnv>): Response {
  * The hot path, in an app of its own: Hono composes a route with every matching middleware of its app and awaits each of them.
  * A route without middleware is called directly (bench/README.md). The whole app answers what this one does not serve.
  */
-const hot = new Hono<AppEnv>().route('/', hit)
+const hot = new Hono<AppEnv>(belowBase).route('/', hit)
 hot.onError(failed)
 hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
 
 /** Answers a request by the shortest way. */
 export function serve(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
   const { url } = request
+  const base = basePathOf(bindings)
   // The path begins after the scheme and the host.
-  return (url.startsWith('/hit', url.indexOf('/', 8)) ? hot : app).fetch(request, bindings, context)
+  const begin = url.indexOf('/', 8)
+  const isHit = url.startsWith('/hit', begin + base.length) && url.startsWith(base, begin)
+  return (isHit ? hot : app).fetch(request, bindings, context)
 }

@@ -7,6 +7,7 @@ import type { QueueProducer } from '../counters/write/queue-message.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
+import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
 import { integer, table } from './fields.ts'
@@ -142,6 +143,7 @@ const settings = z.object({
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
+  BASE_PATH: basePath,
   PLAN: plan,
   SHARDING: sharding.prefault({}),
   EXCLUDE: exclude.prefault({}),

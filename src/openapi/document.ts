@@ -43,8 +43,21 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> }
 }
 
+/** What the document says about the Worker that serves it. */
+export interface Deployment {
+  /** The Worker's base path; empty for the root. */
+  base: string
+  /** The name of the session's cookie over https. */
+  sessionCookie: string
+}
+
+const AT_THE_ROOT: Deployment = { base: '', sessionCookie: '__Host-session' }
+
 /** Builds the OpenAPI document of an app: every route whose handler was passed to `describe`, in the app's order. */
-export function openApiDocument(routes: readonly { handler: object }[]): OpenApiDocument {
+export function openApiDocument(
+  routes: readonly { handler: object }[],
+  { base, sessionCookie }: Deployment = AT_THE_ROOT,
+): OpenApiDocument {
   const schemas = new Schemas()
   const paths: OpenApiDocument['paths'] = {}
   // Several of Hono's routes may share a handler.
@@ -62,7 +75,7 @@ export function openApiDocument(routes: readonly { handler: object }[]): OpenApi
       description: DESCRIPTION,
       license: { name: packageJson.license, identifier: packageJson.license },
     },
-    servers: [{ url: '/', description: 'The Worker that serves this document.' }],
+    servers: [{ url: base || '/', description: 'The Worker that serves this document.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
@@ -77,7 +90,7 @@ export function openApiDocument(routes: readonly { handler: object }[]): OpenApi
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: '__Host-session',
+          name: sessionCookie,
           description:
             'The cookie of a browser that is signed in to the dashboard, for the dashboard’s own pages. Over http, on your machine, its ' +
             'name is `session-` followed by the port.',

@@ -1,9 +1,12 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
+import { basePathOf } from '../config/base-path.ts'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
 import { revalidated } from '../http/etag.ts'
+import { publicPath } from '../http/path.ts'
 import { readableByAll } from '../http/reading-cors.ts'
+import { sessionCookie } from '../http/session.ts'
 import type { Operation } from '../openapi/contract.ts'
 import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts'
 import { referencePage } from '../views/reference/page.ts'
@@ -47,7 +50,7 @@ const readReference = {
 
 /** Seconds; it changes only with a deployment. */
 const CACHE_CONTROL = 'public, max-age=300'
-/** Placeholder for the Worker's origin in the cached page. */
+/** Placeholder for the Worker's origin and base path in the cached page. */
 const ANY_ORIGIN = 'https://origin.invalid'
 
 /**
@@ -56,13 +59,16 @@ const ANY_ORIGIN = 'https://origin.invalid'
  * @param app the app to describe, including routes that are added later
  */
 export function reference(app: { routes: readonly { handler: object }[] }) {
-  // Created on the first request, which most isolates never get, and then kept.
-  let made: OpenApiDocument | undefined
-  let json: string | undefined
-  let page: string | undefined
-  const document = () => {
-    made ??= openApiDocument(app.routes)
-    return made
+  // Created on the first request, which most isolates never get, and then kept, for each base path.
+  const made = new Map<string, { document: OpenApiDocument; json?: string; page?: string }>()
+  const madeFor = (c: Context<AppEnv>) => {
+    const base = basePathOf(c.env)
+    let kept = made.get(base)
+    if (kept === undefined) {
+      kept = { document: openApiDocument(app.routes, { base, sessionCookie: sessionCookie(base) }) }
+      made.set(base, kept)
+    }
+    return kept
   }
 
   const routes = new Hono<AppEnv>()
@@ -72,17 +78,19 @@ export function reference(app: { routes: readonly { handler: object }[] }) {
       '/openapi.json',
       revalidated,
       describe(readDocument, (c) => {
-        json ??= JSON.stringify(document())
+        const kept = madeFor(c)
+        kept.json ??= JSON.stringify(kept.document)
         // The same as c.json, but serialized once.
-        return c.body(json, 200, { 'Content-Type': 'application/json', 'Cache-Control': CACHE_CONTROL }) as never
+        return c.body(kept.json, 200, { 'Content-Type': 'application/json', 'Cache-Control': CACHE_CONTROL }) as never
       }),
     )
     .get(
       '/docs',
       revalidated,
       describe(readReference, async (c) => {
-        page ??= String(await referencePage(document(), ANY_ORIGIN))
-        return c.body(page.replaceAll(ANY_ORIGIN, originOf(c)), 200, {
+        const kept = madeFor(c)
+        kept.page ??= String(await referencePage(kept.document, ANY_ORIGIN))
+        return c.body(kept.page.replaceAll(ANY_ORIGIN, originOf(c) + publicPath(c, '')), 200, {
           'Content-Type': 'text/html; charset=utf-8',
           'Cache-Control': CACHE_CONTROL,
           'Content-Security-Policy': await policy(),

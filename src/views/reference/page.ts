@@ -9,7 +9,7 @@ import { STYLE } from './style.ts'
 /**
  * The API as a page without scripts: everything that the OpenAPI document has.
  *
- * @param origin the Worker's origin, for the examples
+ * @param origin the Worker's origin and base path, for links and examples
  */
 export function referencePage(document: OpenApiDocument, origin: string): Html {
   const chapters = document.tags.map(({ name, description }) => ({
@@ -30,7 +30,7 @@ export function referencePage(document: OpenApiDocument, origin: string): Html {
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header><p><a class="brand" href="/">${title}</a> API ${version}</p><p><a href="/openapi.json">openapi.json</a></p></header>
+<header><p><a class="brand" href="${origin}/">${title}</a> API ${version}</p><p><a href="${origin}/openapi.json">openapi.json</a></p></header>
 <div class="columns">
 <nav aria-label="Operations">
 ${chapters.map(
