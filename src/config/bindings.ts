@@ -1,3 +1,5 @@
+import type { WRITTEN, WrittenSettings } from './written-settings.ts'
+
 /** What the platform binds to the Worker, unchecked. `readConfig` turns it into a typed configuration. */
 export interface Bindings {
   /** Secret: `https://user:password@host` of a PlanetScale branch, or `http://…` of the local endpoint. */
@@ -23,4 +25,7 @@ export interface Bindings {
   HISTORY?: unknown
   SHARDING?: unknown
   EXCLUDE?: unknown
+  CRONS?: unknown
+  /** Set by the options of a counter. */
+  [WRITTEN]?: WrittenSettings
 }
