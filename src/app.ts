@@ -17,8 +17,8 @@ import { hit } from './routes/hit.ts'
 import { reference } from './routes/reference.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
 
-/** Stands for every path outside of the base path. Nothing is served there. */
-const OUTSIDE = '/-'
+/** Stands for every path outside of the base path. No request has it, because no URL decodes to half a character. */
+const OUTSIDE = '/\ud800'
 
 /** Routes are written without the base path, which is a setting. */
 const belowBase = {
