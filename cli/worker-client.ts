@@ -81,7 +81,7 @@ export class WorkerClient {
     const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
     return pRetry(
       async () => {
-        const response = await fetch(new URL(path, url), {
+        const response = await fetch(url.replace(/\/+$/, '') + path, {
           ...init,
           headers: { Authorization: `Bearer ${token}`, ...init.headers },
           signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),

@@ -1,9 +1,12 @@
 import { type Context, type ExecutionContext, Hono } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
+import { getPath } from 'hono/utils/url'
+import { basePathOf, belowBasePath } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
+import { asWritten, WRITTEN } from './config/written-settings.ts'
 import type { AppEnv } from './http/context.ts'
 import { logFailure, Problem } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
@@ -12,8 +15,17 @@ import { isolateOf } from './isolate.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
 
+/** Stands for every path outside of the base path. No request has it, because no URL decodes to half a character. */
+const OUTSIDE = '/\ud800'
+
+/** Routes are written without the base path, which is a setting. */
+const belowBase = {
+  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
+    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
+}
+
 /** The Worker's HTTP side. */
-export const app = new Hono<AppEnv>()
+export const app = new Hono<AppEnv>(belowBase)
 
 // Before the middlewares, which a hit does not need.
 app.route('/', hit)
@@ -23,7 +35,7 @@ app.use(async (c, next) => {
   // Reports wrong settings, whatever the path.
   const { config } = isolateOf(c.env)
   const problem = shortTokenProblem(config.apiToken, c.req.url)
-  if (problem !== null) throw new ConfigurationError([problem])
+  if (problem !== null) throw new ConfigurationError(asWritten(c.env[WRITTEN], [problem]))
   await next()
 })
 app.use('/v1/*', timed, databaseTimed)
@@ -42,13 +54,15 @@ app.use(
 for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
 for (const routes of BROWSER_ROUTES) app.route('/', routes)
 
-app.notFound((c) =>
-  new Problem('not_found', {
-    detail:
-      'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
-      'path; ask for them with ?key=.',
-  }).toResponse(c),
-)
+app.notFound((c) => {
+  const base = basePathOf(c.env)
+  const outside = c.req.path === OUTSIDE && base !== ''
+  const detail = outside
+    ? `Everything is served under ${base}, and this path is not below it. If the Worker was mounted at this path, set basePath to the same path.`
+    : 'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
+      'path; ask for them with ?key=.'
+  return new Problem('not_found', { detail }).toResponse(c)
+})
 
 app.onError(failed)
 
@@ -67,13 +81,16 @@ function failed(error: Error, c: Context<AppEnv>): Response {
  * The hot path, in an app of its own: Hono composes a route with every matching middleware of its app and awaits each of them.
  * A route without middleware is called directly (bench/README.md). The whole app answers what this one does not serve.
  */
-const hot = new Hono<AppEnv>().route('/', hit)
+const hot = new Hono<AppEnv>(belowBase).route('/', hit)
 hot.onError(failed)
 hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
 
 /** Answers a request by the shortest way. */
 export function serve(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
   const { url } = request
+  const base = basePathOf(bindings)
   // The path begins after the scheme and the host.
-  return (url.startsWith('/hit', url.indexOf('/', 8)) ? hot : app).fetch(request, bindings, context)
+  const begin = url.indexOf('/', 8)
+  const isHit = url.startsWith('/hit', begin + base.length) && url.startsWith(base, begin)
+  return (isHit ? hot : app).fetch(request, bindings, context)
 }

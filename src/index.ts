@@ -1,10 +1,13 @@
-import { serve } from './app.ts'
-import type { Bindings } from './config/bindings.ts'
-import { runQueued } from './queue.ts'
-import { runScheduled } from './scheduled.ts'
+import { createSlottedCounter } from './slotted-counter.ts'
+
+// With the settings of wrangler.toml.
+const counter = createSlottedCounter()
+
+/** For the service bindings of other Workers. */
+export class Counter extends counter.Entrypoint {}
 
 export default {
-  fetch: serve,
-  scheduled: ({ cron, scheduledTime }, bindings) => runScheduled(bindings, cron, new Date(scheduledTime)),
-  queue: ({ messages }, bindings) => runQueued(bindings, messages),
-} satisfies ExportedHandler<Bindings>
+  fetch: counter.fetch,
+  scheduled: counter.scheduled,
+  queue: counter.queue,
+} satisfies ExportedHandler<object>

@@ -17,10 +17,6 @@ const SALT_STATEMENTS = 1
 /** Statements that record how pruning and the expiry of hours ended. */
 const RECORD_STATEMENTS = 2
 
-/** The cron expressions of wrangler.toml. */
-export const ROLL_UP_CRON = '* * * * *'
-export const PRUNING_CRON = '*/2 * * * *'
-
 /**
  * Runs the task of a cron expression and logs one line about it.
  *
@@ -40,12 +36,12 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   const { config, reads } = isolateOf(bindings)
   const db = openBackgroundDatabase(config)
   switch (cron) {
-    case ROLL_UP_CRON: {
+    case config.crons.rollUp: {
       const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at })
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
-    case PRUNING_CRON: {
+    case config.crons.pruning: {
       // Independent of each other: if one table cannot be pruned, the others must not grow.
       const forgetting = deleteOldSalts(db, longestWindow(config.types.values()))
       const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
@@ -57,7 +53,9 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       return
     }
     default:
-      throw new Error(`no task for cron expression "${cron}": wrangler.toml and src/scheduled.ts must agree`)
+      throw new Error(
+        `no task for cron expression "${cron}": this counter rolls up at "${config.crons.rollUp}" and prunes at "${config.crons.pruning}"`,
+      )
   }
 }
 

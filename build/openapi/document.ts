@@ -1,4 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
+import { sessionCookie } from '../../src/http/session.ts'
 import type { Operation } from '../../src/openapi/contract.ts'
 import { TAGS } from '../../src/openapi/tags.ts'
 import { parametersOf } from './parameters.ts'
@@ -77,7 +78,7 @@ export function openApiDocument(operations: Iterable<Operation>): OpenApiDocumen
         session: {
           type: 'apiKey',
           in: 'cookie',
-          name: '__Host-session',
+          name: sessionCookie(''),
           description:
             'The cookie of a browser that is signed in to the dashboard, for the dashboard’s own pages. Over http, on your machine, its ' +
             'name is `session-` followed by the port.',

@@ -1,3 +1,5 @@
+import type { WRITTEN, WrittenSettings } from './written-settings.ts'
+
 /** What the platform binds to the Worker, unchecked. `readConfig` turns it into a typed configuration. */
 export interface Bindings {
   /** Secret: `https://user:password@host` of a PlanetScale branch, or `http://…` of the local endpoint. */
@@ -15,6 +17,8 @@ export interface Bindings {
   READER_LIMIT?: unknown
   /** The static assets. Without them, there is no documentation. */
   ASSETS?: unknown
+  /** The path under which everything is served, such as `/counter`. */
+  BASE_PATH?: unknown
   /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown
@@ -23,4 +27,7 @@ export interface Bindings {
   HISTORY?: unknown
   SHARDING?: unknown
   EXCLUDE?: unknown
+  CRONS?: unknown
+  /** Set by the options of a counter. */
+  [WRITTEN]?: WrittenSettings
 }

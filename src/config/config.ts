@@ -7,11 +7,14 @@ import type { QueueProducer } from '../counters/write/queue-message.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
+import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
+import { crons } from './crons.ts'
 import { integer, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
+import { asWritten, WRITTEN } from './written-settings.ts'
 
 /** The Worker's settings, checked and typed. */
 export interface Config {
@@ -37,6 +40,8 @@ export interface Config {
   ranges: number
   /** Networks whose hits and downloads do not count. */
   ownNetworks: readonly Network[]
+  /** The cron expressions that start the background tasks. */
+  crons: { rollUp: string; pruning: string }
 }
 
 /** Thrown by `readConfig` with everything that is wrong with the settings. It contains names and rules, never a value. */
@@ -142,12 +147,17 @@ const settings = z.object({
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
+  BASE_PATH: basePath,
   PLAN: plan,
   SHARDING: sharding.prefault({}),
   EXCLUDE: exclude.prefault({}),
+  CRONS: crons,
 })
 
 const settingsOf = (of: Plan) => settings.extend(budgetsOf(PLANS[of]))
+
+/** The settings as people write them. */
+export type Settings = z.input<ReturnType<typeof settingsOf>>
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -169,10 +179,11 @@ function databaseUrlProblem(value: string): string | null {
 export function readConfig(bindings: Bindings): Config {
   const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
   const problems = [
+    ...(bindings[WRITTEN]?.problems ?? []),
     ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
     ...sharedRecordTypes(bindings.COUNTERS),
   ]
-  if (!parsed.success || problems.length > 0) throw new ConfigurationError(problems)
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], problems))
   const { data } = parsed
   const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
   const conflicts = [
@@ -180,7 +191,7 @@ export function readConfig(bindings: Bindings): Config {
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
     ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
   ]
-  if (conflicts.length > 0) throw new ConfigurationError(conflicts)
+  if (conflicts.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], conflicts))
   return {
     databaseUrl: data.DATABASE_URL,
     apiToken: data.API_TOKEN,
@@ -196,5 +207,6 @@ export function readConfig(bindings: Bindings): Config {
     history: data.HISTORY,
     ranges: data.SHARDING.ranges,
     ownNetworks: data.EXCLUDE.networks,
+    crons: data.CRONS,
   }
 }

@@ -117,7 +117,8 @@ export const counterTypes = z
   .record(typeName, counterType, {
     error: ({ code, input }) => {
       if (code !== 'invalid_type') return undefined
-      if (input === undefined) return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml'
+      if (input === undefined)
+        return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `types` to createSlottedCounter'
       return 'must hold a table for each type: [vars.COUNTERS.<name>]'
     },
   })

@@ -12,7 +12,8 @@ export function integer(min: number, max: number) {
 export const flag = z.boolean({ error: 'must be true or false' }).default(false)
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
-type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
+/** A table with its names in camel case. */
+export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
 
 /** A table of settings. Unknown names are refused. Names are in snake case in the configuration and in camel case in the code. */
 export function table<Shape extends z.ZodRawShape>(shape: Shape) {

@@ -26,10 +26,18 @@ export async function idempotencyKey(
   purpose: keyof typeof BEGINNINGS,
 ): Promise<bigint | undefined> {
   const key = c.req.header('Idempotency-Key')
-  if (key !== undefined && (key === '' || key.length > MAX_IDEMPOTENCY_KEY)) {
+  return key === undefined ? undefined : hashOfKey(key, purpose)
+}
+
+/**
+ * The hash of an idempotency key.
+ *
+ * @throws {Problem} 422
+ */
+export async function hashOfKey(key: string, purpose: keyof typeof BEGINNINGS): Promise<bigint> {
+  if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY) {
     throw invalid(`must have 1 to ${MAX_IDEMPOTENCY_KEY} characters`)
   }
-  if (key === undefined) return undefined
   const hash = purpose === 'count' ? hash63 : hash64
   return hash(`${BEGINNINGS[purpose]} ${key}`)
 }

@@ -106,7 +106,12 @@ function parse(text: string): unknown {
   }
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+/**
+ * Checks a value that a client sent.
+ *
+ * @throws {Problem} 422
+ */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
   return parsed.data

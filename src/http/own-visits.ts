@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
+import { basePathOf, cookieSuffix } from '../config/base-path.ts'
 import { isolateOf } from '../isolate.ts'
 import { parseAddress } from '../visits/address.ts'
 import { contains } from '../visits/network.ts'
@@ -37,9 +38,10 @@ export function setMark(c: Context<AppEnv>, marked: boolean): void {
 /** Name and attributes of the cookie. It is not signed, because anybody may choose not to be counted. */
 function markOf(c: Context<AppEnv>): { name: string; options: CookieOptions } {
   const secure = c.req.url.startsWith('https:')
+  const name = NAME + cookieSuffix(basePathOf(c.env))
   return {
     // Over https, the prefix keeps other hosts of the domain from marking everybody's browser.
-    name: secure ? `__Host-${NAME}` : NAME,
+    name: secure ? `__Host-${name}` : name,
     // Lax, so that a link to a download sends it.
     options: { path: '/', httpOnly: true, sameSite: 'Lax', secure },
   }

@@ -1,9 +1,15 @@
 import type { Context } from 'hono'
 import { routePath } from 'hono/route'
+import { basePathOf } from '../config/base-path.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
+
+/** The path by which clients reach one of the Worker's own paths. */
+export function publicPath(c: Context<AppEnv>, path: string): string {
+  return basePathOf(c.env) + path
+}
 
 /**
  * The counter type that the path names.
@@ -28,7 +34,9 @@ export function pathType(c: Context<AppEnv>): CounterType {
 export function rawPathKey(c: Context<AppEnv>): string {
   const pattern = routePath(c).split('/')
   const place = pattern.indexOf(':type') + 1
-  const segments = new URL(c.req.url).pathname.split('/').slice(place)
+  // Counted, not cut off: the base path too may be percent-encoded.
+  const before = publicPath(c, '').split('/').length - 1
+  const segments = new URL(c.req.url).pathname.split('/').slice(before + place)
   return pattern[place] === '*' ? segments.join('/') : (segments[0] ?? '')
 }
 

@@ -15,6 +15,16 @@ export interface ProblemDetails {
   cause?: unknown
 }
 
+/** What a problem says, wherever it is told. */
+export interface ProblemReport {
+  type: string
+  title: string
+  status: number
+  code: ProblemCode
+  detail: string
+  errors?: readonly FieldError[]
+}
+
 /** An error response. Anything below a route may throw it; the client gets a problem document (RFC 9457). */
 export class Problem extends Error {
   readonly code: ProblemCode
@@ -29,22 +39,26 @@ export class Problem extends Error {
     this.details = details
   }
 
-  /** The problem document, with the headers that the response already has (request id, CORS). */
-  toResponse(c: Context<AppEnv>): Response {
-    const { detail, errors, headers } = this.details
-    const document = {
+  /** The problem as data. */
+  get report(): ProblemReport {
+    const { detail, errors } = this.details
+    return {
       type: `urn:slotted-counter:problem:${this.code}`,
       title: PROBLEMS[this.code].title,
       status: this.status,
       code: this.code,
       detail,
       ...(errors && { errors }),
-      requestId: c.get('requestId'),
     }
+  }
+
+  /** The problem document, with the headers that the response already has (request id, CORS). */
+  toResponse(c: Context<AppEnv>): Response {
+    const document = { ...this.report, requestId: c.get('requestId') }
     return c.body(JSON.stringify(document), this.status, {
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
-      ...headers,
+      ...this.details.headers,
     })
   }
 }

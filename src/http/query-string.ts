@@ -68,7 +68,16 @@ function parse<Shape extends z.ZodRawShape>(query: string, shape: Shape) {
     if (values === undefined) parameters.set(key, [decode(rest.join('='))])
     else values.push(decode(rest.join('=')))
   }
-  const parsed = schemaOf(shape).safeParse(Object.fromEntries(parameters))
+  return checkParameters(shape, Object.fromEntries(parameters))
+}
+
+/**
+ * Checks parameters by their names.
+ *
+ * @throws {Problem} 422
+ */
+export function checkParameters<Shape extends z.ZodRawShape>(shape: Shape, parameters: Record<string, unknown>) {
+  const parsed = schemaOf(shape).safeParse(parameters)
   if (parsed.success) return parsed.data
   throw invalidRequest(
     fieldErrors(parsed.error, 'query').map(({ field, message }) =>

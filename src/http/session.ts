@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
+import { basePathOf, cookieSuffix } from '../config/base-path.ts'
 import type { Config } from '../config/config.ts'
 import type { Token } from '../config/tokens.ts'
 import { isolateOf } from '../isolate.ts'
@@ -67,6 +68,11 @@ export function sessionSecret(
   return ['slotted-counter session', `${username}:${password}@${server}`, host, hash].join('\n')
 }
 
+/** The name of the cookie over https. */
+export function sessionCookie(base: string): string {
+  return `__Host-session${cookieSuffix(base)}`
+}
+
 /** Name and attributes of the cookie. */
 function cookieOf(c: Context<AppEnv>): { name: string; options: CookieOptions } {
   const { protocol, port } = new URL(c.req.url)
@@ -74,7 +80,7 @@ function cookieOf(c: Context<AppEnv>): { name: string; options: CookieOptions } 
   return {
     // Browsers ignore the port of a cookie, but several instances may run on one machine. Over https, the prefix keeps other
     // hosts of the domain from setting the cookie.
-    name: secure ? '__Host-session' : `session-${port || '80'}`,
+    name: secure ? sessionCookie(basePathOf(c.env)) : `session-${port || '80'}${cookieSuffix(basePathOf(c.env))}`,
     // Lax, so that a link to a counter's page opens signed in. `isFromOwnPage` guards requests that change something.
     options: { path: '/', httpOnly: true, sameSite: 'Lax', secure },
   }

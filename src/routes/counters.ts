@@ -10,7 +10,7 @@ import { read, readMany } from './counters-contract.ts'
 /** Reads one counter. */
 export const counter = publicReading(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCountersFor(c, [counter], query.consistency)
-  return { answer: toAnswer(type, key, readings[0]!), maxAge }
+  return { answer: toAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
 })
 
 /** Reads several counters of a type. */
@@ -18,17 +18,23 @@ export const counters = publicReading(readMany, async (c, { type, query }) => {
   const { addresses } = isolateOf(c.env)
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
   const { readings, maxAge } = await readCountersFor(c, named, query.consistency)
-  const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading))
+  const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading, toJsonNumber))
   return { answer: { counters: answers }, maxAge }
 })
 
-function toAnswer(type: CounterType, key: string, { total, pending, rolledUpAt }: Reading) {
+/** What is answered about a counter. */
+export function toAnswer<Count>(
+  type: CounterType,
+  key: string,
+  { total, pending, rolledUpAt }: Reading,
+  toCount: (count: bigint) => Count,
+) {
   return {
     type: type.name,
     key,
-    count: toJsonNumber(total + pending),
-    total: toJsonNumber(total),
-    pending: toJsonNumber(pending),
+    count: toCount(total + pending),
+    total: toCount(total),
+    pending: toCount(pending),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
   }
 }

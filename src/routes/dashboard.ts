@@ -1,11 +1,13 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { basePathOf } from '../config/base-path.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { cutOff, limitBody } from '../http/json-body.ts'
 import { isMarked, setMark } from '../http/own-visits.ts'
+import { publicPath } from '../http/path.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
 import { isolateOf } from '../isolate.ts'
@@ -18,7 +20,7 @@ import type { Html } from '../views/html-type.ts'
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
 
-/** Pages of the dashboard. `next` may name nothing else, so that signing in cannot lead to another site. */
+/** Pages of the dashboard, without the base path. `next` may name nothing else, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
 /** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
@@ -46,7 +48,7 @@ dashboard.get('/', guarded, async (c) => {
   const viewer = await viewerOf(c)
   if (viewer === null) return signIn(c, 200)
   const wanted = c.req.query('type') ?? viewer.types[0]!
-  if (!viewer.types.includes(wanted)) return c.redirect('/')
+  if (!viewer.types.includes(wanted)) return redirect(c, '/', 302)
   return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!))
 })
 
@@ -56,12 +58,14 @@ dashboard.get('/counter', guarded, async (c) => {
   if (viewer === null) return signIn(c, 200)
   const wanted = c.req.query('type') ?? ''
   const key = c.req.query('key')
-  if (!viewer.types.includes(wanted) || key === undefined || key.length > MAX_KEY_LENGTH) return c.redirect('/')
+  if (!viewer.types.includes(wanted) || key === undefined || key.length > MAX_KEY_LENGTH) {
+    return redirect(c, '/', 302)
+  }
   const type = isolateOf(c.env).config.types.get(wanted)!
   return page(c, 200, counterPage(viewer, type, key, new URL(c.req.url).origin))
 })
 
-dashboard.get('/login', (c) => c.redirect('/'))
+dashboard.get('/login', (c) => redirect(c, '/', 302))
 
 dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
@@ -78,13 +82,13 @@ dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   if (token === undefined) return signIn(c, 401, 'That is not a token of this Worker.', next)
   if (!includes(token.scope, 'read')) return signIn(c, 403, 'This token may not read. Use one that may.', next)
   await startSession(c, token)
-  return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
+  return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
 })
 
 dashboard.post('/logout', guarded, (c) => {
   checkOwnPage(c)
   endSession(c)
-  return c.redirect('/', 303)
+  return redirect(c, '/', 303)
 })
 
 dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
@@ -93,8 +97,18 @@ dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   const next = form.get('next') ?? '/'
   if ((await sessionToken(c)) === null) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
   setMark(c, form.get('count') === 'no')
-  return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
+  return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
 })
+
+/** The page that was requested, without the base path. */
+function pageOf(c: Context<AppEnv>): string {
+  return c.req.path + new URL(c.req.url).search
+}
+
+/** @param to a path without the base path */
+function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
+  return c.redirect(publicPath(c, to), status)
+}
 
 async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
   const text = await c.req.text().catch(() => {
@@ -109,22 +123,25 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   if (token === null || !includes(token.scope, 'read')) return null
   const { scope, types } = token
   const names = [...isolateOf(c.env).config.types.keys()]
-  const { pathname, search } = new URL(c.req.url)
   return {
+    base: basePathOf(c.env),
     types: types === null ? names : names.filter((name) => types.has(name)),
     ofAllTypes: types === null,
     mayChange: includes(scope, 'manage'),
-    ownVisits: { marked: isMarked(c), next: pathname + search },
+    ownVisits: { marked: isMarked(c), next: pageOf(c) },
   }
 }
 
 function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, message?: string, next?: string) {
-  const { pathname, search } = new URL(c.req.url)
-  const wanted = next ?? pathname + search
+  const wanted = next ?? pageOf(c)
   return page(
     c,
     status,
-    signInPage({ next: OWN_PATH.test(wanted) ? wanted : '/', ...(message !== undefined && { message }) }),
+    signInPage({
+      base: basePathOf(c.env),
+      next: OWN_PATH.test(wanted) ? wanted : '/',
+      ...(message !== undefined && { message }),
+    }),
   )
 }
 
@@ -136,5 +153,7 @@ function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) 
 /** Another site must not be able to sign a browser in or out. */
 function checkOwnPage(c: Context<AppEnv>): void {
   if (isFromOwnPage(c)) return
-  throw new Problem('cross_site_request', { detail: 'Use the form on the dashboard, at the path /.' })
+  throw new Problem('cross_site_request', {
+    detail: `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`,
+  })
 }

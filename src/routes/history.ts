@@ -1,5 +1,5 @@
 import { clockTime, type HistoryRange, type HistoryUnit, historyRange } from '../counters/history/range.ts'
-import { readCounterHistory, readTypeHistory } from '../counters/history/read-history.ts'
+import { type CounterHistory, readCounterHistory, readTypeHistory } from '../counters/history/read-history.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
@@ -14,13 +14,8 @@ const OVER_MS = 900_000
 export const counterHistory = publicReading(historyOfCounter, async (c, { type, key, counter, query }) => {
   const now = new Date()
   const range = askedRange(query, now)
-  const { counts, adjustments } = await readCounterHistory(databaseOf(c), counter, range, now)
-  const answer = {
-    type: type.name,
-    key,
-    ...toAnswer(range, counts),
-    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
-  }
+  const history = await readCounterHistory(databaseOf(c), counter, range, now)
+  const answer = { type: type.name, key, ...historyAnswer(range, history, toJsonNumber) }
   return { answer, maxAge: maxAgeOf(range, now) }
 })
 
@@ -29,18 +24,35 @@ export const typeHistory = publicReading(historyOfType, async (c, { type, query 
   const now = new Date()
   const range = askedRange(query, now)
   const counts = await readTypeHistory(databaseOf(c), type.recordType, range)
-  return { answer: { type: type.name, ...toAnswer(range, counts) }, maxAge: maxAgeOf(range, now) }
+  return { answer: { type: type.name, ...toAnswer(range, counts, toJsonNumber) }, maxAge: maxAgeOf(range, now) }
 })
 
-type Query = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
+export type HistoryQuery = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
 
-function askedRange({ by, from, to, tz }: Query, now: Date): HistoryRange {
+/** The range that a query asks for. */
+export function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
-function toAnswer({ by, timeZone, edges }: HistoryRange, counts: readonly bigint[]) {
+/** What is answered about the history of a counter. */
+export function historyAnswer<Count>(
+  range: HistoryRange,
+  { counts, adjustments }: CounterHistory,
+  toCount: (count: bigint) => Count,
+) {
+  return {
+    ...toAnswer(range, counts, toCount),
+    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
+  }
+}
+
+function toAnswer<Count>(
+  { by, timeZone, edges }: HistoryRange,
+  counts: readonly bigint[],
+  toCount: (count: bigint) => Count,
+) {
   const times = edges.map((edge) => clockTime(edge, timeZone))
-  const points = counts.map((count, index) => ({ start: times[index]!, count: toJsonNumber(count) }))
+  const points = counts.map((count, index) => ({ start: times[index]!, count: toCount(count) }))
   return { by, timeZone, from: times[0]!, to: times.at(-1)!, points }
 }
 

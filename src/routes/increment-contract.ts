@@ -108,7 +108,8 @@ export const increment = {
 const MAX_INCREMENTS = 1_000
 
 const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
-const listed = z
+/** An entry of a list of increments. */
+export const listed = z
   .strictObject(
     {
       type: typeField.describe(typeParam.description!),

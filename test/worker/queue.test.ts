@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { ROLL_UP_CRON } from '../../src/config/crons.ts'
 import type { QueueProducer } from '../../src/counters/write/queue-message.ts'
-import { ROLL_UP_CRON } from '../../src/scheduled.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
 import { TestWorker } from '../harness/worker.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/scheduled.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
 import { TestWorker } from '../harness/worker.ts'

@@ -1,3 +1,4 @@
+import { basePath } from './base-path.ts'
 import { type Count, parseExactly } from './exact-json.ts'
 
 /** An error response. The message is the API's. */
@@ -52,7 +53,7 @@ export interface Status {
 /** Builds a path of the API, with its segments and parameters encoded. */
 export function path(segments: readonly string[], parameters: Record<string, string> = {}): string {
   const query = new URLSearchParams(parameters).toString()
-  return `/v1/${segments.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
+  return `${basePath()}/v1/${segments.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
 }
 
 /**

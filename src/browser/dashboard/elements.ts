@@ -1,3 +1,5 @@
+import { basePath } from './base-path.ts'
+
 /** The element with an id. Throws if the page does not have it, because then page and script do not match. */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id)
@@ -33,7 +35,7 @@ export function row(name: Node | string, ...numbers: string[]): HTMLTableRowElem
 
 /** A link to the page of a counter. */
 export function counterLink(type: string, key: string): HTMLAnchorElement {
-  const href = `/counter?${new URLSearchParams({ type, key })}`
+  const href = `${basePath()}/counter?${new URLSearchParams({ type, key })}`
   // A key may be empty, but a link must not.
   return element('a', { href }, element('bdi', {}, key === '' ? '(empty)' : key))
 }

@@ -1,4 +1,5 @@
 import { ask, messageOf, path } from './api.ts'
+import { basePath } from './base-path.ts'
 import { byId } from './elements.ts'
 
 /** Milliseconds between two requests for a transfer that takes several. */
@@ -38,7 +39,7 @@ export function startMoveForms(type: string, key: string): void {
         await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
       }
       location.assign(
-        `/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams({ type, ...(other && { key: other }) })}`,
+        `${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams({ type, ...(other && { key: other }) })}`,
       )
     } catch (error) {
       message.textContent = messageOf(error)

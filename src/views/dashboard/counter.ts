@@ -23,7 +23,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string, orig
     viewer,
     type.name,
     html`<main id="main" data-page="counter" data-type="${type.name}">
-<p class="crumb"><a href="/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
+<p class="crumb"><a href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
 <h1 class="key"><bdi>${key}</bdi></h1>
 <dl class="figures">
 <div><dt>Count</dt><dd id="count">–</dd></div>
@@ -49,7 +49,7 @@ ${chart('history')}
 <div class="columns">
 <section class="card" aria-labelledby="badge-title">
 <div class="card-head"><h2 id="badge-title">Badge</h2></div>
-${type.public ? badge(type.name, key, origin) : html`<p>Only public types have badges. To make a type public, set <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
+${type.public ? badge(type.name, key, viewer.base, origin) : html`<p>Only public types have badges. To make a type public, set <code>public = true</code> in <code>wrangler.toml</code>.</p>`}
 </section>
 ${viewer.mayChange ? CHANGE : ''}
 </div>
@@ -99,10 +99,10 @@ function confirmations(type: string, key: string): Html {
 </dialog>`
 }
 
-function badge(type: string, key: string, origin: string): Html {
+function badge(type: string, key: string, base: string, origin: string): Html {
   // A parenthesis would end the URL in Markdown.
   const name = encodeURIComponent(key).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))
-  const path = `/badge/${encodeURIComponent(type)}/${name}.svg`
+  const path = `${base}/badge/${encodeURIComponent(type)}/${name}.svg`
   return html`<p><img id="badge" src="${path}" alt="Badge with the count" height="20"></p>
 <label for="badge-code">Markdown</label>
 <textarea id="badge-code" readonly rows="3">![${type}](${origin}${path})</textarea>

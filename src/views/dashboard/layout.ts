@@ -6,10 +6,14 @@ import { SCRIPT, STYLE } from './files.ts'
 const ICON =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E'
 
-/** An HTML document around a page's body. */
-export function document(title: string, body: Html): Html {
+/**
+ * An HTML document around a page's body.
+ *
+ * @param base the Worker's base path, which the scripts take from here
+ */
+export function document(title: string, base: string, body: Html): Html {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-base="${base}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -17,8 +21,8 @@ export function document(title: string, body: Html): Html {
 <meta name="robots" content="noindex">
 <title>${title}</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="${STYLE}">
-<script type="module" src="${SCRIPT}"></script>
+<link rel="stylesheet" href="${base}${STYLE}">
+<script type="module" src="${base}${SCRIPT}"></script>
 </head>
 <body>
 ${body}
@@ -28,6 +32,8 @@ ${body}
 
 /** What the signed-in user may see and do. */
 export interface Viewer {
+  /** The Worker's base path, without a slash at its end. */
+  base: string
   /** The names of the types that the user may see. */
   types: readonly string[]
   /** Whether these are all types, so that the user may see the status too. */
@@ -41,7 +47,7 @@ export interface Viewer {
 interface OwnVisits {
   /** Whether they do not. */
   marked: boolean
-  /** The path of the page, to return to after a change. */
+  /** The path of the page below the base path, to return to after a change. */
   next: string
 }
 
@@ -53,23 +59,24 @@ interface OwnVisits {
 export function signedInPage(title: string, viewer: Viewer, current: string, main: Html): Html {
   return document(
     `${title} · Slotted Counter`,
+    viewer.base,
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
-<a class="brand" href="/">Slotted Counter</a>
-<nav aria-label="Types">${viewer.types.map((type) => typeLink(type, type === current))}</nav>
-<a href="/docs">API</a>
-<form method="post" action="/logout"><button class="quiet">Sign out</button></form>
+<a class="brand" href="${viewer.base}/">Slotted Counter</a>
+<nav aria-label="Types">${viewer.types.map((type) => typeLink(viewer.base, type, type === current))}</nav>
+<a href="${viewer.base}/docs">API</a>
+<form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
 </header>
 ${viewer.ofAllTypes ? rollUpBar(viewer) : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}
-${ownVisits(viewer.ownVisits)}`,
+${ownVisits(viewer)}`,
   )
 }
 
-function ownVisits({ marked, next }: OwnVisits): Html {
+function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
   return html`<footer>
-<form method="post" action="/own-visits" class="row">
+<form method="post" action="${base}/own-visits" class="row">
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
 <span>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</span>
@@ -88,8 +95,8 @@ ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''
 <ul class="notice" id="problems" role="status" hidden></ul>`
 }
 
-function typeLink(type: string, current: boolean): Html {
-  const href = `/?type=${encodeURIComponent(type)}`
+function typeLink(base: string, type: string, current: boolean): Html {
+  const href = `${base}/?type=${encodeURIComponent(type)}`
   return current ? html`<a href="${href}" aria-current="true">${type}</a>` : html`<a href="${href}">${type}</a>`
 }
 

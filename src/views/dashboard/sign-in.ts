@@ -4,18 +4,21 @@ import { document } from './layout.ts'
 
 /** The contents of the sign-in page. */
 export interface SignIn {
-  /** The path to open after signing in. */
+  /** The Worker's base path, without a slash at its end. */
+  base: string
+  /** The path to open after signing in, without the base path. */
   next: string
   /** The error of the previous attempt. */
   message?: string
 }
 
-export function signInPage({ next, message }: SignIn): Html {
+export function signInPage({ base, next, message }: SignIn): Html {
   return document(
     'Sign in · Slotted Counter',
+    base,
     html`<main class="sign-in" id="main">
 <h1>Slotted Counter</h1>
-<form method="post" action="/login">
+<form method="post" action="${base}/login">
 <input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${

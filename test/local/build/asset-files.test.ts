@@ -1,8 +1,8 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { readAssets, writeAssets } from '../../../build/assets/asset-files.ts'
 import { buildAssets, dashboardModule } from '../../../build/assets/assets.ts'
+import { readAssets, writeAssets } from '../../../cli/assets/asset-files.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 
 const PUBLIC = join(PROJECT, 'public')
@@ -46,7 +46,11 @@ describe('In a folder with files of others', () => {
     const paths = files.get('_headers')!.match(/^\/.*/gm)!
     expect(rules.filter((line) => line.startsWith('/'))).toEqual(['/theirs', ...paths.map((path) => `/counter${path}`)])
     const { servers, ...rest } = JSON.parse(await read(directory, 'counter/openapi.json'))
-    expect(servers[0].url).toBe('/counter')
+    expect([servers[0].url, rest.components.securitySchemes.session.name]).toEqual([
+      '/counter',
+      '__Host-session.counter',
+    ])
+    rest.components.securitySchemes.session.name = '__Host-session'
     expect({ servers: [{ ...servers[0], url: '/' }], ...rest }).toEqual(JSON.parse(files.get('openapi.json')!))
   })
 

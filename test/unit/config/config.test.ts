@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { Bindings } from '../../../src/config/bindings.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
 describe('The configuration', () => {
@@ -42,6 +42,7 @@ describe('The configuration', () => {
       history: { hourDays: 90, pageHours: 400, maxStatements: 22, maxSeconds: 40 },
       ranges: 1,
       ownNetworks: [],
+      crons: { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON },
     })
   })
 
@@ -185,7 +186,7 @@ describe('The configuration', () => {
         respectDoNotTrack: false,
       },
     ])
-    expect(triggers.crons).toEqual([ROLL_UP_CRON, PRUNING_CRON])
+    expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
   })
 })
 

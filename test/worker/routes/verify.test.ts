@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
-import { ROLL_UP_CRON } from '../../../src/scheduled.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/scheduled.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { MAX_NEW_KEYS } from '../../../src/visits/new-key-allowance.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'

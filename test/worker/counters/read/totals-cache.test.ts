@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ROLL_UP_CRON } from '../../../../src/scheduled.ts'
+import { ROLL_UP_CRON } from '../../../../src/config/crons.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { sessionCookie } from '../../src/http/session.ts'
 
 /** Static assets: texts by their path in a folder, such as `beacon/1.0.0.js`. */
 export type AssetFiles = ReadonlyMap<string, string>
@@ -37,10 +38,12 @@ export async function writeAssets(files: AssetFiles, directory: string, basePath
   await removeOldDashboards(join(directory, basePath, 'dashboard'), files)
 }
 
-/** The OpenAPI document of a Worker under a base path. */
+/** The OpenAPI document of a Worker under a base path, of which the session's cookie has its name. */
 function servedAt(document: string, basePath: string): string {
+  if (basePath === '') return document
   const { servers, ...rest } = JSON.parse(document) as { servers: { url: string }[] }
-  return basePath === '' ? document : JSON.stringify({ ...rest, servers: [{ ...servers[0], url: basePath }] })
+  const moved = JSON.stringify({ ...rest, servers: [{ ...servers[0], url: basePath }] })
+  return moved.replaceAll(sessionCookie(''), sessionCookie(basePath))
 }
 
 async function writeHeaders(file: string, rules: string): Promise<void> {

@@ -1,0 +1,211 @@
+import type { Bindings } from './config/bindings.ts'
+import type { CounterType } from './config/counter-types.ts'
+import type { CounterAddress } from './counters/counter-address.ts'
+import type { HistoryUnit } from './counters/history/range.ts'
+import { readCounterHistory } from './counters/history/read-history.ts'
+import type { Increment } from './counters/write/apply-batch.ts'
+import { hashOfKey } from './http/idempotency-key.ts'
+import { check } from './http/json-body.ts'
+import { counterOfKey, listedCounters } from './http/named-counters.ts'
+import { invalidRequest, type ProblemReport } from './http/problem.ts'
+import { problemOf } from './http/problem-of.ts'
+import { checkParameters } from './http/query-string.ts'
+import { type Isolate, isolateOf } from './isolate.ts'
+import { log } from './log.ts'
+import { toAnswer } from './routes/counters.ts'
+import { readMany } from './routes/counters-contract.ts'
+import { askedRange, historyAnswer } from './routes/history.ts'
+import { historyOfCounter } from './routes/history-contract.ts'
+import { incrementMany, listed } from './routes/increment-contract.ts'
+
+/** What a caller can do if the outcome is unknown. */
+const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
+
+/** What a call came to. Nothing is thrown: an error is data, the same as that of the HTTP API. */
+export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & ProblemReport)
+
+/** An increment of a list. */
+export interface ListedIncrement {
+  type: string
+  /** Text; for types with integer keys also a number. */
+  key: string | number
+  /** The number to add, which may be negative. Default: 1. */
+  by?: number
+}
+
+/** How to count. */
+export interface CountCall {
+  /** Calls and requests with the same key count once, for `PRUNING.idempotency_hours`. */
+  idempotencyKey?: string
+}
+
+/** How to read. `rolled`: the total only, as of the last roll-up, from a cache. */
+export interface ReadCall {
+  consistency?: 'exact' | 'rolled'
+}
+
+/** The range of a history, as in the HTTP API. */
+export interface HistoryCall {
+  by?: HistoryUnit
+  from?: string
+  to?: string
+  tz?: string
+}
+
+/** The number of a counter: `count` is `total + pending`. */
+export interface CounterReading {
+  type: string
+  key: string
+  count: bigint
+  total: bigint
+  pending: bigint
+  rolledUpAt: string | null
+}
+
+/** What was counted when. `start`, `from` and `to` are clock times in the time zone, with their offset. */
+export interface CounterPeriods {
+  type: string
+  key: string
+  by: HistoryUnit
+  timeZone: string
+  from: string
+  to: string
+  points: { start: string; count: bigint }[]
+  adjustments: { at: string; kind: string; count: bigint }[]
+}
+
+/**
+ * A counter without HTTP. It may count in all types and read all types. Counts are bigints, because numbers would round them
+ * beyond 2^53.
+ */
+export interface BoundCounter {
+  /**
+   * Adds to one counter. It counts even if nobody awaits it. `queued`: the database is away, and it will be counted later.
+   *
+   * @param options `by`: the number to add, which may be negative; 1 by default
+   */
+  increment(
+    type: string,
+    key: string | number,
+    options?: CountCall & { by?: number },
+  ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
+  /** Adds to up to 1,000 counters: to all of them or to none. */
+  incrementMany(
+    increments: readonly ListedIncrement[],
+    options?: CountCall,
+  ): Promise<Outcome<{ accepted: number; queued: boolean }>>
+  /** Reads one counter. One that was never counted has zeros. */
+  read(type: string, key: string | number, options?: ReadCall): Promise<Outcome<CounterReading>>
+  /** Reads up to 100 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
+  readMany(
+    type: string,
+    keys: readonly (string | number)[],
+    options?: ReadCall,
+  ): Promise<Outcome<{ counters: CounterReading[] }>>
+  /** Reads what was counted by hour, day or month. */
+  history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
+}
+
+/**
+ * Binds a counter to one event of the Worker.
+ *
+ * @param ctx keeps counting going after the event's own end
+ */
+export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
+  const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
+  const outcome = async <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {
+    try {
+      return { ok: true, ...(await work(isolateOf(bindings))) } as const
+    } catch (error) {
+      const problem = problemOf(error)
+      const { cause } = problem
+      const reason = cause instanceof Error ? cause.message : problem.message
+      if (problem.status >= 500) log('error', problem.code, { call, error: reason })
+      return { ok: false, ...problem.report } as const
+    }
+  }
+  /** The caller need not await it: what it does before it joins a group would otherwise end with the event. */
+  const counting = <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {
+    const counted = outcome(call, work)
+    waitUntil(counted)
+    return counted
+  }
+  const count = async (isolate: Isolate, increments: readonly Increment[], { idempotencyKey }: CountCall) => {
+    const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
+    try {
+      return (await isolate.counting.count(increments, { key, waitUntil })) === 'queued'
+    } catch (error) {
+      throw problemOf(error, { may: 'have been counted', advice: CALL_AGAIN })
+    }
+  }
+  const readings = async ({ reads }: Isolate, counters: readonly CounterAddress[], consistency: 'exact' | 'rolled') => {
+    const reading =
+      consistency === 'exact'
+        ? reads.exact.read(counters, waitUntil)
+        : reads.totals.read(counters, waitUntil, { fresh: false })
+    return (await reading).values
+  }
+
+  return {
+    increment: (type, key, { by, ...options } = {}) =>
+      counting('increment', async (isolate) => {
+        const asked = check(listed, { type, key, by })
+        const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
+        const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
+        return { type: asked.type, key: String(asked.key), added: asked.by, queued }
+      }),
+
+    incrementMany: (increments, options = {}) =>
+      counting('incrementMany', async (isolate) => {
+        const asked = check(incrementMany.body.schema, { increments })
+        const counters = await listedCounters(isolate, 'increments', asked.increments)
+        const queued = await count(
+          isolate,
+          asked.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) })),
+          options,
+        )
+        return { accepted: counters.length, queued }
+      }),
+
+    read: (type, key, options = {}) =>
+      outcome('read', async (isolate) => {
+        const asked = check(listed, { type, key })
+        const { consistency } = checkParameters({ consistency: readMany.query.consistency }, { ...options })
+        const of = typeNamed(isolate, asked.type)
+        const counter = await counterOfKey(isolate.addresses, of, asked.key)
+        const [reading] = await readings(isolate, [counter], consistency)
+        return toAnswer(of, String(asked.key), reading!, exactly)
+      }),
+
+    readMany: (type, keys, options = {}) =>
+      outcome('readMany', async (isolate) => {
+        const of = typeNamed(isolate, type)
+        const texts = Array.isArray(keys) ? keys.map((key) => (Number.isSafeInteger(key) ? String(key) : key)) : keys
+        const asked = checkParameters(readMany.query, { ...options, key: texts })
+        const counters = await Promise.all(
+          keys.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
+        )
+        const found = await readings(isolate, counters, asked.consistency)
+        return { counters: found.map((reading, index) => toAnswer(of, asked.key[index]!, reading, exactly)) }
+      }),
+
+    history: (type, key, range = {}) =>
+      outcome('history', async (isolate) => {
+        const asked = check(listed, { type, key })
+        const of = typeNamed(isolate, asked.type)
+        const counter = await counterOfKey(isolate.addresses, of, asked.key)
+        const now = new Date()
+        const shown = askedRange(checkParameters(historyOfCounter.query, { ...range }), now)
+        const history = await readCounterHistory(isolate.db, counter, shown, now)
+        return { type: of.name, key: String(asked.key), ...historyAnswer(shown, history, exactly) }
+      }),
+  }
+}
+
+const exactly = (count: bigint) => count
+
+function typeNamed({ config }: Isolate, name: string): CounterType {
+  const type = config.types.get(name)
+  if (type === undefined) throw invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
+  return type
+}

@@ -1,0 +1,18 @@
+import * as z from 'zod'
+import { table } from './fields.ts'
+
+/** The cron expressions of wrangler.toml. */
+export const ROLL_UP_CRON = '* * * * *'
+export const PRUNING_CRON = '*/2 * * * *'
+
+const RULE = 'must be the cron expression of a trigger, five fields such as "*/2 * * * *"'
+
+const cron = z.string({ error: RULE }).refine((value) => /^\S+(?: \S+){4}$/.test(value), RULE)
+
+/** `CRONS`: by which trigger each task runs. One run has not enough statements for both. */
+export const crons = table({ roll_up: cron.default(ROLL_UP_CRON), pruning: cron.default(PRUNING_CRON) })
+  .refine(({ rollUp, pruning }) => rollUp !== pruning, {
+    path: ['pruning'],
+    error: 'must differ from CRONS.roll_up: each task needs a run of its own',
+  })
+  .prefault({})

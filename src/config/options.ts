@@ -1,0 +1,112 @@
+import type { FieldError } from '../field-errors.ts'
+import type { Bindings } from './bindings.ts'
+import type { Settings } from './config.ts'
+import type { CamelCased } from './fields.ts'
+import { WRITTEN } from './written-settings.ts'
+
+/** The setting of wrangler.toml that an option takes the place of. */
+const SETTINGS = {
+  basePath: 'BASE_PATH',
+  types: 'COUNTERS',
+  plan: 'PLAN',
+  rollUp: 'ROLLUP',
+  pruning: 'PRUNING',
+  history: 'HISTORY',
+  sharding: 'SHARDING',
+  exclude: 'EXCLUDE',
+  crons: 'CRONS',
+} as const
+
+/** What the platform binds, by its name in `options.bindings`. */
+const BINDINGS = {
+  databaseUrl: 'DATABASE_URL',
+  apiToken: 'API_TOKEN',
+  apiTokens: 'API_TOKENS',
+  batches: 'BATCHES',
+  deadBatches: 'DEAD_BATCHES',
+  visitorLimit: 'VISITOR_LIMIT',
+  readerLimit: 'READER_LIMIT',
+  assets: 'ASSETS',
+} as const
+
+type Setting<Name extends keyof typeof SETTINGS> = NonNullable<Settings[(typeof SETTINGS)[Name]]>
+
+/**
+ * The settings of a counter, as docs/configuration.md describes them, in camel case: `ROLLUP.max_seconds` is `rollUp.maxSeconds`,
+ * and `COUNTERS` is `types`. An option takes the place of the whole setting in wrangler.toml.
+ */
+export type CounterOptions = {
+  [Name in Exclude<keyof typeof SETTINGS, 'types'>]?: Setting<Name> extends object
+    ? CamelCased<Setting<Name>>
+    : Setting<Name>
+} & {
+  /** The types of counters, by name. */
+  types?: Record<string, CamelCased<Setting<'types'>[string]>>
+  /** The names that secrets, queues, rate limits and static assets have in `env`, where they differ: `{ databaseUrl: 'COUNTER_DATABASE_URL' }`. */
+  bindings?: { [Name in keyof typeof BINDINGS]?: string }
+}
+
+/**
+ * The bindings of a counter with options: what `env` has, with the options in place of its settings. `readConfig` checks them,
+ * and names what is wrong as its author wrote it.
+ */
+export function bindingsOf(options: CounterOptions, env: object): Bindings {
+  const { bindings: names = {}, ...given } = options
+  const problems: FieldError[] = []
+  /** The names in the options or in `env`, by those of wrangler.toml. */
+  const written = new Map<string, string>()
+  const bindings: Record<string, unknown> = {}
+  for (const [name, binding] of [...Object.entries(BINDINGS), ...Object.values(SETTINGS).map((name) => [name, name])]) {
+    const inEnv = (names as Record<string, string | undefined>)[name!] ?? binding!
+    bindings[binding!] = (env as Record<string, unknown>)[inEnv]
+    written.set(binding!, inEnv)
+  }
+  for (const name of Object.keys(names)) if (!(name in BINDINGS)) problems.push(unknown(`bindings.${name}`))
+  for (const [option, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const setting = (SETTINGS as Record<string, string | undefined>)[option]
+    if (setting === undefined) {
+      problems.push(unknown(option))
+      continue
+    }
+    const table = (settings: unknown, path: string) => inSnakeCase(settings, path, problems)
+    bindings[setting] =
+      option === 'types' && isTable(value)
+        ? Object.fromEntries(Object.entries(value).map(([type, of]) => [type, table(of, `types.${type}`)]))
+        : table(value, option)
+    written.set(setting, option)
+  }
+  const nameOf = (name: string): string => {
+    const [setting = '', ...path] = name.split('.')
+    const known = written.get(setting)
+    if (known === undefined || known === setting) return name
+    if (!(known in SETTINGS)) return [known, ...path].join('.')
+    // The names of types are their author's.
+    const own = setting === 'COUNTERS' ? path.splice(0, 1) : []
+    return [known, ...own, ...path.map(inCamelCase)].join('.')
+  }
+  return { ...bindings, [WRITTEN]: { nameOf, problems } }
+}
+
+function isTable(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Renames the settings of a table. A name that is not in camel case is a problem: otherwise there were two names for each. */
+function inSnakeCase(settings: unknown, path: string, problems: FieldError[]): unknown {
+  if (!isTable(settings)) return settings
+  const renamed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(settings)) {
+    if (name.includes('_')) problems.push(unknown(`${path}.${name}`))
+    else renamed[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
+  }
+  return renamed
+}
+
+function inCamelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function unknown(field: string): FieldError {
+  return { field, message: 'is not known here' }
+}

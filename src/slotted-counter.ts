@@ -1,0 +1,116 @@
+import { WorkerEntrypoint } from 'cloudflare:workers'
+import { type Context, Hono } from 'hono'
+import { basePath } from 'hono/route'
+import { serve } from './app.ts'
+import { type BoundCounter, bindCounter } from './bound-counter.ts'
+import { basePathOf, belowBasePath } from './config/base-path.ts'
+import type { Bindings } from './config/bindings.ts'
+import { ConfigurationError } from './config/config.ts'
+import { bindingsOf, type CounterOptions } from './config/options.ts'
+import { asWritten, WRITTEN } from './config/written-settings.ts'
+import type { Delivery } from './counters/write/queue-consumer.ts'
+import { logFailure } from './http/problem.ts'
+import { problemOf } from './http/problem-of.ts'
+import { runQueued } from './queue.ts'
+import type { App } from './routes/route-list.ts'
+import { runScheduled } from './scheduled.ts'
+
+/** A counter, to be mounted in a Worker. `env` is always the platform's own object: isolates keep their state by it. */
+export interface SlottedCounter {
+  /** Answers a request below the base path. The responses may be shared: copy one before you change its headers. */
+  fetch(request: Request, env: object, ctx: ExecutionContext): Response | Promise<Response>
+  /**
+   * Runs the task of a cron trigger.
+   *
+   * @throws {Error} for an expression that is none of the counter's, and if the task fails
+   */
+  scheduled(controller: Pick<ScheduledController, 'cron' | 'scheduledTime'>, env: object): Promise<void>
+  /** Counts a batch of the queue that is bound as `BATCHES`. */
+  queue(batch: { readonly messages: readonly Delivery[] }, env: object): Promise<void>
+  /** The same as `fetch`, for a Hono app to mount at the base path: `app.route('/counter', counter.routes)`. */
+  routes: App
+  /** Counts and reads without HTTP, within a request or another event of the Worker. */
+  bind(env: object, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter
+  /** Lets other Workers count and read over a service binding: `export class Counter extends counter.Entrypoint {}`. */
+  Entrypoint: new (
+    ctx: ExecutionContext,
+    env: never,
+  ) => WorkerEntrypoint & BoundCounter
+}
+
+/**
+ * Makes a counter.
+ *
+ * Wrong options are reported by what is called first, together with wrong secrets and bindings, which are not known before.
+ *
+ * @param options settings that take the place of those in wrangler.toml
+ * @example
+ * const counter = createSlottedCounter({ basePath: '/counter', types: { page_view: { recordType: 1, public: true } } })
+ * export default { fetch: counter.fetch, scheduled: counter.scheduled, queue: counter.queue }
+ */
+export function createSlottedCounter(options: CounterOptions = {}): SlottedCounter {
+  const made = new WeakMap<object, Bindings>()
+  const bindingsFor = (env: object): Bindings => {
+    let bindings = made.get(env)
+    if (bindings === undefined) {
+      bindings = bindingsOf(options, env)
+      made.set(env, bindings)
+    }
+    return bindings
+  }
+
+  const fetch: SlottedCounter['fetch'] = (request, env, ctx) => serve(request, bindingsFor(env), ctx)
+  const bind: SlottedCounter['bind'] = (env, ctx) => bindCounter(bindingsFor(env), ctx)
+  return {
+    fetch,
+    scheduled: ({ cron, scheduledTime }, env) => runScheduled(bindingsFor(env), cron, new Date(scheduledTime)),
+    queue: ({ messages }, env) => runQueued(bindingsFor(env), messages),
+    routes: mountable(fetch, bindingsFor),
+    bind,
+    Entrypoint: class extends WorkerEntrypoint<object> implements BoundCounter {
+      override fetch(request: Request): Response | Promise<Response> {
+        return fetch(request, this.env, this.ctx)
+      }
+      increment(...args: Parameters<BoundCounter['increment']>): ReturnType<BoundCounter['increment']> {
+        return bind(this.env, this.ctx).increment(...args)
+      }
+      incrementMany(...args: Parameters<BoundCounter['incrementMany']>): ReturnType<BoundCounter['incrementMany']> {
+        return bind(this.env, this.ctx).incrementMany(...args)
+      }
+      read(...args: Parameters<BoundCounter['read']>): ReturnType<BoundCounter['read']> {
+        return bind(this.env, this.ctx).read(...args)
+      }
+      readMany(...args: Parameters<BoundCounter['readMany']>): ReturnType<BoundCounter['readMany']> {
+        return bind(this.env, this.ctx).readMany(...args)
+      }
+      history(...args: Parameters<BoundCounter['history']>): ReturnType<BoundCounter['history']> {
+        return bind(this.env, this.ctx).history(...args)
+      }
+    } as SlottedCounter['Entrypoint'],
+  }
+}
+
+/** A Hono app that hands every request below the base path to the counter, with its whole path. */
+function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) => Bindings): App {
+  const routes = new Hono<{ Bindings: object }>()
+  routes.all('*', async (c, next) => {
+    const bindings = bindingsFor(c.env)
+    const base = basePathOf(bindings)
+    const mountedAt = basePath(c).replace(/\/$/, '')
+    if (belowBasePath(mountedAt, base) === null) return wrongMount(c, bindings, mountedAt)
+    // Mounted above the base path, where the app around this one has other routes.
+    if (belowBasePath(base, c.req.path) === null) return next()
+    const response = await fetch(c.req.raw, c.env, c.executionCtx as ExecutionContext)
+    // A copy, because middlewares of the app around this one change headers.
+    return new Response(response.body, response)
+  })
+  return routes as unknown as App
+}
+
+function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response {
+  const message = `must be "${mountedAt}", where the routes are mounted, not "${basePathOf(bindings)}"`
+  const problems = asWritten(bindings[WRITTEN], [{ field: 'BASE_PATH', message }])
+  const problem = problemOf(new ConfigurationError(problems))
+  logFailure(c, problem)
+  return problem.toResponse(c)
+}

@@ -1,0 +1,172 @@
+import { hc } from 'hono/client'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { App } from '../../client/app.d.ts'
+import { SCRIPT, STYLE } from '../../src/views/dashboard/files.ts'
+import { freshDatabase } from '../harness/database.ts'
+import { SAME_SITE } from '../harness/sign-in.ts'
+import { TestWorker, TOKEN } from '../harness/worker.ts'
+
+let databaseUrl: string
+let worker: TestWorker
+beforeAll(async () => {
+  databaseUrl = (await freshDatabase()).url
+  worker = new TestWorker(databaseUrl, { BASE_PATH: '/my/counter' })
+})
+
+const count = async (key: string) => {
+  const response = await worker.api('GET', `/my/counter/v1/counters/page_view/${encodeURIComponent(key)}`)
+  return ((await response.json()) as { count: number }).count
+}
+
+describe('under a base path', () => {
+  it('hits, pixels, increments and downloads count', async () => {
+    const query = `?type=page_view&key=${encodeURIComponent('/a/b')}`
+    const hit = await worker.fetch(`/my/counter/hit${query}`, { method: 'POST' })
+    expect([hit.status, hit.headers.get('X-Hit')]).toEqual([204, 'counted'])
+    const pixel = await worker.fetch(`/my/counter/hit.gif${query}`)
+    expect([pixel.headers.get('Content-Type'), pixel.headers.get('X-Hit')]).toEqual(['image/gif', 'counted'])
+    const added = await worker.api('POST', '/my/counter/v1/counters/page_view/%2Fa%2Fb?return=count', { by: 5 })
+    expect(await added.json()).toMatchObject({ key: '/a/b', count: 7 })
+    const preflight = await worker.fetch('/my/counter/hit', {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://a.example' },
+    })
+    expect(preflight.status).toBe(204)
+    const download = await worker.fetch('/my/counter/d/download/v1%2F/app.zip', { redirect: 'manual' })
+    expect(download.status).toBe(404)
+    const file = await worker.fetch('/my/counter/d/download/v1/app.zip')
+    expect([file.status, file.headers.get('Location')]).toEqual([302, 'http://127.0.0.1:8788/files/v1/app.zip'])
+    expect(await count('/a/b')).toBe(7)
+  })
+
+  it('a percent-encoded base path is the same path, with the same keys', async () => {
+    const added = await worker.api('POST', '/m%79/counter/v1/counters/page_view/%2Fencoded', {})
+    expect(await added.json()).toMatchObject({ key: '/encoded', added: 1 })
+    expect(await count('/encoded')).toBe(1)
+  })
+
+  it('badges are served', async () => {
+    expect(await (await worker.fetch('/my/counter/badge/page_view/%2Fbadge.svg')).text()).toContain('<svg')
+  })
+
+  it.each(['/', '/hit', '/my', '/my/counters', '/my/counter2/hit', '/v1/status', '/docs', '/-', '/my/counter/-'])(
+    'nothing is served at %s',
+    async (path) => {
+      const response = await worker.fetch(path, { method: path.endsWith('hit') ? 'POST' : 'GET' })
+      expect(response.status).toBe(404)
+      const { code, detail } = (await response.json()) as { code: string; detail: string }
+      expect(code).toBe('not_found')
+      expect(detail.startsWith('Everything is served under /my/counter, ')).toBe(!path.startsWith('/my/counter/'))
+    },
+  )
+
+  it('a wrong method is answered 405', async () => {
+    const response = await worker.fetch('/my/counter/v1/increments')
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'POST'])
+  })
+
+  it('the typed client works', async () => {
+    const client = hc<App>('http://counter.test/my/counter', {
+      headers: { Authorization: `Bearer ${TOKEN}` },
+      fetch: (input: unknown, init?: unknown) =>
+        worker.fetch(String(input).replace('http://counter.test', ''), init as RequestInit),
+    })
+    const param = { type: 'page_view', key: encodeURIComponent('/typed client') }
+    expect((await client.v1.counters[':type'][':key'].$post({ param, json: { by: 3 } })).status).toBe(200)
+    const read = await client.v1.counters[':type'][':key'].$get({ param })
+    expect(await read.json()).toMatchObject({ key: '/typed client', count: 3 })
+  })
+})
+
+describe('the dashboard under a base path', () => {
+  const form = (path: string, fields: Record<string, string>, cookie = '') =>
+    worker.fetchAt('https://counter.test', `/my/counter${path}`, {
+      method: 'POST',
+      headers: {
+        ...SAME_SITE,
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...(cookie !== '' && { Cookie: cookie }),
+      },
+      body: new URLSearchParams(fields).toString(),
+    })
+
+  /** Addresses that lead out of the base path. */
+  const strayLinks = (html: string) =>
+    [...html.matchAll(/ (?:href|src|action)="(\/[^"]*)"/g)]
+      .map(([, address]) => address!)
+      .filter((address) => !address.startsWith('/my/counter/'))
+
+  it('signs in with a cookie of its own, stays below the path, and signs out', async () => {
+    for (const path of ['/my/counter', '/my/counter/']) {
+      const signIn = await worker.fetch(path)
+      expect(signIn.status).toBe(200)
+      const html = await signIn.text()
+      expect(html).toContain('action="/my/counter/login"')
+      expect(html).toContain('<html lang="en" data-base="/my/counter">')
+      expect(html).toContain('name="next" value="/"')
+      expect(strayLinks(html)).toEqual([])
+    }
+    const signedIn = await form('/login', { token: TOKEN, next: '/counter?type=page_view&key=a' })
+    expect([signedIn.status, signedIn.headers.get('Location')]).toEqual([
+      303,
+      '/my/counter/counter?type=page_view&key=a',
+    ])
+    const [cookie, ...attributes] = signedIn.headers.get('Set-Cookie')!.split('; ')
+    expect(cookie).toMatch(/^__Host-session\.my\.counter=/)
+    expect(attributes).toEqual(expect.arrayContaining(['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax']))
+
+    const open = (path: string) =>
+      worker.fetchAt('https://counter.test', `/my/counter${path}`, { headers: { Cookie: cookie! } })
+    for (const path of ['', '/', '/counter?type=page_view&key=a']) {
+      const html = await (await open(path)).text()
+      expect(html).toContain('<main id="main" data-page=')
+      expect(strayLinks(html)).toEqual([])
+      expect(html).toContain(`name="next" value="${path.replaceAll('&', '&amp;') || '/'}"`)
+    }
+    const page = await (await open('/counter?type=page_view&key=a')).text()
+    expect(page).toContain('](https://counter.test/my/counter/badge/page_view/a.svg)')
+    for (const file of [SCRIPT, STYLE]) expect(page).toContain(`="/my/counter${file}"`)
+    expect((await open('/v1/status')).status).toBe(200)
+    expect((await open('/?type=nothing')).headers.get('Location')).toBe('/my/counter/')
+    expect((await worker.fetch('/my/counter/login')).headers.get('Location')).toBe('/my/counter/')
+
+    const marked = await form('/own-visits', { count: 'no', next: '//evil.example' }, cookie)
+    expect([marked.status, marked.headers.get('Location')]).toEqual([303, '/my/counter/'])
+    expect(marked.headers.get('Set-Cookie')).toMatch(/^__Host-own-visits\.my\.counter=1;/)
+    const signedOut = await form('/logout', {}, cookie)
+    expect([signedOut.status, signedOut.headers.get('Location')]).toEqual([303, '/my/counter/'])
+    expect(signedOut.headers.get('Set-Cookie')).toMatch(/^__Host-session\.my\.counter=;/)
+  })
+
+  it('does not take the cookies of another counter on the host', async () => {
+    const signedIn = await form('/login', { token: TOKEN, next: '/' })
+    const cookie = signedIn.headers.get('Set-Cookie')!.split(';')[0]!
+    const other = new TestWorker(databaseUrl, { BASE_PATH: '/other' })
+    const status = (of: TestWorker, base: string) =>
+      of.fetchAt('https://counter.test', `${base}/v1/status`, { headers: { Cookie: cookie } })
+    expect((await status(worker, '/my/counter')).status).toBe(200)
+    expect((await status(other, '/other')).status).toBe(401)
+    expect((await status(new TestWorker(databaseUrl), '')).status).toBe(401)
+  })
+
+  it('marks browsers whose visits do not count', async () => {
+    const hit = (cookie: string) =>
+      worker.fetchAt('https://counter.test', '/my/counter/hit?type=page_view&key=own', {
+        method: 'POST',
+        headers: { Cookie: cookie },
+      })
+    expect((await hit('__Host-own-visits.my.counter=1')).headers.get('X-Hit')).toBe('ignored; reason=own')
+    expect((await hit('__Host-own-visits=1')).headers.get('X-Hit')).toBe('counted')
+  })
+})
+
+describe('a wrong base path', () => {
+  it('is reported at the root', async () => {
+    const response = await new TestWorker(databaseUrl, { BASE_PATH: 'counter/' }).fetch('/healthz')
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({
+      code: 'configuration_invalid',
+      errors: [{ field: 'BASE_PATH', message: expect.stringMatching(/^must be a path such as/) }],
+    })
+  })
+})
