@@ -28,7 +28,7 @@ const TABLES = [
 
 /** The Worker as it ships, on its own database. */
 export interface Counter {
-  /** Its origin. */
+  /** Its origin, and its base path if the settings have one. */
   url: string
   databaseUrl: string
   /** All counts by `type key`, read from the database. */
@@ -58,9 +58,10 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     apiToken: TOKEN,
     settings,
   })
+  const url = workerd.url + (settings.BASE_PATH ?? '')
   const counts = () => readCounts(db)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(workerd.url + path, {
+    const response = await fetch(url + path, {
       method,
       headers: {
         Authorization: `Bearer ${TOKEN}`,
@@ -73,7 +74,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     return response.json()
   }
   return {
-    url: workerd.url,
+    url,
     databaseUrl,
     counts,
     async has(expected) {
