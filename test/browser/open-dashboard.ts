@@ -29,7 +29,8 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   const violations: Violations = { foreign: [], messages: [] }
   context.on('request', (request) => {
     const url = request.url()
-    if (!url.startsWith(`${counter.url}/`) && !url.startsWith('data:')) violations.foreign.push(url)
+    if (url !== counter.url && !url.startsWith(`${counter.url}/`) && !url.startsWith('data:'))
+      violations.foreign.push(url)
   })
   context.on('console', (message) => violations.messages.push(message.text()))
   context.on('weberror', (error) => violations.messages.push(String(error.error())))

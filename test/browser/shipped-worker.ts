@@ -27,7 +27,7 @@ const TABLES = [
 
 /** The Worker as it ships, on its own database. */
 export interface Counter {
-  /** Its origin. */
+  /** Its origin, and its base path if the settings have one. */
   url: string
   databaseUrl: string
   /** All counts by `type key`, read from the database. */
@@ -51,9 +51,10 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
   const worker = await startShippedWorker({ script: inject('shippedWorker'), databaseUrl, apiToken: TOKEN, settings })
+  const url = worker.url + (settings.BASE_PATH ?? '')
   const counts = () => readCounts(db)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(worker.url + path, {
+    const response = await fetch(url + path, {
       method,
       headers: {
         Authorization: `Bearer ${TOKEN}`,
@@ -66,7 +67,7 @@ export async function startCounter(settings: Record<string, unknown> = {}): Prom
     return response.json()
   }
   return {
-    url: worker.url,
+    url,
     databaseUrl,
     counts,
     async has(expected) {

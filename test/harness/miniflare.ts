@@ -1,8 +1,10 @@
 import { on, once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
+import { inject } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
+import { readAssets, writeAssets } from '../../cli/assets/asset-files.ts'
 import { PROJECT } from '../../local/project-root.ts'
 
 /** Milliseconds within which the inspector must answer. */
@@ -52,9 +54,14 @@ function bindingsOf({ databaseUrl, apiToken, settings }: BuiltWorkerOptions) {
   }
 }
 
-/** The Worker as it ships, with its static assets in front, as wrangler.toml says. */
+/** The Worker as it ships, with its static assets in front, as wrangler.toml says; under the setting `BASE_PATH`, if there is one. */
 export async function startShippedWorker(options: BuiltWorkerOptions): Promise<{ url: string; stop(): Promise<void> }> {
-  const { directory, binding, run_worker_first: runWorkerFirst } = configured.assets!
+  const { binding, run_worker_first: workerFirst } = configured.assets!
+  const basePath = String(options.settings?.BASE_PATH ?? '')
+  const shipped = join(PROJECT, configured.assets!.directory!)
+  const directory = basePath === '' ? shipped : await mkdtemp(join(inject('scratch'), 'assets-'))
+  if (basePath !== '') await writeAssets(await readAssets(shipped), directory, basePath)
+  const runWorkerFirst = (workerFirst as string[]).map((path) => basePath + path)
   const miniflare = new Miniflare({
     ...OPTIONS,
     workers: [
@@ -62,7 +69,7 @@ export async function startShippedWorker(options: BuiltWorkerOptions): Promise<{
         config: {
           ...(await commonConfig('main', options.script)),
           env: { ...bindingsOf(options), [binding!]: { type: 'assets' } },
-          assets: { directory: join(PROJECT, directory!), hasUserWorker: true, runWorkerFirst: runWorkerFirst! },
+          assets: { directory, hasUserWorker: true, runWorkerFirst },
         },
         // The clients of these tests set CF-Connecting-IP.
         dev: { stripCfConnectingIp: false },

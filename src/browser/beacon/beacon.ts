@@ -20,9 +20,13 @@ const SETTLE_MS = 100
 
 // If a page has the tag twice, it counts once.
 if (!self.slottedCounter) {
-  const { src, dataset } = document.currentScript as HTMLScriptElement
-  const { origin } = new URL(src)
-  let { key: ownKey, type: ownType = 'page_view' } = dataset
+  let {
+    src,
+    dataset,
+    dataset: { key: ownKey, type: ownType = 'page_view' },
+  } = document.currentScript as HTMLScriptElement
+  // What is before /beacon.js or /beacon/VERSION.js, such as https://example.com/counter. Of a name without /be, the origin.
+  const [base] = src.split(/\b\/(?!.*\/be)/)
 
   /** The key of the page. */
   let current: string
@@ -37,7 +41,7 @@ if (!self.slottedCounter) {
   let refused: boolean
 
   const url = (name: string, parameters: Record<string, string> | string[][]) =>
-    `${origin}/${name}?${new URLSearchParams(parameters)}`
+    `${base}/${name}?${new URLSearchParams(parameters)}`
 
   const count: CountByHand = async (key = current, type = ownType) => {
     // For files, the host name is empty.
@@ -51,9 +55,9 @@ if (!self.slottedCounter) {
         //
         // sendBeacon is for browsers in which fetch ends with the page. It does not help where fetch is blocked: the same policies
         // and blockers block it, and sendBeacon still returns true.
-        await ('keepalive' in Request.prototype
-          ? fetch(url('hit', hit), { method: 'POST', keepalive: true })
-          : navigator.sendBeacon(url('hit', hit)))
+        'keepalive' in Request.prototype
+          ? await fetch(url('hit', hit), { method: 'POST', keepalive: true })
+          : navigator.sendBeacon(url('hit', hit))
       } catch {
         // A policy violation is reported (see below); a blocker is recognized by its speed. A request that failed later may have
         // been counted, so it is not repeated: a missing view is better than an invented one.
@@ -62,8 +66,10 @@ if (!self.slottedCounter) {
     }
     // The counts on the page, with one request per type.
     const byType: Record<string, HTMLElement[]> = {}
-    for (const element of document.querySelectorAll<HTMLElement>('[data-counter]'))
-      byType[element.dataset.type || ownType] = [...(byType[element.dataset.type || ownType] || []), element]
+    for (const element of document.querySelectorAll<HTMLElement>('[data-counter]')) {
+      // biome-ignore lint/suspicious/noAssignInExpressions: the shortest way
+      ;(byType[element.dataset.type || ownType] ||= []).push(element)
+    }
     for (const type in byType)
       fetch(
         url(
@@ -72,9 +78,9 @@ if (!self.slottedCounter) {
         ),
       )
         .then((answer) => answer.json())
-        .then((answer: { counters: { count: number }[] }) => {
-          for (const element of byType[type]!) element.textContent = answer.counters.shift()!.count.toLocaleString()
-        })
+        .then((answer: { counters: { count: number }[] }) =>
+          byType[type]!.map((element) => (element.textContent = answer.counters.shift()!.count.toLocaleString())),
+        )
         // The page keeps its placeholders.
         .catch(() => {})
   }
@@ -95,7 +101,7 @@ if (!self.slottedCounter) {
   }
 
   const navigated = (replaced?: boolean) => {
-    const { pathname, search } = location
+    const { search, pathname } = location
     // A new fragment is the same page. Applications that keep state in the query replace it.
     if (pathname !== path || (!replaced && search !== query)) {
       // Count the previous page if the application is faster than the timer. A page that was never visible does not count.
@@ -109,7 +115,7 @@ if (!self.slottedCounter) {
   const clicked = (event: MouseEvent) => {
     const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-download]')
     // The right button opens a menu. /d/ counts downloads itself.
-    if (link && event.button < 2 && !link.href.startsWith(`${origin}/d/`))
+    if (link && event.button < 2 && !link.href.startsWith(`${base}/d/`))
       count(link.dataset.download || link.pathname, link.dataset.type || 'download')
   }
 
@@ -123,18 +129,17 @@ if (!self.slottedCounter) {
 
   // This order compresses best.
   const listeners = {
-    click: clicked,
+    // "enforce", not "report".
+    securitypolicyviolation: (event: SecurityPolicyViolationEvent) =>
+      (refused ||= event.disposition < 'f' && event.blockedURI.startsWith(`${base}/hit`)),
     auxclick: clicked,
     prerenderingchange: look,
+    click: clicked,
+    popstate: () => navigated(),
     visibilitychange: look,
     pagehide: look,
     DOMContentLoaded: look,
     pageshow: (event: PageTransitionEvent) => event.persisted && count(),
-    popstate: () => navigated(),
-    securitypolicyviolation: (event: SecurityPolicyViolationEvent) => {
-      // "enforce", not "report".
-      refused ||= event.disposition < 'f' && event.blockedURI.startsWith(`${origin}/hit`)
-    },
   }
   // In the capture phase, because pages may stop the propagation of clicks.
   for (const name in listeners) addEventListener(name, listeners[name as 'click'] as EventListener, true)

@@ -1,0 +1,108 @@
+import type { Browser, BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { startDemoSite } from '../../local/demo-site.ts'
+import { consoleOf, launchChromium } from './chromium.ts'
+import { counterUrl, signedIn, tableRows, watch } from './open-dashboard.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+import { startSite } from './test-site.ts'
+
+let browser: Browser
+let counter: Counter
+let context: BrowserContext
+beforeAll(async () => {
+  counter = await startCounter({ BASE_PATH: '/counter' })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+beforeEach(async () => {
+  context = await browser.newContext()
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+})
+
+describe('under a base path', () => {
+  it('the dashboard shows and changes counters, and never leaves the path', async () => {
+    const violations = await watch(context, counter)
+    await counter.add('page_view', '/a b', 41)
+    await counter.rollUp(new Date())
+    const page = await signedIn(context, counter)
+    expect(page.url()).toBe(`${counter.url}/`)
+    await expect.poll(() => tableRows(page, '#top')).toEqual(['/a b | 41'])
+    await page.getByRole('link', { name: 'download' }).click()
+    await page.waitForURL(`${counter.url}/?type=download`)
+    await page.getByRole('link', { name: 'Slotted Counter' }).click()
+    await page.locator('#top a').click()
+    await page.waitForURL(counterUrl(counter, 'page_view', '/a b'))
+    await expect.poll(() => page.textContent('#count')).toBe('41')
+    await expect
+      .poll(() => page.locator('#badge').evaluate((image) => (image as HTMLImageElement).naturalWidth))
+      .not.toBe(0)
+    expect(await page.inputValue('#badge-code')).toContain(`${counter.url}/badge/page_view/%2Fa%20b.svg`)
+
+    await page.fill('#new-count', '50')
+    await page.getByRole('button', { name: 'Set …' }).click()
+    await page.locator('#confirm-button').click()
+    await expect.poll(() => page.textContent('#count')).toBe('50')
+    await page.fill('#other-key', '/renamed')
+    await page.getByRole('button', { name: 'Rename …' }).click()
+    await page.locator('#confirm-move-button').click()
+    await page.waitForURL(counterUrl(counter, 'page_view', '/renamed'))
+    await expect.poll(() => page.textContent('#count')).toBe('50')
+    await page.getByRole('button', { name: 'Roll up now' }).click()
+    await expect.poll(() => page.textContent('#live-message')).toMatch(/^Rolled up /)
+
+    await page.getByRole('button', { name: 'Do not count this browser' }).click()
+    await page.getByRole('button', { name: 'Count this browser again' }).waitFor()
+    expect(page.url()).toBe(counterUrl(counter, 'page_view', '/renamed'))
+    await page.getByRole('link', { name: 'API' }).click()
+    await page.waitForURL(`${counter.url}/docs`)
+    await page.goBack()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API token').waitFor()
+    expect(page.url()).toBe(`${counter.url}/`)
+    expect(violations).toEqual({ foreign: [], messages: [] })
+  })
+
+  it('the script counts, shows counts and leaves downloads to /d/', async () => {
+    const demo = await startDemoSite({ counter: counter.url, port: 0 })
+    onTestFinished(() => demo.stop())
+    const said = consoleOf(context)
+    const tab = await context.newPage()
+    await tab.goto(demo.url)
+    await expect.poll(() => tab.textContent('footer b'), { timeout: 10_000 }).toBe('1')
+    await counter.has({ 'page_view /': 1 })
+    expect(said).toEqual([])
+  })
+
+  it.each([
+    ['/counter/beacon.js', '/counter'],
+    ['/counter/beacon/1.1.0.js', '/counter'],
+    ['/counter/beacon.js?v=2', '/counter'],
+    ['/beacon/1.1.0.js', ''],
+    ['/beta/beacon/beacon.js', '/beta/beacon'],
+    ['/js/stats.js', ''],
+  ])('the script at %s asks at %j', async (path, base) => {
+    const script = await (await fetch(`${counter.url}/beacon.js`)).text()
+    const asked: string[] = []
+    const tab = await context.newPage()
+    await tab.route('https://counter.example/**', (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (pathname.endsWith('.js')) return route.fulfill({ contentType: 'text/javascript', body: script })
+      asked.push(pathname)
+      return route.fulfill({ status: 204, headers: { 'Access-Control-Allow-Origin': '*' } })
+    })
+    const site = await startSite({
+      '/': {
+        html: `<!doctype html><title>page</title><script defer data-local src="https://counter.example${path}"></script>`,
+      },
+    })
+    onTestFinished(() => site.stop())
+    await tab.goto(site.url)
+    await expect.poll(() => asked).toEqual([`${base}/hit`])
+  })
+})
