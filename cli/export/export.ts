@@ -1,6 +1,7 @@
 // `npm run export`: writes the counters of a running Worker to a file or to standard output.
 import { once } from 'node:events'
 import { Option, program } from 'commander'
+import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, WorkerClient } from '../worker-client.ts'
@@ -10,9 +11,9 @@ import { exportPages } from './export-pages.ts'
 import { writeCompleteFile } from './output-file.ts'
 
 program
-  .name('npm run -s export --')
+  .name(commandName('export', '-s '))
   .description(
-    'Writes the counters of a running Worker as CSV or JSON lines, to standard output or to a file. "npm run import" reads ' +
+    'Writes the counters of a running Worker as CSV or JSON lines, to standard output or to a file. The import command reads ' +
       'both formats.',
   )
   .addOption(URL_OPTION)
@@ -35,7 +36,7 @@ By day:
 - Counts that were set, or imported without a day, are in a row without a day.
 
 In CSV, a key that a spreadsheet would treat as a formula gets an apostrophe in front. A key that already looks like that gets
-one more. "npm run import" removes it.
+one more. The import command removes it.
 
 While -o writes, the file is called FILE.partial. An export that fails removes it; the next one starts from the beginning.`,
   )

@@ -2,6 +2,7 @@
 import cliProgress from 'cli-progress'
 import { Option, program } from 'commander'
 import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
 import { openInputFile } from '../input-file.ts'
 import { interruption } from '../interruption.ts'
@@ -15,7 +16,7 @@ import { LineError } from './line-error.ts'
 const MAX_LISTED = 10
 
 program
-  .name('npm run import --')
+  .name(commandName('import'))
   .description(
     'Adds counts from a file to the counters of a running Worker. The file is CSV with the header type,key,count or ' +
       'type,key,count,day, or JSON lines (one object with these members a line), plain or compressed with gzip. Counts with a ' +
@@ -41,7 +42,7 @@ compression do not matter. Therefore:
 A file is checked before anything is sent. If a row is wrong, nothing is imported, and the message names its line. From
 standard input, the rows before that line are imported.
 
-"npm run export" puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
+The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
 apostrophe before = + - @, a tab or a line break.`,
   )
   .parse()

@@ -1,10 +1,11 @@
 // `npm run migrate`: brings the tables of a database up to this version.
 import { existsSync } from 'node:fs'
 import { program } from 'commander'
+import { commandName } from '../command-name.ts'
 import { MigrationStopped, markApplied, migrate, migrationStatus } from './migrations.ts'
 
 program
-  .name('npm run migrate --')
+  .name(commandName('migrate'))
   .description(
     'Applies each of migrations/*.sql once, in order, to the database of DATABASE_URL (from the environment or .dev.vars).',
   )

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
+import { commandName } from '../command-name.ts'
 import { interruption } from '../interruption.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
@@ -34,7 +35,7 @@ function list(text: string, form: RegExp): ReadonlySet<string> | null {
 }
 
 program
-  .name('npm run replay --')
+  .name(commandName('replay'))
   .description(
     'Counts the requests of an access log on a running Worker, each under its path. The log is in common or combined format or ' +
       'JSON lines, plain or compressed with gzip. Running it again is safe: lines that were counted within the idempotency ' +

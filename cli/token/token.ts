@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
 import { sha256 } from '../../src/config/token-list.ts'
 import { PREFIX, readTokens } from '../../src/config/tokens.ts'
+import { commandName } from '../command-name.ts'
 
 program
-  .name('npm run token --')
+  .name(commandName('token'))
   .description('Makes a named token, and prints the line by which the Worker recognises it. Nothing is stored or sent.')
   .argument('<name>', 'a name of your choice: up to 32 letters, digits, "_" and "-"')
   .argument('<scope>', 'count, read or manage; to limit it to types, add them: read:page_view,download')
@@ -17,7 +18,7 @@ Scopes:
   read    read everything: types that are not public, searches, exports, the status, the dashboard
   manage  everything that API_TOKEN may do
 
-Example: npm run token -- website count:page_view`,
+Example: ${commandName('token')} website count:page_view`,
   )
   .parse()
 

@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
+import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
@@ -42,7 +43,7 @@ interface Options {
 export async function runTransfer(command: TransferCommand): Promise<void> {
   const { name, description, other: otherOption, atOnce = MAX_AT_ONCE } = command
   program
-    .name(`npm run ${name} --`)
+    .name(commandName(name))
     .description(`${description} An interrupted command is run again.`)
     .argument('<type>', 'the type of the counters')
     .argument('[key]', 'the key of one counter')

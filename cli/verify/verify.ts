@@ -1,6 +1,7 @@
 // `npm run verify`: has a running Worker check its tables against each other.
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
+import { commandName } from '../command-name.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
@@ -22,7 +23,7 @@ interface Page {
 }
 
 program
-  .name('npm run verify --')
+  .name(commandName('verify'))
   .description(
     'Checks that all totals, days, weeks, months and hours agree with each other, for each counter and each type, while ' +
       'counting continues. Exits with 0 if they do, with 1 if something is wrong, and with 2 if the check could not be completed.',

@@ -1,0 +1,12 @@
+import { basename } from 'node:path'
+
+const isPackage = basename(process.argv[1] ?? '').startsWith('slotted-counter')
+
+/**
+ * How a command is called here: `npm run verify --` in the repository, `npx slotted-counter verify` with the package.
+ *
+ * @param flags options of npm: `-s ` keeps standard output clean
+ */
+export function commandName(name: string, flags = ''): string {
+  return isPackage ? `npx slotted-counter ${name}` : `npm run ${flags}${name} --`
+}

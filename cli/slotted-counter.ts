@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// The command `slotted-counter` of the package. Its subcommands are the npm scripts of the repository.
+import packageFile from '../package.json' with { type: 'json' }
+
+const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
+  migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
+  token: ['make a named token of the API', () => import('./token/token.ts')],
+  import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],
+  export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
+  replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
+  verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
+  delete: ['delete counters', () => import('./transfer/delete.ts')],
+  rename: ['move counters to other keys', () => import('./transfer/rename.ts')],
+  merge: ['add counters to another one', () => import('./transfer/merge.ts')],
+}
+
+const HELP = `Usage: npx slotted-counter COMMAND [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, [summary]]) => `  ${name.padEnd(9)} ${summary}`)
+  .join('\n')}
+
+"npx slotted-counter COMMAND --help" lists the options of a command.`
+
+const [name = '', ...rest] = process.argv.slice(2)
+if (name === '' || name === 'help' || name === '-h' || name === '--help') console.log(HELP)
+else if (name === '-V' || name === '--version') console.log(packageFile.version)
+else if (Object.hasOwn(COMMANDS, name)) {
+  // Each command reads its own arguments.
+  process.argv.splice(2, process.argv.length, ...rest)
+  await COMMANDS[name]![1]()
+} else {
+  console.error(`There is no command "${name}".\n\n${HELP}`)
+  process.exitCode = 1
+}
