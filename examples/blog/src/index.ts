@@ -1,0 +1,46 @@
+import { Hono } from 'hono'
+import { html } from 'hono/html'
+import { createSlottedCounter } from 'slotted-counter'
+
+const POSTS: Record<string, string> = { hello: 'Hello', again: 'Hello again' }
+
+const counter = createSlottedCounter({
+  basePath: '/counter',
+  types: {
+    page_view: {
+      recordType: 1,
+      public: true,
+      allowedOrigins: ['https://blog.example', 'http://localhost:8787'],
+      newKeys: ['/', '/posts/*'],
+    },
+  },
+})
+
+const app = new Hono()
+
+app.route('/counter', counter.routes)
+
+app.get('/', (c) =>
+  c.html(
+    page('Blog', html`<ul>${Object.keys(POSTS).map((slug) => html`<li><a href="/posts/${slug}">${POSTS[slug]}</a>`)}</ul>`),
+  ),
+)
+
+app.get('/posts/:slug', (c) => {
+  const title = POSTS[c.req.param('slug')]
+  if (title === undefined) return c.notFound()
+  return c.html(page(title, html`<p>Read <b data-counter>…</b> times.</p>`))
+})
+
+function page(title: string, content: unknown) {
+  return html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${title}</title>
+<h1>${title}</h1>
+${content}
+<script defer src="/counter/beacon.js"></script>
+</html>`
+}
+
+export default { fetch: app.fetch, scheduled: counter.scheduled }
