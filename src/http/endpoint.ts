@@ -1,6 +1,6 @@
 import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } from 'hono'
 import type { ToSchema } from 'hono/types'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
@@ -32,9 +32,9 @@ type Routes<O extends Operation> = Hono<
 type None = {}
 
 /** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
-type Parts<O> = (O extends { params: { type: z.ZodType } } ? { type: CounterType } : None) &
-  (O extends { params: { key: z.ZodType } } ? { key: string; counter: CounterAddress } : None) &
-  (O extends { query: infer Shape extends z.ZodRawShape } ? { query: z.output<z.ZodObject<Shape>> } : None)
+type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
+  (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
+  (O extends { query: infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
 /**
  * Attaches a contract to a handler, for the OpenAPI document and the typed client. Returns the handler itself, so that nothing

@@ -1,5 +1,5 @@
 import type { TypedResponse } from 'hono'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import type { HeaderName } from './headers.ts'
 import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
 import type { ANY_REQUEST, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
@@ -25,7 +25,7 @@ export interface Example {
 export interface Answer {
   description: string
   /** Schema of a JSON body. */
-  schema?: z.ZodType
+  schema?: z.ZodMiniType
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
   headers?: readonly HeaderName[]
@@ -48,13 +48,13 @@ export interface Operation {
    * path concern all types, and tokens that are limited to some of them are refused.
    */
   typesInBody?: true
-  params?: z.ZodRawShape
+  params?: z.core.$ZodShape
   /** The schema for `readQuery`. */
-  query?: z.ZodRawShape
-  headers?: z.ZodRawShape
+  query?: z.core.$ZodShape
+  headers?: z.core.$ZodShape
   body?: {
     /** The schema for `readJson`. */
-    schema: z.ZodType
+    schema: z.ZodMiniType
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
@@ -77,7 +77,7 @@ type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Ex
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 }
 /** The input of the schema inside `once`, which itself accepts anything. */
-type Sent<Schema> = Schema extends z.ZodPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
+type Sent<Schema> = Schema extends z.ZodMiniPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
 type SentShape<Shape> = OptionalIn<{ [K in keyof Shape]: Sent<Shape[K]> }>
 // biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
 type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
@@ -86,7 +86,9 @@ type None = {}
 
 type InQuery<O> = O extends { query: infer Shape } ? Part<'query', SentShape<Shape>> : None
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
-type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodType } } ? Part<'json', z.input<Schema>> : None
+type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodMiniType } }
+  ? Part<'json', z.input<Schema>>
+  : None
 
 /**
  * The input of a typed client, besides the path's parameters. With `either`, neither query nor body is required, because Hono's
@@ -97,7 +99,7 @@ export type InputOf<O extends Operation> = InHeader<O> &
 
 /** The responses that a handler may return. JSON responses are typed by their schemas. */
 export type AnswerOf<O extends Operation> = {
-  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodType }
+  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodMiniType }
     ? Response & TypedResponse<z.output<Schema>, Status & (200 | 202 | 503), 'json'>
     : Response
 }[keyof O['answers']]

@@ -1,7 +1,8 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
@@ -13,49 +14,60 @@ const SHIELDS_STYLES = [...BADGE_STYLES, 'plastic', 'social'] as const
 
 const oneOf = (values: readonly string[]) => `must be one of ${values.join(', ')}`
 
-const color = z.string().transform((text, context) => {
-  const color = parseColor(text)
-  if (color === undefined) context.addIssue({ code: 'custom', message: COLOR_RULE })
-  return color
-})
+const color = z.pipe(
+  z.string(),
+  z.transform((text, context) => {
+    const color = parseColor(text)
+    if (color === undefined) context.issues.push({ code: 'custom', message: COLOR_RULE, input: text })
+    return color
+  }),
+)
 
 const look = {
-  label: once(z.string().refine(isBadgeText, LABEL_RULE).optional()),
-  color: once(color.optional()),
-  label_color: once(color.optional()),
-  period: once(z.enum(PERIODS, { error: oneOf(PERIODS) }).default('all')),
-  compact: once(z.enum(['true', 'false'], { error: 'must be true or false' }).default('false')),
+  label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
+  color: once(z.optional(color)),
+  label_color: once(z.optional(color)),
+  period: once(z._default(z.enum(PERIODS, { error: oneOf(PERIODS) }), 'all')),
+  compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
 }
 
 /** What may be asked of a drawn badge. */
-export const svgQuery = { ...look, style: once(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }).default('flat')) }
+export const svgQuery = {
+  ...look,
+  style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
+}
 
 /** What may be asked of a badge that shields.io draws. */
-const jsonQuery = { ...look, style: once(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }).optional()) }
+const jsonQuery = { ...look, style: once(z.optional(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }))) }
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
-const shieldsBadge = z
-  .strictObject({
+const shieldsBadge = described(
+  z.strictObject({
     schemaVersion: z.literal(1),
     label: z.string(),
-    message: z.string().describe('The count, formatted for display.'),
+    message: described(z.string(), 'The count, formatted for display.'),
     color: z.string(),
-    labelColor: z.string().optional(),
-    style: z.string().optional(),
+    labelColor: z.optional(z.string()),
+    style: z.optional(z.string()),
     cacheSeconds: z.int(),
-    count: count.optional().describe('The count as a number. Left out for shields.io, which rejects unknown members.'),
-  })
-  .meta({ id: 'ShieldsBadge' })
-const shieldsError = z
-  .strictObject({
+    count: described(
+      z.optional(count),
+      'The count as a number. Left out for shields.io, which rejects unknown members.',
+    ),
+  }),
+  { id: 'ShieldsBadge' },
+)
+const shieldsError = described(
+  z.strictObject({
     schemaVersion: z.literal(1),
     label: z.string(),
-    message: z.string().describe('What went wrong.'),
+    message: described(z.string(), 'What went wrong.'),
     color: z.string(),
     isError: z.literal(true),
     cacheSeconds: z.int(),
-  })
-  .meta({ id: 'ShieldsError' })
+  }),
+  { id: 'ShieldsError' },
+)
 
 const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',

@@ -1,11 +1,12 @@
 import type { Context } from 'hono'
 import { Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type BeaconRelease, RELEASES } from '../browser/beacon/releases.ts'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 
 const VERSIONS = RELEASES.map(({ version }) => version)
 
@@ -38,7 +39,7 @@ const beaconRelease = {
   path: '/beacon/{version}.js',
   summary: 'Get a release of the beacon script',
   description: 'A release never changes, so you can pin it with `integrity`.',
-  params: { version: z.enum(VERSIONS as [string, ...string[]]).describe('The version, such as `1.0.0`.') },
+  params: { version: described(z.enum(VERSIONS as [string, ...string[]]), 'The version, such as `1.0.0`.') },
   examples: {
     first: {
       summary: 'The first version',

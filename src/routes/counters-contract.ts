@@ -1,30 +1,30 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { exampleProblem, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
 const consistency = once(
-  z
-    .enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' })
-    .default('exact')
-    .describe(
-      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
-    ),
+  described(
+    z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+    '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+  ),
 )
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 
-const reading = z
-  .strictObject({
+const reading = described(
+  z.strictObject({
     type: z.string(),
     key: z.string(),
-    count: count.describe('The exact count: total + pending.'),
-    total: count.describe('The part that has been rolled up.'),
-    pending: count.describe('The part that has not been rolled up yet.'),
-    rolledUpAt: instant.nullable().describe('When the counter was last rolled up; null if never.'),
-  })
-  .meta({ id: 'Reading' })
+    count: described(count, 'The exact count: total + pending.'),
+    total: described(count, 'The part that has been rolled up.'),
+    pending: described(count, 'The part that has not been rolled up yet.'),
+    rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
+  }),
+  { id: 'Reading' },
+)
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
 
@@ -81,11 +81,10 @@ export const readMany = {
   access: 'read-unless-public',
   params: { type: typeParam },
   query: {
-    key: z
-      .array(z.string(), { error: KEYS_RULE })
-      .min(1, KEYS_RULE)
-      .max(MAX_READ, KEYS_RULE)
-      .describe('A key. Repeat the parameter for each key: `?key=a&key=b`.'),
+    key: described(
+      z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
+      'A key. Repeat the parameter for each key: `?key=a&key=b`.',
+    ),
     consistency,
   },
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading) }) } },

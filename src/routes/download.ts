@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isAdmitted } from '../http/admitted-key.ts'
@@ -14,6 +14,7 @@ import { logFailure, Problem } from '../http/problem.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { exampleProblem } from '../openapi/problem-schema.ts'
 import { typeParam } from '../openapi/shared-schemas.ts'
 import { skipsStart } from '../visits/byte-range.ts'
@@ -36,19 +37,17 @@ const download = {
   access: 'anyone',
   params: {
     type: typeParam,
-    key: z.string().describe('The path of the file. Slashes need not be percent-encoded.'),
+    key: described(z.string(), 'The path of the file. Slashes need not be percent-encoded.'),
   },
   headers: {
-    Range: z
-      .string()
-      .optional()
-      .describe('The requested part of the file. A range that does not begin at the first byte is not counted.'),
-    'User-Agent': z
-      .string()
-      .optional()
-      .describe(
-        'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
-      ),
+    Range: described(
+      z.optional(z.string()),
+      'The requested part of the file. A range that does not begin at the first byte is not counted.',
+    ),
+    'User-Agent': described(
+      z.optional(z.string()),
+      'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
+    ),
   },
   answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
   problems: ['malformed_key', 'not_found', 'unknown_type', 'invalid_request'],

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { numberOf } from '../counters/integer-key.ts'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/numbers.ts'
@@ -6,6 +6,7 @@ import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
@@ -13,10 +14,10 @@ import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-
 const MAX_LIMIT = 1_000
 
 /** The record id of the last counter, in hexadecimal. Clients must treat it as opaque. */
-const after = z
-  .string({ error: AFTER_RULE })
-  .regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)
-  .transform((text) => BigInt(`0x${text}`))
+const after = z.pipe(
+  z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
+  z.transform((text) => BigInt(`0x${text}`)),
+)
 
 const exportCounts = {
   id: 'export',
@@ -30,7 +31,7 @@ const exportCounts = {
   access: 'read',
   params: { type: typeParam },
   query: {
-    after: once(after.optional().describe(AFTER_DESCRIPTION)),
+    after: once(described(z.optional(after), AFTER_DESCRIPTION)),
     limit: once(
       limitField(
         MAX_LIMIT,
@@ -39,31 +40,35 @@ const exportCounts = {
       ),
     ),
     by: once(
-      z
-        .enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' })
-        .default('total')
-        .describe('Whether a row is a whole counter or one day of a counter.'),
+      described(
+        z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
+        'Whether a row is a whole counter or one day of a counter.',
+      ),
     ),
   },
   answers: {
     200: {
       description: 'A page of rows.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           rows: z.array(
             z.strictObject({
-              key: z.string().nullable().describe('null if the name of the counter is not stored yet.'),
-              recordId: z.string().optional().describe('The number that identifies a counter without a stored name.'),
+              key: described(z.nullable(z.string()), 'null if the name of the counter is not stored yet.'),
+              recordId: described(
+                z.optional(z.string()),
+                'The number that identifies a counter without a stored name.',
+              ),
               count,
-              day: z.iso
-                .date()
-                .optional()
-                .describe('The day, in UTC. By day, a row without a day holds the counts that belong to no day.'),
+              day: described(
+                z.optional(z.iso.date()),
+                'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
+              ),
             }),
           ),
           next: nextField,
-        })
-        .meta({ id: 'ExportPage' }),
+        }),
+        { id: 'ExportPage' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -7,6 +7,7 @@ import { problemOf } from '../http/problem-of.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { log } from '../log.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 
 const readHealth = {
   id: 'health',
@@ -19,18 +20,19 @@ const readHealth = {
   answers: {
     200: {
       description: 'The Worker and its database work.',
-      schema: z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }).meta({ id: 'Healthy' }),
+      schema: described(z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }), { id: 'Healthy' }),
     },
     503: {
       description:
         'The database is unavailable or not ready. An invalid configuration is reported as a problem document.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           status: z.literal('unavailable'),
-          database: z.string().describe('The code of the problem with the database.'),
+          database: described(z.string(), 'The code of the problem with the database.'),
           detail: z.string(),
-        })
-        .meta({ id: 'Unhealthy' }),
+        }),
+        { id: 'Unhealthy' },
+      ),
       headers: ['Retry-After'],
     },
   },

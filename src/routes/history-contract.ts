@@ -1,8 +1,9 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { DEFAULT_POINTS, HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
@@ -13,19 +14,18 @@ const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
 const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
 
 const historyQuery = {
-  by: once(z.enum(HISTORY_UNITS, { error: BY_RULE }).default('day').describe('The length of a period.')),
+  by: once(described(z._default(z.enum(HISTORY_UNITS, { error: BY_RULE }), 'day'), 'The length of a period.')),
   from: once(
-    time
-      .optional()
-      .describe(
-        `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
-      ),
+    described(
+      z.optional(time),
+      `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+    ),
   ),
   to: once(
-    time.optional().describe('The end of the range, exclusive. By default, the current period is the last one.'),
+    described(z.optional(time), 'The end of the range, exclusive. By default, the current period is the last one.'),
   ),
   tz: once(
-    z.string().default('UTC').describe('The time zone in which days and months begin, such as `Europe/Berlin`.'),
+    described(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
   ),
 }
 
@@ -34,10 +34,11 @@ const points = {
   by: z.enum(HISTORY_UNITS),
   timeZone: z.string(),
   from: clock,
-  to: clock.describe('Exclusive.'),
-  points: z
-    .array(z.strictObject({ start: clock, count }))
-    .describe('All periods of the range, including those without counts.'),
+  to: described(clock, 'Exclusive.'),
+  points: described(
+    z.array(z.strictObject({ start: clock, count })),
+    'All periods of the range, including those without counts.',
+  ),
 }
 
 const EMPTY_DAYS = {
@@ -65,16 +66,18 @@ export const historyOfCounter = {
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           key: z.string(),
           ...points,
-          adjustments: z
-            .array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count }))
-            .describe('Changes that were set or imported, not counted.'),
-        })
-        .meta({ id: 'History' }),
+          adjustments: described(
+            z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+            'Changes that were set or imported, not counted.',
+          ),
+        }),
+        { id: 'History' },
+      ),
     },
   },
   revalidated: true,
@@ -119,7 +122,7 @@ export const historyOfType = {
   answers: {
     200: {
       description: 'The counts of the periods.',
-      schema: z.strictObject({ type: z.string(), ...points }).meta({ id: 'TypeHistory' }),
+      schema: described(z.strictObject({ type: z.string(), ...points }), { id: 'TypeHistory' }),
     },
   },
   revalidated: true,

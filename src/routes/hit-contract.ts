@@ -1,24 +1,23 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { typeParam } from '../openapi/shared-schemas.ts'
+import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { keyField, typeField } from './request-fields.ts'
 
 const parameter = (rule: string) => z.string({ error: rule })
 const hitQuery = {
-  type: once(parameter('must be the name of a counter type').describe(typeParam.description!)),
-  key: once(parameter('must be a key').describe('The key, percent-encoded.')),
+  type: once(described(parameter('must be the name of a counter type'), TYPE_DESCRIPTION)),
+  key: once(described(parameter('must be a key'), 'The key, percent-encoded.')),
 }
 
 /** The header by which bots are recognized. */
 const VISITOR = {
-  'User-Agent': z
-    .string()
-    .optional()
-    .describe(
-      'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
-    ),
+  'User-Agent': described(
+    z.optional(z.string()),
+    'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
+  ),
 }
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
@@ -36,7 +35,7 @@ export const postHit = {
   headers: VISITOR,
   body: {
     schema: z.strictObject(
-      { type: typeField.describe(typeParam.description!), key: keyField.describe('The key, not percent-encoded.') },
+      { type: described(typeField, TYPE_DESCRIPTION), key: described(keyField, 'The key, not percent-encoded.') },
       { error: 'must be an object with type and key' },
     ),
     // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.

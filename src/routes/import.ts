@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { importCounts } from '../counters/adjust/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -9,9 +9,10 @@ import { listedCounters } from '../http/named-counters.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { IMPORT_KEY } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { typeParam } from '../openapi/shared-schemas.ts'
+import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { importedCountField, keyField, typeField } from './request-fields.ts'
 
 /** The maximum number of rows in a request. */
@@ -21,20 +22,21 @@ const MAX_ROWS = 1_000
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
 
-const row = z
-  .strictObject(
+const row = described(
+  z.strictObject(
     {
-      type: typeField.describe(typeParam.description!),
-      key: keyField.describe('The key, not percent-encoded.'),
-      count: importedCountField.describe('The number to add. Beyond 2^53, send it as a string of digits.'),
-      day: z.iso
-        .date({ error: DAY_RULE })
-        .optional()
-        .describe('The day in the history that the count belongs to (UTC).'),
+      type: described(typeField, TYPE_DESCRIPTION),
+      key: described(keyField, 'The key, not percent-encoded.'),
+      count: described(importedCountField, 'The number to add. Beyond 2^53, send it as a string of digits.'),
+      day: described(
+        z.optional(z.iso.date({ error: DAY_RULE })),
+        'The day in the history that the count belongs to (UTC).',
+      ),
     },
     { error: 'must be an object' },
-  )
-  .meta({ id: 'ImportedCount' })
+  ),
+  { id: 'ImportedCount' },
+)
 
 const addImport = {
   id: 'import',
@@ -51,7 +53,11 @@ const addImport = {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
     schema: z.strictObject(
-      { counters: z.array(row, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_ROWS, LENGTH_RULE) },
+      {
+        counters: z
+          .array(row, { error: LENGTH_RULE })
+          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
+      },
       { error: 'must be an object with counters' },
     ),
   },
@@ -59,7 +65,7 @@ const addImport = {
     200: {
       description: 'Added, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: z.strictObject({ imported: z.int().describe('The number of rows.') }).meta({ id: 'Imported' }),
+      schema: described(z.strictObject({ imported: described(z.int(), 'The number of rows.') }), { id: 'Imported' }),
     },
   },
   problems: [

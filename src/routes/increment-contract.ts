@@ -1,9 +1,10 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count, typeParam } from '../openapi/shared-schemas.ts'
+import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { byField, keyField, typeField } from './request-fields.ts'
 
 export const increment = {
@@ -17,17 +18,17 @@ export const increment = {
   params: COUNTER_PARAMS,
   query: {
     return: once(
-      z
-        .literal('count', { error: 'must be "count" if given' })
-        .optional()
-        .describe('`count`: also return the new count. For types that are not public, this needs the scope `manage`.'),
+      described(
+        z.optional(z.literal('count', { error: 'must be "count" if given' })),
+        '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
+      ),
     ),
   },
   headers: IDEMPOTENCY_KEY,
   body: {
     maxBytes: 1024,
     schema: z.strictObject(
-      { by: byField.default(1).describe('The number to add.') },
+      { by: described(z._default(byField, 1), 'The number to add.') },
       { error: 'must be an object such as {"by":1}' },
     ),
     optional: true,
@@ -35,22 +36,23 @@ export const increment = {
   answers: {
     200: {
       description: 'Counted: committed to the database.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           key: z.string(),
           added: z.int(),
-          count: count
-            .nullable()
-            .optional()
-            .describe('The new count, if requested. null: the increment was counted, but the count could not be read.'),
-        })
-        .meta({ id: 'Added' }),
+          count: described(
+            z.optional(z.nullable(count)),
+            'The new count, if requested. null: the increment was counted, but the count could not be read.',
+          ),
+        }),
+        { id: 'Added' },
+      ),
       headers: ['X-Hit'],
     },
     202: {
       description: 'Queued, because the database is unavailable. It will be counted later.',
-      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.null().optional() }),
+      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
       headers: ['X-Hit'],
     },
   },
@@ -108,18 +110,21 @@ export const increment = {
 const MAX_INCREMENTS = 1_000
 
 const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
-const listed = z
-  .strictObject(
+const listed = described(
+  z.strictObject(
     {
-      type: typeField.describe(typeParam.description!),
-      key: keyField.describe('The key, not percent-encoded.'),
-      by: byField.default(1).describe('The number to add.'),
+      type: described(typeField, TYPE_DESCRIPTION),
+      key: described(keyField, 'The key, not percent-encoded.'),
+      by: described(z._default(byField, 1), 'The number to add.'),
     },
     { error: 'must be an object' },
-  )
-  .meta({ id: 'Increment' })
+  ),
+  { id: 'Increment' },
+)
 
-const accepted = z.strictObject({ accepted: z.int().describe('The number of increments.') }).meta({ id: 'Accepted' })
+const accepted = described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
+  id: 'Accepted',
+})
 
 export const incrementMany = {
   id: 'incrementMany',
@@ -136,7 +141,11 @@ export const incrementMany = {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
     schema: z.strictObject(
-      { increments: z.array(listed, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_INCREMENTS, LENGTH_RULE) },
+      {
+        increments: z
+          .array(listed, { error: LENGTH_RULE })
+          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_INCREMENTS, LENGTH_RULE)),
+      },
       { error: 'must be an object with increments' },
     ),
   },

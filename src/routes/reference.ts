@@ -1,10 +1,11 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
 import { revalidated } from '../http/etag.ts'
 import { readableByAll } from '../http/reading-cors.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { type OpenApiDocument, openApiDocument } from '../openapi/document.ts'
 import { referencePage } from '../views/reference/page.ts'
 import { STYLE } from '../views/reference/style.ts'
@@ -20,7 +21,9 @@ const readDocument = {
   answers: {
     200: {
       description: 'An OpenAPI 3.1 document.',
-      schema: z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }).meta({ id: 'OpenApi' }),
+      schema: described(z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }), {
+        id: 'OpenApi',
+      }),
     },
   },
   revalidated: true,

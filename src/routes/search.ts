@@ -1,10 +1,11 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
@@ -20,19 +21,22 @@ const searchKeys = {
   access: 'read',
   params: { type: typeParam },
   query: {
-    prefix: once(z.string().default('').describe('The beginning of the keys. For integer keys: the whole number.')),
-    after: once(z.string().optional().describe(AFTER_DESCRIPTION)),
+    prefix: once(
+      described(z._default(z.string(), ''), 'The beginning of the keys. For integer keys: the whole number.'),
+    ),
+    after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
     limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
   },
   answers: {
     200: {
       description: 'A page of counters.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           counters: z.array(z.strictObject({ key: z.string(), count })),
           next: nextField,
-        })
-        .meta({ id: 'SearchPage' }),
+        }),
+        { id: 'SearchPage' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],

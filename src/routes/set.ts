@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { setCounter } from '../counters/adjust/set-counter.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -7,6 +7,7 @@ import { readJson } from '../http/json-body.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { SETTING_KEY } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
@@ -27,7 +28,7 @@ const setCount = {
   body: {
     maxBytes: 1024,
     schema: z.strictObject(
-      { count: countField.describe('The new count.') },
+      { count: described(countField, 'The new count.') },
       { error: 'must be an object such as {"count":0}' },
     ),
   },
@@ -35,7 +36,7 @@ const setCount = {
     200: {
       description: 'Set, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
+      schema: described(z.strictObject({ type: z.string(), key: z.string(), count: z.int() }), { id: 'Setting' }),
     },
   },
   problems: [

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/numbers.ts'
@@ -7,6 +7,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
@@ -27,29 +28,34 @@ const topCounters = {
   params: { type: typeParam },
   query: {
     period: once(
-      z.enum(TOP_PERIODS, { error: PERIOD_RULE }).default('all').describe('The period to rank; `all` is all time.'),
+      described(
+        z._default(z.enum(TOP_PERIODS, { error: PERIOD_RULE }), 'all'),
+        'The period to rank; `all` is all time.',
+      ),
     ),
     date: once(
-      z.iso
-        .date({ error: DATE_RULE })
-        .refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)
-        .optional()
-        .describe('Any day in the period. By default, the current period is used.'),
+      described(
+        z.optional(
+          z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
+        ),
+        'Any day in the period. By default, the current period is used.',
+      ),
     ),
     limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
   },
   answers: {
     200: {
       description: 'The counters, highest count first.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           period: z.enum(TOP_PERIODS),
-          start: instant.nullable(),
-          end: instant.nullable().describe('Exclusive.'),
+          start: z.nullable(instant),
+          end: described(z.nullable(instant), 'Exclusive.'),
           counters: z.array(z.strictObject({ key: z.string(), count })),
-        })
-        .meta({ id: 'Top' }),
+        }),
+        { id: 'Top' },
+      ),
     },
   },
   revalidated: true,

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { random63 } from '../counters/random-id.ts'
@@ -17,6 +17,7 @@ import { problemOf } from '../http/problem-of.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { SETTING_KEY } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
@@ -25,9 +26,9 @@ import { keyField } from './request-fields.ts'
 /** Seconds after which a client should go on with a transfer that is not finished. */
 const RETRY_AFTER = '1'
 
-const transferred = z
-  .strictObject({ type: z.string(), key: z.string(), finished: z.boolean() })
-  .meta({ id: 'Transferred' })
+const transferred = described(z.strictObject({ type: z.string(), key: z.string(), finished: z.boolean() }), {
+  id: 'Transferred',
+})
 
 const answers = {
   200: {
@@ -68,13 +69,19 @@ const deleteContract = {
   params: COUNTER_PARAMS,
   query: {
     below: once(
-      z
-        .string({ error: BELOW_RULE })
-        .regex(/^-?\d{1,19}$/, BELOW_RULE)
-        .transform(BigInt)
-        .optional()
-        .meta({ type: 'integer', pattern: undefined })
-        .describe('Delete it only if its count is below this number at that instant.'),
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
+            z.transform((digits: string) => BigInt(digits)),
+          ),
+        ),
+        {
+          type: 'integer',
+          pattern: undefined,
+          description: 'Delete it only if its count is below this number at that instant.',
+        },
+      ),
     ),
   },
   headers: SETTING_KEY,
@@ -105,7 +112,7 @@ const rename = {
   body: {
     maxBytes: 4096,
     schema: z.strictObject(
-      { to: keyField.describe('The new key. There must be no counter with it.') },
+      { to: described(keyField, 'The new key. There must be no counter with it.') },
       { error: 'must be an object such as {"to":"/new"}' },
     ),
   },
@@ -137,7 +144,7 @@ const merge = {
   body: {
     maxBytes: 4096,
     schema: z.strictObject(
-      { into: keyField.describe('The key of the other counter, which must exist.') },
+      { into: described(keyField, 'The key of the other counter, which must exist.') },
       { error: 'must be an object such as {"into":"/other"}' },
     ),
   },

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { numberOf } from '../counters/integer-key.ts'
 import { readNames } from '../counters/names.ts'
@@ -11,6 +11,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import type { Operation } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
@@ -26,41 +27,46 @@ const verifyCounts = {
   access: 'read',
   query: {
     after: once(
-      z
-        .string({ error: AFTER_RULE })
-        .transform((text, context): VerifyPosition => {
-          const position = readCursor(text)
-          if (position !== null) return position
-          context.addIssue({ code: 'custom', message: AFTER_RULE })
-          return z.NEVER
-        })
-        .optional()
-        .describe(AFTER_DESCRIPTION),
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: AFTER_RULE }),
+            z.transform((text, context): VerifyPosition => {
+              const position = readCursor(text)
+              if (position !== null) return position
+              context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
+              return z.NEVER
+            }),
+          ),
+        ),
+        AFTER_DESCRIPTION,
+      ),
     ),
     limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
   },
   answers: {
     200: {
       description: 'The number of counters checked on this page, and the mismatches.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           checked: z.int(),
           wrong: z.array(
             z.strictObject({
-              type: z.string().nullable(),
+              type: z.nullable(z.string()),
               recordType: z.int(),
-              key: z.string().nullable().optional(),
-              recordId: z.string().nullable(),
-              what: z.enum(MISMATCHES).describe('The kind of sum that is wrong.'),
-              start: z.string().nullable().describe('The start of the period; null for totals.'),
+              key: z.optional(z.nullable(z.string())),
+              recordId: z.nullable(z.string()),
+              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
               is: count,
               shouldBe: count,
               difference: count,
             }),
           ),
           next: nextField,
-        })
-        .meta({ id: 'Verification' }),
+        }),
+        { id: 'Verification' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
