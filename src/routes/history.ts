@@ -1,4 +1,4 @@
-import { clockTime, type HistoryRange, type HistoryUnit, historyRange } from '../counters/history/range.ts'
+import { type HistoryRange, type HistoryUnit, historyRange } from '../counters/history/range.ts'
 import { readCounterHistory, readTypeHistory } from '../counters/history/read-history.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -38,10 +38,10 @@ function askedRange({ by, from, to, tz }: Query, now: Date): HistoryRange {
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
-function toAnswer({ by, timeZone, edges }: HistoryRange, counts: readonly bigint[]) {
-  const times = edges.map((edge) => clockTime(edge, timeZone))
+function toAnswer({ by, zone, edges }: HistoryRange, counts: readonly bigint[]) {
+  const times = edges.map((edge) => zone.clockTime(edge))
   const points = counts.map((count, index) => ({ start: times[index]!, count: toJsonNumber(count) }))
-  return { by, timeZone, from: times[0]!, to: times.at(-1)!, points }
+  return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
 }
 
 function maxAgeOf({ edges }: HistoryRange, now: Date): number | null {
