@@ -5,7 +5,7 @@ import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
@@ -20,14 +20,8 @@ const after = z.pipe(
 )
 
 const exportCounts = {
-  id: 'export',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/export/{type}',
-  summary: 'Export',
-  description:
-    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
-    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
   access: 'read',
   params: { type: typeParam },
   query: {
@@ -46,6 +40,15 @@ const exportCounts = {
       ),
     ),
   },
+} as const satisfies Route
+
+const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
+  id: 'export',
+  tag: 'Reading',
+  summary: 'Export',
+  description:
+    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
+    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
   answers: {
     200: {
       description: 'A page of rows.',
@@ -80,23 +83,27 @@ const exportCounts = {
       answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Exports the counters of a type, page by page. */
-export const exports = endpoint(exportCounts, async (c, { type, query: { after = null, limit, by } }) => {
-  const options = { recordType: type.recordType, after, limit }
-  const db = databaseOf(c)
-  const page = by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
-  const answer = {
-    rows: page.rows.map(({ recordId, name, count, day }) => ({
-      ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
-      count: toJsonNumber(count),
-      ...(day !== null && { day }),
-    })),
-    next: page.next === null ? null : page.next.toString(16),
-  }
-  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
-})
+export const exports = endpoint<typeof exportCountsContract>(
+  exportCounts,
+  async (c, { type, query: { after = null, limit, by } }) => {
+    const options = { recordType: type.recordType, after, limit }
+    const db = databaseOf(c)
+    const page =
+      by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
+    const answer = {
+      rows: page.rows.map(({ recordId, name, count, day }) => ({
+        ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
+        count: toJsonNumber(count),
+        ...(day !== null && { day }),
+      })),
+      next: page.next === null ? null : page.next.toString(16),
+    }
+    return c.json(answer, 200, { 'Cache-Control': 'no-store' })
+  },
+)
 
 function nameOf(recordId: bigint, name: string | null) {
   return name === null ? { key: null, recordId: `${recordId}` } : { key: name }

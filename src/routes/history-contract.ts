@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { DEFAULT_POINTS, HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
@@ -29,17 +29,17 @@ const historyQuery = {
   ),
 }
 
-const clock = z.iso.datetime({ offset: true })
-const points = {
+const clock = () => z.iso.datetime({ offset: true })
+const points = () => ({
   by: z.enum(HISTORY_UNITS),
   timeZone: z.string(),
-  from: clock,
-  to: described(clock, 'Exclusive.'),
+  from: clock(),
+  to: described(clock(), 'Exclusive.'),
   points: described(
-    z.array(z.strictObject({ start: clock, count })),
+    z.array(z.strictObject({ start: clock(), count })),
     'All periods of the range, including those without counts.',
   ),
-}
+})
 
 const EMPTY_DAYS = {
   by: 'day',
@@ -54,15 +54,18 @@ const EMPTY_DAYS = {
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
 export const historyOfCounter = {
-  id: 'history',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/counters/{type}/{key}/history',
-  summary: 'Get the history of a counter',
-  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
   query: historyQuery,
+} as const satisfies Route
+
+export const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, () => ({
+  id: 'history',
+  tag: 'Reading',
+  summary: 'Get the history of a counter',
+  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
@@ -70,7 +73,7 @@ export const historyOfCounter = {
         z.strictObject({
           type: z.string(),
           key: z.string(),
-          ...points,
+          ...points(),
           adjustments: described(
             z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
             'Changes that were set or imported, not counted.',
@@ -107,22 +110,25 @@ export const historyOfCounter = {
       ]),
     },
   },
-} as const satisfies Operation
+}))
 
 export const historyOfType = {
-  id: 'typeHistory',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/types/{type}/history',
-  summary: 'Get the history of a type',
-  description: 'The sum over all counters of the type, as of the last roll-up.',
   access: 'read-unless-public',
   params: { type: typeParam },
   query: historyQuery,
+} as const satisfies Route
+
+export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
+  id: 'typeHistory',
+  tag: 'Reading',
+  summary: 'Get the history of a type',
+  description: 'The sum over all counters of the type, as of the last roll-up.',
   answers: {
     200: {
       description: 'The counts of the periods.',
-      schema: described(z.strictObject({ type: z.string(), ...points }), { id: 'TypeHistory' }),
+      schema: described(z.strictObject({ type: z.string(), ...points() }), { id: 'TypeHistory' }),
     },
   },
   revalidated: true,
@@ -135,4 +141,4 @@ export const historyOfType = {
       answer: { type: 'page_view', ...EMPTY_DAYS },
     },
   },
-} as const satisfies Operation
+}))

@@ -3,7 +3,12 @@ import { readCounterHistory, readTypeHistory } from '../counters/history/read-hi
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { historyOfCounter, historyOfType } from './history-contract.ts'
+import {
+  historyOfCounter,
+  type historyOfCounterContract,
+  historyOfType,
+  type historyOfTypeContract,
+} from './history-contract.ts'
 
 /** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
 const PAST_MAX_AGE = 300
@@ -11,21 +16,28 @@ const PAST_MAX_AGE = 300
 const OVER_MS = 900_000
 
 /** What was counted when, of one counter. */
-export const counterHistory = publicReading(historyOfCounter, async (c, { type, key, counter, query }) => {
-  const now = new Date()
-  const range = askedRange(query, now)
-  const { counts, adjustments } = await readCounterHistory(databaseOf(c), counter, range, now)
-  const answer = {
-    type: type.name,
-    key,
-    ...toAnswer(range, counts),
-    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
-  }
-  return { answer, maxAge: maxAgeOf(range, now) }
-})
+export const counterHistory = publicReading<typeof historyOfCounterContract>(
+  historyOfCounter,
+  async (c, { type, key, counter, query }) => {
+    const now = new Date()
+    const range = askedRange(query, now)
+    const { counts, adjustments } = await readCounterHistory(databaseOf(c), counter, range, now)
+    const answer = {
+      type: type.name,
+      key,
+      ...toAnswer(range, counts),
+      adjustments: adjustments.map(({ at, kind, count }) => ({
+        at: at.toISOString(),
+        kind,
+        count: toJsonNumber(count),
+      })),
+    }
+    return { answer, maxAge: maxAgeOf(range, now) }
+  },
+)
 
 /** What was counted when, of all counters of a type together. */
-export const typeHistory = publicReading(historyOfType, async (c, { type, query }) => {
+export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const now = new Date()
   const range = askedRange(query, now)
   const counts = await readTypeHistory(databaseOf(c), type.recordType, range)

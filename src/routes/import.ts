@@ -8,9 +8,9 @@ import { readJson } from '../http/json-body.ts'
 import { listedCounters } from '../http/named-counters.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { IMPORT_KEY } from '../openapi/headers.ts'
+import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { importedCountField, keyField, typeField } from './request-fields.ts'
@@ -39,16 +39,11 @@ const row = described(
 )
 
 const addImport = {
-  id: 'import',
-  tag: 'Changing',
   method: 'post',
   path: '/v1/imports',
-  summary: 'Import counts',
-  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
   access: 'manage',
   typesInBody: true,
   query: {},
-  headers: IMPORT_KEY,
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
@@ -61,6 +56,14 @@ const addImport = {
       { error: 'must be an object with counters' },
     ),
   },
+} as const satisfies Route
+
+const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
+  id: 'import',
+  tag: 'Changing',
+  summary: 'Import counts',
+  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
+  headers: importKey(),
   answers: {
     200: {
       description: 'Added, by this request or by an earlier one with the same idempotency key.',
@@ -111,10 +114,10 @@ const addImport = {
       ]),
     },
   },
-} as const satisfies Operation
+}))
 
 /** Imports counts from elsewhere: all of them or none. */
-export const imports = endpoint(addImport, async (c) => {
+export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
   const body = await readJson(c, addImport.body.schema)
   const isolate = isolateOf(c.env)

@@ -1,19 +1,15 @@
 import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { byField, keyField, typeField } from './request-fields.ts'
 
 export const increment = {
-  id: 'increment',
-  tag: 'Counting',
   method: 'post',
   path: '/v1/counters/{type}/{key}',
-  summary: 'Add to a counter',
-  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
   access: 'count',
   params: COUNTER_PARAMS,
   query: {
@@ -24,7 +20,6 @@ export const increment = {
       ),
     ),
   },
-  headers: IDEMPOTENCY_KEY,
   body: {
     maxBytes: 1024,
     schema: z.strictObject(
@@ -33,6 +28,15 @@ export const increment = {
     ),
     optional: true,
   },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+export const incrementContract = /* @__PURE__ */ documented(increment, () => ({
+  id: 'increment',
+  tag: 'Counting',
+  summary: 'Add to a counter',
+  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+  headers: incrementKey(),
   answers: {
     200: {
       description: 'Counted: committed to the database.',
@@ -67,7 +71,6 @@ export const increment = {
     'invalid_request',
     ...COUNTING,
   ],
-  problemHeaders: ['X-Hit'],
   examples: {
     five: {
       summary: 'Add 5 and return the new count',
@@ -104,7 +107,7 @@ export const increment = {
       says: { 'X-Hit': 'ignored; reason=unauthorized' },
     },
   },
-} as const satisfies Operation
+}))
 
 /** The maximum number of increments in a request. */
 const MAX_INCREMENTS = 1_000
@@ -122,21 +125,17 @@ const listed = described(
   { id: 'Increment' },
 )
 
-const accepted = described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
-  id: 'Accepted',
-})
+const accepted = () =>
+  described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
+    id: 'Accepted',
+  })
 
 export const incrementMany = {
-  id: 'incrementMany',
-  tag: 'Counting',
   method: 'post',
   path: '/v1/increments',
-  summary: 'Add to many counters',
-  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
   access: 'count',
   typesInBody: true,
   query: {},
-  headers: IDEMPOTENCY_KEY,
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
@@ -149,11 +148,20 @@ export const incrementMany = {
       { error: 'must be an object with increments' },
     ),
   },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+export const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
+  id: 'incrementMany',
+  tag: 'Counting',
+  summary: 'Add to many counters',
+  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
+  headers: incrementKey(),
   answers: {
-    200: { description: 'Counted: committed to the database.', schema: accepted, headers: ['X-Hit'] },
+    200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
     202: {
       description: 'Queued, because the database is unavailable. They will be counted later.',
-      schema: accepted,
+      schema: accepted(),
       headers: ['X-Hit'],
     },
   },
@@ -166,7 +174,6 @@ export const incrementMany = {
     'invalid_request',
     ...COUNTING,
   ],
-  problemHeaders: ['X-Hit'],
   examples: {
     two: {
       summary: 'Two counters, with an idempotency key',
@@ -190,4 +197,4 @@ export const incrementMany = {
       says: { 'X-Hit': 'ignored; reason=invalid_request' },
     },
   },
-} as const satisfies Operation
+}))

@@ -10,7 +10,7 @@ import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
@@ -18,12 +18,8 @@ import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-
 import { readCursor, writeCursor } from './verify-cursor.ts'
 
 const verifyCounts = {
-  id: 'verify',
-  tag: 'Operating',
   method: 'post',
   path: '/v1/verify',
-  summary: 'Verify',
-  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
   access: 'read',
   query: {
     after: once(
@@ -44,6 +40,13 @@ const verifyCounts = {
     ),
     limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
   },
+} as const satisfies Route
+
+const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
+  id: 'verify',
+  tag: 'Operating',
+  summary: 'Verify',
+  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
   answers: {
     200: {
       description: 'The number of counters checked on this page, and the mismatches.',
@@ -77,18 +80,21 @@ const verifyCounts = {
       answer: { checked: 0, wrong: [], next: null },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Checks the tables against each other, page by page. */
-export const verify = endpoint(verifyCounts, async (c, { query: { after = FIRST_POSITION, limit } }) => {
-  const { config } = isolateOf(c.env)
-  const db = withRetries(openBackgroundDatabase(config))
-  const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
-  const { checked, wrong, next } = await verifyPage(db, options)
-  return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
-    'Cache-Control': 'no-store',
-  })
-})
+export const verify = endpoint<typeof verifyCountsContract>(
+  verifyCounts,
+  async (c, { query: { after = FIRST_POSITION, limit } }) => {
+    const { config } = isolateOf(c.env)
+    const db = withRetries(openBackgroundDatabase(config))
+    const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
+    const { checked, wrong, next } = await verifyPage(db, options)
+    return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
+      'Cache-Control': 'no-store',
+    })
+  },
+)
 
 /** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
