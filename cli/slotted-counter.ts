@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // The command `slotted-counter` of the package. Its subcommands are the npm scripts of the repository.
-import packageFile from '../package.json' with { type: 'json' }
+import { VERSION } from '../src/version.ts'
 
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
+  assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
   token: ['make a named token of the API', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
@@ -24,7 +25,7 @@ ${Object.entries(COMMANDS)
 
 const [name = '', ...rest] = process.argv.slice(2)
 if (name === '' || name === 'help' || name === '-h' || name === '--help') console.log(HELP)
-else if (name === '-V' || name === '--version') console.log(packageFile.version)
+else if (name === '-V' || name === '--version') console.log(VERSION)
 else if (Object.hasOwn(COMMANDS, name)) {
   // Each command reads its own arguments.
   process.argv.splice(2, process.argv.length, ...rest)

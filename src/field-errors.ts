@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 
 /** Names that are probably misspelt ones. Messages do not repeat anything else that a client sent. */
 const NAME = /^[\w-]{1,40}$/
@@ -15,7 +15,7 @@ export interface FieldError {
  * @param error the schema's report
  * @param root the name of the whole input, for errors that belong to no field of it
  */
-export function fieldErrors(error: z.ZodError, root: string): FieldError[] {
+export function fieldErrors(error: z.core.$ZodError, root: string): FieldError[] {
   return error.issues.flatMap((issue) => {
     const path = issue.path.map(String)
     if (issue.code === 'unrecognized_keys') {

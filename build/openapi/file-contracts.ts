@@ -1,5 +1,6 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Operation } from '../../src/openapi/contract.ts'
+import { described } from '../../src/openapi/described.ts'
 
 const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true, problems: [] } as const
 
@@ -33,7 +34,7 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       path: '/beacon/{version}.js',
       summary: 'Get a release of the beacon script',
       description: 'A release never changes, so you can pin it with `integrity`.',
-      params: { version: z.enum(versions as [string, ...string[]]).describe('The version, such as `1.0.0`.') },
+      params: { version: described(z.enum(versions as [string, ...string[]]), 'The version, such as `1.0.0`.') },
       answers: script,
       examples: {
         first: {
@@ -53,9 +54,9 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       answers: {
         200: {
           description: 'An OpenAPI 3.1 document.',
-          schema: z
-            .looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) })
-            .meta({ id: 'OpenApi' }),
+          schema: described(z.looseObject({ openapi: z.string(), paths: z.record(z.string(), z.unknown()) }), {
+            id: 'OpenApi',
+          }),
         },
       },
       examples: { document: { summary: 'The document', says: { 'Cache-Control': 'public, max-age=300' } } },

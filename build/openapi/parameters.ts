@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Operation } from '../../src/openapi/contract.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
@@ -17,7 +17,7 @@ function placed(
   schemas: Schemas,
   operation: Operation,
   place: keyof typeof EXAMPLES_OF,
-  shape: z.ZodRawShape = {},
+  shape: z.core.$ZodShape = {},
 ): JsonSchema[] {
   const { properties = {}, required = [] } = schemas.of(z.object(shape), 'input')
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, { description, ...schema }]) => {

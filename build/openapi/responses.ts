@@ -93,7 +93,7 @@ function headersOf(schemas: Schemas, names: readonly HeaderName[], examples: Nam
         name,
         {
           description,
-          schema: schemas.of(schema, 'output'),
+          schema: schemas.of(schema(), 'output'),
           ...(values.length > 0 && { examples: Object.fromEntries(values) }),
         },
       ]

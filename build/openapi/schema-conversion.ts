@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 /** A JSON Schema, draft 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = { [keyword: string]: unknown }
@@ -7,14 +7,14 @@ export type JsonSchema = { [keyword: string]: unknown }
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {}
   // Operations share a few schemas, and converting one takes a tenth of a millisecond.
-  readonly #made = { input: new Map<z.ZodType, JsonSchema>(), output: new Map<z.ZodType, JsonSchema>() }
+  readonly #made = { input: new Map<z.ZodMiniType, JsonSchema>(), output: new Map<z.ZodMiniType, JsonSchema>() }
 
   /**
    * Converts a schema, or returns a reference to it if it has a name.
    *
    * @param io `input` for requests, `output` for responses
    */
-  of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  of(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
     const known = this.#made[io].get(schema)
     if (known !== undefined) return known
     const made = this.#make(schema, io)
@@ -22,7 +22,7 @@ export class Schemas {
     return made
   }
 
-  #make(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  #make(schema: z.ZodMiniType, io: 'input' | 'output'): JsonSchema {
     const {
       $schema: _,
       $defs = {},

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Bindings } from './bindings.ts'
 
 /** Segments that need no encoding anywhere: not in a URL, in HTML or in the name of a cookie. */
@@ -7,10 +7,9 @@ const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
 /** The setting `BASE_PATH`. */
-export const basePath = z
-  .string({ error: RULE })
-  .refine((value) => value === '' || FORM.test(value), RULE)
-  .optional()
+export const basePath = z.optional(
+  z.string({ error: RULE }).check(z.refine((value) => value === '' || FORM.test(value), RULE)),
+)
 
 /**
  * The path under which the Worker serves everything, such as `/counter`; empty for the root. Wrong settings give the root too,

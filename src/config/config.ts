@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { ExpirySettings } from '../counters/history/expire-hours.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import type { PruningSettings } from '../counters/rollup/prune.ts'
@@ -61,45 +61,59 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
   const { ROLLUP, PRUNING, HISTORY } = preset
   return {
     // A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
-    ROLLUP: table({
-      page_slots: integer(1, 20_000).default(ROLLUP.page_slots),
-      max_statements: integer(14, 10_000).default(ROLLUP.max_statements),
-      max_seconds: integer(1, 840).default(ROLLUP.max_seconds),
-    }).prefault({}),
-    PRUNING: table({
-      // Rows carry the hour in which they were last written, so the unit is an hour.
-      idempotency_hours: integer(1, 24 * 365).default(24),
-      page_slots: integer(1, 10_000).default(PRUNING.page_slots),
-      max_statements: integer(2, 10_000).default(PRUNING.max_statements),
-      max_seconds: integer(1, 840).default(PRUNING.max_seconds),
-    }).prefault({}),
-    HISTORY: table({
-      // Badges read the hours of up to 30 days ago.
-      hour_days: integer(31, 3_660).default(90),
-      page_hours: integer(1, 10_000).default(HISTORY.page_hours),
-      max_statements: integer(4, 10_000).default(HISTORY.max_statements),
-      max_seconds: integer(1, 840).default(HISTORY.max_seconds),
-    }).prefault({}),
+    ROLLUP: z.prefault(
+      table({
+        page_slots: z._default(integer(1, 20_000), ROLLUP.page_slots),
+        max_statements: z._default(integer(14, 10_000), ROLLUP.max_statements),
+        max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
+      }),
+      {},
+    ),
+    PRUNING: z.prefault(
+      table({
+        // Rows carry the hour in which they were last written, so the unit is an hour.
+        idempotency_hours: z._default(integer(1, 24 * 365), 24),
+        page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
+        max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),
+        max_seconds: z._default(integer(1, 840), PRUNING.max_seconds),
+      }),
+      {},
+    ),
+    HISTORY: z.prefault(
+      table({
+        // Badges read the hours of up to 30 days ago.
+        hour_days: z._default(integer(31, 3_660), 90),
+        page_hours: z._default(integer(1, 10_000), HISTORY.page_hours),
+        max_statements: z._default(integer(4, 10_000), HISTORY.max_statements),
+        max_seconds: z._default(integer(1, 840), HISTORY.max_seconds),
+      }),
+      {},
+    ),
   }
 }
 
 const sharding = table({
-  ranges: z
-    .number({ error: RANGES_RULE })
-    .refine((value) => Number.isInteger(Math.log2(value)) && value >= 1 && value <= MAX_RANGES, RANGES_RULE)
-    .default(1),
+  ranges: z._default(
+    z
+      .number({ error: RANGES_RULE })
+      .check(z.refine((value) => Number.isInteger(Math.log2(value)) && value >= 1 && value <= MAX_RANGES, RANGES_RULE)),
+    1,
+  ),
 })
 
 const NETWORK_RULE = 'must be an address or a network, such as "203.0.113.7", "203.0.113.0/24" or "2001:db8::/48"'
 
-const network = z.string({ error: NETWORK_RULE }).transform((value, context): Network => {
-  const parsed = parseNetwork(value)
-  if (parsed !== null) return parsed
-  context.addIssue({ code: 'custom', message: NETWORK_RULE })
-  return z.NEVER
-})
+const network = z.pipe(
+  z.string({ error: NETWORK_RULE }),
+  z.transform((value, context): Network => {
+    const parsed = parseNetwork(value)
+    if (parsed !== null) return parsed
+    context.issues.push({ code: 'custom', message: NETWORK_RULE, input: value })
+    return z.NEVER
+  }),
+)
 
-const exclude = table({ networks: z.array(network, { error: 'must be a list of networks' }).default([]) })
+const exclude = table({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
 
 /** Budgets that are too small for the ranges. */
 function tooFewStatements(
@@ -121,12 +135,14 @@ function tooFewStatements(
 
 /** A binding that has a method. */
 const binding = <T>(method: keyof T & string, what: string) =>
-  z
-    .custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
-      error: `must be a ${what} in wrangler.toml`,
-    })
-    .optional()
-    .transform((value) => value ?? null)
+  z.pipe(
+    z.optional(
+      z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
+        error: `must be a ${what} in wrangler.toml`,
+      }),
+    ),
+    z.transform((value) => value ?? null),
+  )
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
@@ -134,14 +150,16 @@ const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.produ
 const settings = z.object({
   DATABASE_URL: z
     .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
-    .superRefine((value, context) => {
-      const problem = databaseUrlProblem(value)
-      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-    }),
+    .check(
+      z.superRefine((value, context) => {
+        const problem = databaseUrlProblem(value)
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+      }),
+    ),
   API_TOKEN: z
     .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
-    .regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces'),
-  API_TOKENS: z.string({ error: 'must be text: a line for each token' }).default(''),
+    .check(z.regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces')),
+  API_TOKENS: z._default(z.string({ error: 'must be text: a line for each token' }), ''),
   COUNTERS: counterTypes,
   BATCHES: queue,
   DEAD_BATCHES: queue,
@@ -149,12 +167,12 @@ const settings = z.object({
   READER_LIMIT: rateLimit,
   BASE_PATH: basePath,
   PLAN: plan,
-  SHARDING: sharding.prefault({}),
-  EXCLUDE: exclude.prefault({}),
+  SHARDING: z.prefault(sharding, {}),
+  EXCLUDE: z.prefault(exclude, {}),
   CRONS: crons,
 })
 
-const settingsOf = (of: Plan) => settings.extend(budgetsOf(PLANS[of]))
+const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
 
 /** The settings as people write them. */
 export type Settings = z.input<ReturnType<typeof settingsOf>>

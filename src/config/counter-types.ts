@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { NewKeyRule } from '../counters/admission/new-key-rule.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-rule.ts'
 import type { KeyedType } from '../counters/counter-address.ts'
@@ -31,19 +31,21 @@ const ORIGIN_RULE =
 
 const origin = z
   .string({ error: 'must be an origin such as "https://example.com", or "*"' })
-  .refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value), ORIGIN_RULE)
+  .check(z.refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value), ORIGIN_RULE))
 
 const REDIRECT_RULE =
   'must be where the files are: "https://files.example.com/dist/", or a path on this host such as "/files/", with a slash at its end and no ? or #'
 
 /** A URL whose path is a folder, written as browsers normalize it. So a key appended to it cannot change its meaning. */
-const folder = z.string({ error: REDIRECT_RULE }).refine((value) => {
-  const host = 'http://host.invalid'
-  const isPath = value.startsWith('/')
-  if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
-  const { protocol, href } = new URL(value, host)
-  return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
-}, REDIRECT_RULE)
+const folder = z.string({ error: REDIRECT_RULE }).check(
+  z.refine((value) => {
+    const host = 'http://host.invalid'
+    const isPath = value.startsWith('/')
+    if (!value.endsWith('/') || /[?#]/.test(value) || !URL.canParse(value, host)) return false
+    const { protocol, href } = new URL(value, host)
+    return (protocol === 'https:' || protocol === 'http:') && href === (isPath ? host + value : value)
+  }, REDIRECT_RULE),
+)
 
 /** Keys that public requests may bring into being in a minute, by default. */
 const NEW_KEYS_PER_MINUTE = 120
@@ -53,54 +55,72 @@ const PER_MINUTE_RULE = `must be a whole number from 0 to ${MAX_PER_MINUTE}, or 
 
 const pattern = z
   .string({ error: 'must be a pattern such as "/blog/*"' })
-  .refine(
-    (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
-    `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+  .check(
+    z.refine(
+      (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
+      `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+    ),
   )
 
-const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null)
+const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.optional(schema),
+    z.transform((value) => value ?? null),
+  )
 
 const counterType = table({
   record_type: integer(1, 65_535),
-  key: z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }).default('string'),
-  same_key: z
-    .array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
+  key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
+  same_key: z._default(
+    z.array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
       error: `must be a list of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}`,
-    })
-    .default([]),
-  new_keys: z
-    .union([z.enum(['any', 'known']), z.array(pattern).min(1, NEW_KEYS_RULE).max(MAX_PATTERNS, NEW_KEYS_RULE)], {
-      error: NEW_KEYS_RULE,
-    })
-    .default('any'),
-  new_keys_per_minute: z
-    .custom<number | 'unlimited'>(
-      (value) => value === 'unlimited' || integer(0, MAX_PER_MINUTE).safeParse(value).success,
-      PER_MINUTE_RULE,
-    )
-    .default(NEW_KEYS_PER_MINUTE)
-    .transform((value) => (value === 'unlimited' ? null : value)),
+    }),
+    [],
+  ),
+  new_keys: z._default(
+    z.union(
+      [
+        z.enum(['any', 'known']),
+        z.array(pattern).check(z.minLength(1, NEW_KEYS_RULE), z.maxLength(MAX_PATTERNS, NEW_KEYS_RULE)),
+      ],
+      {
+        error: NEW_KEYS_RULE,
+      },
+    ),
+    'any',
+  ),
+  new_keys_per_minute: z.pipe(
+    z._default(
+      z.custom<number | 'unlimited'>(
+        (value) => value === 'unlimited' || integer(0, MAX_PER_MINUTE).safeParse(value).success,
+        PER_MINUTE_RULE,
+      ),
+      NEW_KEYS_PER_MINUTE,
+    ),
+    z.transform((value) => (value === 'unlimited' ? null : value)),
+  ),
   public: flag,
-  allowed_origins: z.array(origin, { error: 'must be a list of origins' }).default([]),
+  allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
   redirect_to: orNull(folder),
   count_bots: flag,
   respect_do_not_track: flag,
-})
-  .refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
+}).check(
+  z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
     path: ['record_type'],
     error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
-  })
-  .refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
+  }),
+  z.refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
     path: ['same_key'],
     error: 'is for string keys: an integer has one spelling',
-  })
-  .refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
+  }),
+  z.refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
     path: ['new_keys'],
     error: 'must be in lower case: with "letter_case", every key is',
-  })
+  }),
+)
 
 const isLowerCase = (newKeys: string | string[]) =>
   typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())
@@ -110,22 +130,26 @@ const storedType = ({ key, recordType }: KeyedType) => (key === 'integer' ? reco
 
 const typeName = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter')
+  .check(
+    z.regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter'),
+  )
 
 /** `COUNTERS`: the types, by name. */
-export const counterTypes = z
-  .record(typeName, counterType, {
-    error: ({ code, input }) => {
-      if (code !== 'invalid_type') return undefined
-      if (input === undefined)
-        return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `types` to createSlottedCounter'
-      return 'must hold a table for each type: [vars.COUNTERS.<name>]'
-    },
-  })
-  .refine((types) => Object.keys(types).length > 0, 'must name at least one type')
-  .transform((types): ReadonlyMap<string, CounterType> => {
+export const counterTypes = z.pipe(
+  z
+    .record(typeName, counterType, {
+      error: ({ code, input }) => {
+        if (code !== 'invalid_type') return undefined
+        if (input === undefined)
+          return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `types` to createSlottedCounter'
+        return 'must hold a table for each type: [vars.COUNTERS.<name>]'
+      },
+    })
+    .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
+  z.transform((types): ReadonlyMap<string, CounterType> => {
     return new Map(Object.entries(types).map(([name, type]) => [name, { name, ...type, recordType: storedType(type) }]))
-  })
+  }),
+)
 
 /** Types that share a record type. Looks at the raw settings, so that other mistakes do not hide this one. */
 export function sharedRecordTypes(counters: unknown): FieldError[] {

@@ -1,25 +1,28 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 /** A setting that is a whole number within bounds. */
 export function integer(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return z
     .number({ error: message })
-    .refine((value) => Number.isInteger(value) && value >= min && value <= max, message)
+    .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, message))
 }
 
 /** A setting that is on or off; off by default. */
-export const flag = z.boolean({ error: 'must be true or false' }).default(false)
+export const flag = z._default(z.boolean({ error: 'must be true or false' }), false)
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
 /** A table with its names in camel case. */
 export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
 
 /** A table of settings. Unknown names are refused. Names are in snake case in the configuration and in camel case in the code. */
-export function table<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z
-    .strictObject(shape, { error: ({ code }) => (code === 'invalid_type' ? 'must be a table of settings' : undefined) })
-    .transform((settings) => camelCased(settings))
+export function table<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return z.pipe(
+    z.strictObject(shape, {
+      error: ({ code }) => (code === 'invalid_type' ? 'must be a table of settings' : undefined),
+    }),
+    z.transform((settings) => camelCased(settings)),
+  )
 }
 
 function camelCased<Table extends object>(settings: Table): CamelCased<Table> {

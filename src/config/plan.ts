@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 /**
  * What each plan of Workers gives the background tasks, unless a setting says otherwise. A run of the free plan has 50 subrequests
@@ -24,7 +24,7 @@ export const PLANS = {
 export type Plan = keyof typeof PLANS
 
 /** The setting `PLAN`. */
-export const plan = z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }).default('free')
+export const plan = z._default(z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }), 'free')
 
 /** The settings of a plan that limit what one run may do. */
 export type Budget = {

@@ -1,10 +1,18 @@
 import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } from 'hono'
 import type { ToSchema } from 'hono/types'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
-import { type AnswerOf, type InputOf, mark, type Operation, type ProblemOf } from '../openapi/contract.ts'
+import {
+  type AnswerOf,
+  type InputOf,
+  mark,
+  type Operation,
+  type ProblemOf,
+  type Route,
+  type RouteOf,
+} from '../openapi/contract.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { revalidated } from './etag.ts'
@@ -32,21 +40,21 @@ type Routes<O extends Operation> = Hono<
 type None = {}
 
 /** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
-type Parts<O> = (O extends { params: { type: z.ZodType } } ? { type: CounterType } : None) &
-  (O extends { params: { key: z.ZodType } } ? { key: string; counter: CounterAddress } : None) &
-  (O extends { query: infer Shape extends z.ZodRawShape } ? { query: z.output<z.ZodObject<Shape>> } : None)
+type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
+  (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
+  (O extends { query: infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
 /**
  * Attaches a contract to a handler, for the OpenAPI document and the typed client. Returns the handler itself, so that nothing
  * is between a request and its handler on the hot path.
  *
- * @param operation one contract, or several that share the handler and have different paths
+ * @param route one route, or several that share the handler and have different paths
  */
-export function describe<const O extends Operation, R extends AnswerOf<O>>(
-  operation: O | readonly O[],
-  handler: Handler<AppEnv, string, Input, R | Promise<R>>,
+export function describe<const O extends Operation>(
+  route: O | RouteOf<O> | readonly RouteOf<O>[],
+  handler: Handler<AppEnv, string, Input, AnswerOf<O> | Promise<AnswerOf<O>>>,
 ): Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>> {
-  mark(handler, Array.isArray(operation) ? operation : [operation as O])
+  mark(handler, Array.isArray(route) ? route : [route as Route])
   return handler as never
 }
 
@@ -54,32 +62,32 @@ export function describe<const O extends Operation, R extends AnswerOf<O>>(
  * The route of a contract. From the contract it takes path, method, token, body limit and `X-Hit`; type, key and query are
  * read before the handler runs.
  *
- * @param operation a contract whose path may have `{type}` and `{key}`
+ * @param route one whose path may have `{type}` and `{key}`
  */
-export function endpoint<const O extends Operation, R extends AnswerOf<O>>(
-  operation: O,
-  handler: (c: Context<AppEnv>, parts: Parts<O>) => R | Promise<R>,
+export function endpoint<const O extends Operation>(
+  route: O | RouteOf<O>,
+  handler: (c: Context<AppEnv>, parts: Parts<O>) => AnswerOf<O> | Promise<AnswerOf<O>>,
 ): Routes<O> {
-  const { body, access, params, typesInBody = false, problemHeaders = [] } = operation as Operation
+  const { body, access, params, typesInBody = false, problemHeaders = [] } = route as Route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
   if (access !== 'anyone' && access !== 'read-unless-public') {
     before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
   }
   if (body !== undefined) before.push(limitBody(body.maxBytes))
-  const answer = describe(operation, async (c: Context<AppEnv>) => handler(c, await readParts(c, operation)))
-  return routesOf(operation, [...before, answer as Handler<AppEnv>])
+  const answer = describe<O>(route, async (c: Context<AppEnv>) => handler(c, await readParts<O>(c, route as Route)))
+  return routesOf<O>(route as Route, [...before, answer as Handler<AppEnv>])
 }
 
 /**
  * The route of a contract that reads counters: everybody may read public types, a token is needed for the others. Adds CORS for
  * public types, `ETag`, `Cache-Control` and the rate limit of public reading.
  *
- * @param operation a contract with `access: 'read-unless-public'` and `revalidated: true`
+ * @param route one whose contract has `access: 'read-unless-public'` and `revalidated: true`
  * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
  */
 export function publicReading<const O extends Operation & { access: 'read-unless-public'; revalidated: true }>(
-  operation: O,
+  route: O | RouteOf<O>,
   read: (
     c: Context<AppEnv>,
     parts: Parts<O> & { type: CounterType },
@@ -88,23 +96,26 @@ export function publicReading<const O extends Operation & { access: 'read-unless
   const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
     if (!type.public) await authorize(c, 'read')
   }
-  const handler = describe(operation, async (c: Context<AppEnv>) => {
+  const handler = describe<O>(route, async (c: Context<AppEnv>) => {
     await limitReading(c)
-    const parts = (await readParts(c, operation, mayRead)) as Parts<O> & { type: CounterType }
+    const parts = (await readParts<O>(c, route as Route, mayRead)) as Parts<O> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public ? 'public' : 'private'
     const cacheControl = `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`
     return c.json(answer as object, 200, { 'Cache-Control': cacheControl }) as never
   })
-  const routes = new Hono<AppEnv>().on(['GET', 'OPTIONS'], honoPath(operation.path), readableIfPublic)
-  return routes.route('/', routesOf(operation, [revalidated, handler as Handler<AppEnv>])) as unknown as Routes<O>
+  const routes = new Hono<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
+  return routes.route(
+    '/',
+    routesOf<O>(route as Route, [revalidated, handler as Handler<AppEnv>]),
+  ) as unknown as Routes<O>
 }
 
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function routesOf<O extends Operation>({ method, path }: O, handlers: Handler<AppEnv>[]): Routes<O> {
+function routesOf<O extends Operation>({ method, path }: Route, handlers: Handler<AppEnv>[]): Routes<O> {
   const routes = new Hono<AppEnv>()
   routes.on(method.toUpperCase(), honoPath(path), ...(handlers as [Handler<AppEnv>]))
   return routes as unknown as Routes<O>
@@ -112,7 +123,7 @@ function routesOf<O extends Operation>({ method, path }: O, handlers: Handler<Ap
 
 async function readParts<O extends Operation>(
   c: Context<AppEnv>,
-  { params, query }: O,
+  { params, query }: Route,
   mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
 ): Promise<Parts<O>> {
   const parts: Record<string, unknown> = {}

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import { fieldErrors } from '../field-errors.ts'
 import type { AppEnv } from './context.ts'
 import { invalidRequest, Problem } from './problem.ts'
@@ -21,7 +21,7 @@ export interface JsonOptions {
  *
  * @throws {Problem} 400, 415 or 422
  */
-export async function readJson<Schema extends z.ZodType>(
+export async function readJson<Schema extends z.ZodMiniType>(
   c: Context<AppEnv>,
   schema: Schema,
   { contentTypes = ['application/json'], empty }: JsonOptions = {},
@@ -46,7 +46,7 @@ export async function readJson<Schema extends z.ZodType>(
  * @param maxBytes the most bytes that the body may have
  * @throws {Problem} 400, 413, 415 or 422
  */
-export async function readShortJson<Schema extends z.ZodType>(
+export async function readShortJson<Schema extends z.ZodMiniType>(
   c: Context<AppEnv>,
   schema: Schema,
   { maxBytes, contentTypes }: { maxBytes: number; contentTypes: readonly string[] },
@@ -111,7 +111,7 @@ function parse(text: string): unknown {
  *
  * @throws {Problem} 422
  */
-export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
   return parsed.data

@@ -1,17 +1,18 @@
 import type { Context } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { BoundedMap } from '../bounded-map.ts'
 import { fieldErrors } from '../field-errors.ts'
 import type { AppEnv } from './context.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
 /** A parameter that may occur once. */
-export function once<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((values, context) => {
+export function once<Schema extends z.ZodMiniType>(schema: Schema) {
+  const single = z.transform((values: unknown, context) => {
     if (!Array.isArray(values)) return values
-    if (values.length > 1) context.addIssue({ code: 'custom', message: 'may be given once' })
+    if (values.length > 1) context.issues.push({ code: 'custom', message: 'may be given once', input: values })
     return values[0]
-  }, schema)
+  })
+  return z.pipe(single, schema as Schema & z.core.$ZodType<unknown, unknown>)
 }
 
 /**
@@ -20,7 +21,7 @@ export function once<Schema extends z.ZodType>(schema: Schema) {
  * @param shape the schema of each parameter: of a list of strings, or with `once` of a string; always the same object for a path
  * @throws {Problem} 400 or 422
  */
-export function readQuery<Shape extends z.ZodRawShape>(c: Context<AppEnv>, shape: Shape) {
+export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, shape: Shape) {
   return parse(queryOf(c.req.url), shape)
 }
 
@@ -33,16 +34,16 @@ const MAX_LENGTH = 512
  * Reads query strings as `readQuery` does and caches the results, for paths with few different query strings. This saves a tenth
  * of the cost of a hit.
  */
-export class RememberedQueries<Shape extends z.ZodRawShape> {
+export class RememberedQueries<Shape extends z.core.$ZodShape> {
   readonly #shape: Shape
-  readonly #known = new BoundedMap<Readonly<z.infer<z.ZodObject<Shape, z.core.$strict>>>>(MAX_GENERATION)
+  readonly #known = new BoundedMap<Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>>>(MAX_GENERATION)
 
   constructor(shape: Shape) {
     this.#shape = shape
   }
 
   /** @throws {Problem} 400 or 422 */
-  read(url: string): Readonly<z.infer<z.ZodObject<Shape, z.core.$strict>>> {
+  read(url: string): Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>> {
     const query = queryOf(url)
     const known = this.#known.get(query)
     if (known !== undefined) return known
@@ -58,7 +59,7 @@ function queryOf(url: string): string {
   return begin === -1 ? '' : url.slice(begin + 1)
 }
 
-function parse<Shape extends z.ZodRawShape>(query: string, shape: Shape) {
+function parse<Shape extends z.core.$ZodShape>(query: string, shape: Shape) {
   const parameters = new Map<string, string[]>()
   for (const pair of query.split('&')) {
     if (pair === '') continue
@@ -76,7 +77,7 @@ function parse<Shape extends z.ZodRawShape>(query: string, shape: Shape) {
  *
  * @throws {Problem} 422
  */
-export function checkParameters<Shape extends z.ZodRawShape>(shape: Shape, parameters: Record<string, unknown>) {
+export function checkParameters<Shape extends z.core.$ZodShape>(shape: Shape, parameters: Record<string, unknown>) {
   const parsed = schemaOf(shape).safeParse(parameters)
   if (parsed.success) return parsed.data
   throw invalidRequest(
@@ -87,15 +88,15 @@ export function checkParameters<Shape extends z.ZodRawShape>(shape: Shape, param
 }
 
 // Creating a schema takes far longer than using it.
-const schemas = new WeakMap<z.ZodRawShape, z.ZodObject>()
+const schemas = new WeakMap<z.core.$ZodShape, z.ZodMiniObject>()
 
-function schemaOf<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+function schemaOf<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape, z.core.$strict> {
   let schema = schemas.get(shape)
   if (schema === undefined) {
     schema = z.strictObject(shape)
     schemas.set(shape, schema)
   }
-  return schema as z.ZodObject<Shape, z.core.$strict>
+  return schema as z.ZodMiniObject<Shape, z.core.$strict>
 }
 
 function decode(text: string): string {

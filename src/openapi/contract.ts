@@ -1,5 +1,5 @@
 import type { TypedResponse } from 'hono'
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import type { HeaderName } from './headers.ts'
 import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
 import type { ANY_REQUEST, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
@@ -25,22 +25,17 @@ export interface Example {
 export interface Answer {
   description: string
   /** Schema of a JSON body. */
-  schema?: z.ZodType
+  schema?: z.ZodMiniType
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
   headers?: readonly HeaderName[]
 }
 
-/** The contract of one method of one path. Requests are checked against it, and the OpenAPI document is made from it. */
-export interface Operation {
-  /** The `operationId`: the operation's name in generated clients. */
-  id: string
-  tag: Tag
+/** What is needed to serve one method of one path: what requests are checked against. */
+export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
   /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. */
   path: string
-  summary: string
-  description: string
   /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone if the type is public. */
   access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
   /**
@@ -48,19 +43,30 @@ export interface Operation {
    * path concern all types, and tokens that are limited to some of them are refused.
    */
   typesInBody?: true
-  params?: z.ZodRawShape
+  params?: z.core.$ZodShape
   /** The schema for `readQuery`. */
-  query?: z.ZodRawShape
-  headers?: z.ZodRawShape
+  query?: z.core.$ZodShape
   body?: {
     /** The schema for `readJson`. */
-    schema: z.ZodType
+    schema: z.ZodMiniType
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
     /** Whether the body may be left out. */
     optional?: boolean
   }
+  /** Extra headers of this operation's problem documents. */
+  problemHeaders?: readonly HeaderName[]
+}
+
+/** What only the OpenAPI document and the typed client need to know. It is not in the Worker's bundle. */
+export interface Documentation {
+  /** The `operationId`: the operation's name in generated clients. */
+  id: string
+  tag: Tag
+  summary: string
+  description: string
+  headers?: z.core.$ZodShape
   /** The parameters may be sent in the query or in the body, so neither is required alone. */
   either?: true
   /** Responses by status. The first one is the usual one. */
@@ -70,16 +76,20 @@ export interface Operation {
   /** Whether the platform serves it from a file, without the Worker. */
   file?: true
   problems: readonly ProblemCode[]
-  /** Extra headers of this operation's problem documents. */
-  problemHeaders?: readonly HeaderName[]
   examples: Readonly<Record<string, Example>>
 }
+
+/** The contract of one method of one path. Requests are checked against it, and the OpenAPI document is made from it. */
+export interface Operation extends Route, Documentation {}
+
+/** The part of a contract that is needed to serve requests. */
+export type RouteOf<O extends Operation> = Pick<O, Extract<keyof O, keyof Route>>
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
 }
 /** The input of the schema inside `once`, which itself accepts anything. */
-type Sent<Schema> = Schema extends z.ZodPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
+type Sent<Schema> = Schema extends z.ZodMiniPipe<infer _, infer Behind> ? z.input<Behind> : z.input<Schema>
 type SentShape<Shape> = OptionalIn<{ [K in keyof Shape]: Sent<Shape[K]> }>
 // biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
 type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
@@ -88,7 +98,9 @@ type None = {}
 
 type InQuery<O> = O extends { query: infer Shape } ? Part<'query', SentShape<Shape>> : None
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
-type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodType } } ? Part<'json', z.input<Schema>> : None
+type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodMiniType } }
+  ? Part<'json', z.input<Schema>>
+  : None
 
 /**
  * The input of a typed client, besides the path's parameters. With `either`, neither query nor body is required, because Hono's
@@ -99,7 +111,7 @@ export type InputOf<O extends Operation> = InHeader<O> &
 
 /** The responses that a handler may return. JSON responses are typed by their schemas. */
 export type AnswerOf<O extends Operation> = {
-  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodType }
+  [Status in keyof O['answers']]: O['answers'][Status] extends { schema: infer Schema extends z.ZodMiniType }
     ? Response & TypedResponse<z.output<Schema>, Status & (200 | 202 | 503), 'json'>
     : Response
 }[keyof O['answers']]
@@ -114,14 +126,37 @@ export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }
   ? never
   : TypedResponse<ProblemDocument<CodeOf<O>>, (typeof PROBLEMS)[CodeOf<O>]['status'], 'json'>
 
-const contracts = new WeakMap<object, readonly Operation[]>()
+const handled = new WeakMap<object, readonly Route[]>()
+const documentations = new WeakMap<Route, () => Documentation>()
+const contracts = new WeakMap<Route, Operation>()
 
-/** Records the contracts of a handler. */
-export function mark(handler: object, operations: readonly Operation[]): void {
-  contracts.set(handler, operations)
+/** Records the routes of a handler. */
+export function mark(handler: object, routes: readonly Route[]): void {
+  handled.set(handler, routes)
 }
 
-/** The contracts of a route's handler; none for a middleware. */
+/**
+ * The contract of a route. Write `@__PURE__` before the call, and pass the contract's type to `endpoint`, `publicReading` or
+ * `describe`, but the route itself as the argument. Then the bundler leaves out the call and all that is only used in it. It is
+ * not as pure as that says: where nothing is bundled, `contractsOf` finds the documentation because of it.
+ */
+export function documented<const R extends Route, const D extends Documentation>(
+  route: R,
+  documentation: () => D,
+): R & D {
+  documentations.set(route, documentation)
+  return route as R & D
+}
+
+/** The contracts of a route's handler; none for a middleware. Not for the Worker itself, whose bundle has no documentation. */
 export function contractsOf({ handler }: { handler: object }): readonly Operation[] {
-  return contracts.get(handler) ?? []
+  return (handled.get(handler) ?? []).map((route) => {
+    const known = contracts.get(route)
+    if (known !== undefined) return known
+    const documentation = documentations.get(route)
+    if (documentation === undefined && !('id' in route)) throw new Error(`${route.path} has no documentation here`)
+    const contract = { ...route, ...documentation?.() } as Operation
+    contracts.set(route, contract)
+    return contract
+  })
 }

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { described } from './described.ts'
 
 /** The response headers that a client can rely on. */
 export const HEADERS = {
@@ -7,19 +8,22 @@ export const HEADERS = {
       'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
       'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `key`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
       '`unknown`: the database did not confirm it.',
-    schema: z.string().regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/),
+    schema: () => z.string().check(z.regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/)),
   },
-  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: z.string() },
-  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: z.string() },
-  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: z.string() },
-  'Retry-After': { description: 'Seconds to wait before trying again.', schema: z.string().regex(/^\d+$/) },
-  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: z.string() },
-  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: z.string() },
+  'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: () => z.string() },
+  ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: () => z.string() },
+  'Cache-Control': { description: 'How long the response may be cached, and by whom.', schema: () => z.string() },
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    schema: () => z.string().check(z.regex(/^\d+$/)),
+  },
+  'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: () => z.string() },
+  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: () => z.string() },
   'Idempotent-Replayed': {
     description: 'Present if an earlier request with the same key was served. This one changed nothing.',
-    schema: z.literal('true'),
+    schema: () => z.literal('true'),
   },
-  Location: { description: 'The URL of the file.', schema: z.string() },
+  Location: { description: 'The URL of the file.', schema: () => z.string() },
 } as const
 
 export type HeaderName = keyof typeof HEADERS
@@ -28,24 +32,23 @@ export type HeaderName = keyof typeof HEADERS
 export const MAX_IDEMPOTENCY_KEY = 255
 
 const idempotencyKey = (period: string, otherContents: string) =>
-  z
-    .string()
-    .min(1)
-    .max(MAX_IDEMPOTENCY_KEY)
-    .describe(
-      `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
-    )
+  described(
+    z.string().check(z.minLength(1), z.maxLength(MAX_IDEMPOTENCY_KEY)),
+    `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
+  )
 const always = (scope: string) =>
   idempotencyKey('At any later time', `With other contents${scope}, it is refused: \`idempotency_key_reused\`.`)
 
 /** Recognizes a repeated increment. */
-export const IDEMPOTENCY_KEY = {
-  'Idempotency-Key': idempotencyKey(
-    'For 24 hours (`PRUNING.idempotency_hours`)',
-    'That holds for other contents, too: the first ones count.',
-  ).optional(),
-}
+export const incrementKey = () => ({
+  'Idempotency-Key': z.optional(
+    idempotencyKey(
+      'For 24 hours (`PRUNING.idempotency_hours`)',
+      'That holds for other contents, too: the first ones count.',
+    ),
+  ),
+})
 /** Recognizes a repeated request that sets a counter. */
-export const SETTING_KEY = { 'Idempotency-Key': always(' for the same counter').optional() }
+export const settingKey = () => ({ 'Idempotency-Key': z.optional(always(' for the same counter')) })
 /** Recognizes a repeated import. Imports require it. */
-export const IMPORT_KEY = { 'Idempotency-Key': always('') }
+export const importKey = () => ({ 'Idempotency-Key': always('') })

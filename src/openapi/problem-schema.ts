@@ -1,7 +1,6 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { described } from './described.ts'
 import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
-
-const CODES = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
 
 /** Problems that any request can cause. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
@@ -30,27 +29,34 @@ export const COUNTING = [
 ] as const satisfies ProblemCode[]
 
 /** The body of every error (RFC 9457). */
-export const problemDocument = z
-  .strictObject({
-    type: z.string().describe('The code as a URI.'),
-    title: z.string().describe('What the code means in general.'),
-    status: z.int().describe('The HTTP status.'),
-    code: z
-      .enum(CODES)
-      .describe(
-        `Stable: use it to tell problems apart. ${CODES.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
+export const problemDocument = /* @__PURE__ */ problemSchema()
+
+function problemSchema() {
+  const codes = Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]
+  return described(
+    z.strictObject({
+      type: described(z.string(), 'The code as a URI.'),
+      title: described(z.string(), 'What the code means in general.'),
+      status: described(z.int(), 'The HTTP status.'),
+      code: described(
+        z.enum(codes),
+        `Stable: use it to tell problems apart. ${codes.map((code) => `\`${code}\` (${PROBLEMS[code].status}): ${PROBLEMS[code].title}.`).join(' ')}`,
       ),
-    detail: z.string().describe('What happened this time and what to do about it.'),
-    errors: z
-      .array(z.strictObject({ field: z.string(), message: z.string() }))
-      .optional()
-      .describe('The invalid fields, each with its rule.'),
-    requestId: z.string().describe('The id under which the Worker logs this request.'),
-  })
-  .meta({ id: 'Problem', description: 'A problem document (RFC 9457).' })
+      detail: described(z.string(), 'What happened this time and what to do about it.'),
+      errors: described(
+        z.optional(z.array(z.strictObject({ field: z.string(), message: z.string() }))),
+        'The invalid fields, each with its rule.',
+      ),
+      requestId: described(z.string(), 'The id under which the Worker logs this request.'),
+    }),
+    { id: 'Problem', description: 'A problem document (RFC 9457).' },
+  )
+}
 
 /** A problem document with one of the given codes, for a typed client. */
-export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & { code: Code }
+export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & {
+  code: Code
+}
 
 /** Groups codes by their HTTP status. */
 export function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {

@@ -1,16 +1,19 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { described } from './described.ts'
+
+/** The description of every parameter and member that names a type. */
+export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 
 /** Parameters and members that many operations share. */
-export const typeParam = z.string().describe('The name of a counter type, as configured in `[vars.COUNTERS.…]`.')
-export const keyParam = z
-  .string()
-  .describe(
-    'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
-      'integer keys: an unsigned 64-bit decimal number.',
-  )
+export const typeParam = described(z.string(), TYPE_DESCRIPTION)
+export const keyParam = described(
+  z.string(),
+  'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
+    'integer keys: an unsigned 64-bit decimal number.',
+)
 
 /** A count in a response. It has all its digits even beyond 2^53, where JavaScript rounds. */
-export const count = z.number().meta({ type: 'integer', format: 'int64' })
+export const count = described(z.number(), { type: 'integer', format: 'int64' })
 
 /** A point in time in a response. */
 export const instant = z.iso.datetime()

@@ -1,7 +1,8 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
@@ -13,49 +14,62 @@ const SHIELDS_STYLES = [...BADGE_STYLES, 'plastic', 'social'] as const
 
 const oneOf = (values: readonly string[]) => `must be one of ${values.join(', ')}`
 
-const color = z.string().transform((text, context) => {
-  const color = parseColor(text)
-  if (color === undefined) context.addIssue({ code: 'custom', message: COLOR_RULE })
-  return color
-})
+const color = z.pipe(
+  z.string(),
+  z.transform((text, context) => {
+    const color = parseColor(text)
+    if (color === undefined) context.issues.push({ code: 'custom', message: COLOR_RULE, input: text })
+    return color
+  }),
+)
 
 const look = {
-  label: once(z.string().refine(isBadgeText, LABEL_RULE).optional()),
-  color: once(color.optional()),
-  label_color: once(color.optional()),
-  period: once(z.enum(PERIODS, { error: oneOf(PERIODS) }).default('all')),
-  compact: once(z.enum(['true', 'false'], { error: 'must be true or false' }).default('false')),
+  label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
+  color: once(z.optional(color)),
+  label_color: once(z.optional(color)),
+  period: once(z._default(z.enum(PERIODS, { error: oneOf(PERIODS) }), 'all')),
+  compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
 }
 
 /** What may be asked of a drawn badge. */
-export const svgQuery = { ...look, style: once(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }).default('flat')) }
+export const svgQuery = {
+  ...look,
+  style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
+}
 
 /** What may be asked of a badge that shields.io draws. */
-const jsonQuery = { ...look, style: once(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }).optional()) }
+const jsonQuery = { ...look, style: once(z.optional(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }))) }
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
-const shieldsBadge = z
-  .strictObject({
-    schemaVersion: z.literal(1),
-    label: z.string(),
-    message: z.string().describe('The count, formatted for display.'),
-    color: z.string(),
-    labelColor: z.string().optional(),
-    style: z.string().optional(),
-    cacheSeconds: z.int(),
-    count: count.optional().describe('The count as a number. Left out for shields.io, which rejects unknown members.'),
-  })
-  .meta({ id: 'ShieldsBadge' })
-const shieldsError = z
-  .strictObject({
-    schemaVersion: z.literal(1),
-    label: z.string(),
-    message: z.string().describe('What went wrong.'),
-    color: z.string(),
-    isError: z.literal(true),
-    cacheSeconds: z.int(),
-  })
-  .meta({ id: 'ShieldsError' })
+const shieldsBadge = () =>
+  described(
+    z.strictObject({
+      schemaVersion: z.literal(1),
+      label: z.string(),
+      message: described(z.string(), 'The count, formatted for display.'),
+      color: z.string(),
+      labelColor: z.optional(z.string()),
+      style: z.optional(z.string()),
+      cacheSeconds: z.int(),
+      count: described(
+        z.optional(count),
+        'The count as a number. Left out for shields.io, which rejects unknown members.',
+      ),
+    }),
+    { id: 'ShieldsBadge' },
+  )
+const shieldsError = () =>
+  described(
+    z.strictObject({
+      schemaVersion: z.literal(1),
+      label: z.string(),
+      message: described(z.string(), 'What went wrong.'),
+      color: z.string(),
+      isError: z.literal(true),
+      cacheSeconds: z.int(),
+    }),
+    { id: 'ShieldsError' },
+  )
 
 const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
@@ -66,16 +80,19 @@ const WRONG = {
 }
 
 export const svgBadge = {
-  id: 'badgeSvg',
-  tag: 'Badges',
   method: 'get',
   path: '/badge/{type}/{key}.svg',
-  summary: 'Get a badge as SVG',
-  description:
-    'Viewing a badge does not count. Errors are badges too: they show the message and have the matching status.',
   access: 'anyone',
   params: COUNTER_PARAMS,
   query: svgQuery,
+} as const satisfies Route
+
+export const svgBadgeContract = /* @__PURE__ */ documented(svgBadge, () => ({
+  id: 'badgeSvg',
+  tag: 'Badges',
+  summary: 'Get a badge as SVG',
+  description:
+    'Viewing a badge does not count. Errors are badges too: they show the message and have the matching status.',
   answers: {
     200: { description: 'The badge.', contentType: 'image/svg+xml' },
     ...drawn(WRONG),
@@ -97,25 +114,28 @@ export const svgBadge = {
       says: { 'Cache-Control': 'public, max-age=60' },
     },
   },
-} as const satisfies Operation
+}))
 
 export const jsonBadge = {
-  id: 'badgeJson',
-  tag: 'Badges',
   method: 'get',
   path: '/badge/{type}/{key}.json',
-  summary: 'Get a badge for shields.io',
-  description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
   access: 'anyone',
   params: COUNTER_PARAMS,
   query: jsonQuery,
+} as const satisfies Route
+
+export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({
+  id: 'badgeJson',
+  tag: 'Badges',
+  summary: 'Get a badge for shields.io',
+  description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
   answers: {
-    200: { description: 'The badge.', schema: shieldsBadge },
-    400: { description: WRONG[400], schema: shieldsError },
-    404: { description: WRONG[404], schema: shieldsError },
-    422: { description: WRONG[422], schema: shieldsError },
-    429: { description: WRONG[429], schema: shieldsError, headers: ['Retry-After'] },
-    503: { description: WRONG[503], schema: shieldsError, headers: ['Retry-After'] },
+    200: { description: 'The badge.', schema: shieldsBadge() },
+    400: { description: WRONG[400], schema: shieldsError() },
+    404: { description: WRONG[404], schema: shieldsError() },
+    422: { description: WRONG[422], schema: shieldsError() },
+    429: { description: WRONG[429], schema: shieldsError(), headers: ['Retry-After'] },
+    503: { description: WRONG[503], schema: shieldsError(), headers: ['Retry-After'] },
   },
   revalidated: true,
   problems: [],
@@ -140,7 +160,7 @@ export const jsonBadge = {
       },
     },
   },
-} as const satisfies Operation
+}))
 
 function drawn<Texts extends Record<number, string>>(texts: Texts) {
   const answers = Object.entries(texts).map(([status, description]) => [

@@ -18,7 +18,7 @@ import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
-import { jsonBadge, svgBadge, svgQuery } from './badge-contract.ts'
+import { jsonBadge, type jsonBadgeContract, svgBadge, type svgBadgeContract, svgQuery } from './badge-contract.ts'
 
 /** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
@@ -43,7 +43,7 @@ routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
 export const badges = routes.get(
   '/badge/:type/*',
   revalidated,
-  describe([svgBadge, jsonBadge], async (c) => {
+  describe<typeof svgBadgeContract | typeof jsonBadgeContract>([svgBadge, jsonBadge], async (c) => {
     // Not decoded yet: the suffix is part of the path. A key may also end in a suffix, in front of the path's own.
     const path = rawPathKey(c)
     const format = /\.(svg|json)$/.exec(path)?.[1]

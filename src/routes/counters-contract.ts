@@ -1,44 +1,48 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { exampleProblem, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
 const consistency = once(
-  z
-    .enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' })
-    .default('exact')
-    .describe(
-      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
-    ),
+  described(
+    z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+    '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+  ),
 )
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 
-const reading = z
-  .strictObject({
-    type: z.string(),
-    key: z.string(),
-    count: count.describe('The exact count: total + pending.'),
-    total: count.describe('The part that has been rolled up.'),
-    pending: count.describe('The part that has not been rolled up yet.'),
-    rolledUpAt: instant.nullable().describe('When the counter was last rolled up; null if never.'),
-  })
-  .meta({ id: 'Reading' })
+const reading = () =>
+  described(
+    z.strictObject({
+      type: z.string(),
+      key: z.string(),
+      count: described(count, 'The exact count: total + pending.'),
+      total: described(count, 'The part that has been rolled up.'),
+      pending: described(count, 'The part that has not been rolled up yet.'),
+      rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
+    }),
+    { id: 'Reading' },
+  )
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
 
 export const read = {
-  id: 'read',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/counters/{type}/{key}',
-  summary: 'Get a counter',
-  description: 'A key that was never counted returns zeros.',
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
   query: { consistency },
-  answers: { 200: { description: 'The counter.', schema: reading } },
+} as const satisfies Route
+
+export const readContract = /* @__PURE__ */ documented(read, () => ({
+  id: 'read',
+  tag: 'Reading',
+  summary: 'Get a counter',
+  description: 'A key that was never counted returns zeros.',
+  answers: { 200: { description: 'The counter.', schema: reading() } },
   revalidated: true,
   problems: [
     'malformed_key',
@@ -69,26 +73,28 @@ export const read = {
       answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED },
     },
   },
-} as const satisfies Operation
+}))
 
 export const readMany = {
-  id: 'readMany',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/counters/{type}',
-  summary: 'List counters',
-  description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
   access: 'read-unless-public',
   params: { type: typeParam },
   query: {
-    key: z
-      .array(z.string(), { error: KEYS_RULE })
-      .min(1, KEYS_RULE)
-      .max(MAX_READ, KEYS_RULE)
-      .describe('A key. Repeat the parameter for each key: `?key=a&key=b`.'),
+    key: described(
+      z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
+      'A key. Repeat the parameter for each key: `?key=a&key=b`.',
+    ),
     consistency,
   },
-  answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading) }) } },
+} as const satisfies Route
+
+export const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
+  id: 'readMany',
+  tag: 'Reading',
+  summary: 'List counters',
+  description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
+  answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
   revalidated: true,
   problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...READING],
   examples: {
@@ -123,4 +129,4 @@ export const readMany = {
       ),
     },
   },
-} as const satisfies Operation
+}))

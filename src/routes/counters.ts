@@ -5,16 +5,16 @@ import { publicReading } from '../http/endpoint.ts'
 import { counterOfKey } from '../http/named-counters.ts'
 import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
-import { read, readMany } from './counters-contract.ts'
+import { read, type readContract, readMany, type readManyContract } from './counters-contract.ts'
 
 /** Reads one counter. */
-export const counter = publicReading(read, async (c, { type, key, counter, query }) => {
+export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCountersFor(c, [counter], query.consistency)
   return { answer: toAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
 })
 
 /** Reads several counters of a type. */
-export const counters = publicReading(readMany, async (c, { type, query }) => {
+export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
   const { addresses } = isolateOf(c.env)
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
   const { readings, maxAge } = await readCountersFor(c, named, query.consistency)

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { isAdmitted } from '../http/admitted-key.ts'
@@ -13,7 +13,8 @@ import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { exampleProblem } from '../openapi/problem-schema.ts'
 import { typeParam } from '../openapi/shared-schemas.ts'
 import { skipsStart } from '../visits/byte-range.ts'
@@ -24,35 +25,36 @@ import { exclusionOf } from '../visits/exclusion.ts'
 const MAX_WAIT_MS = 500
 
 const download = {
-  id: 'download',
-  tag: 'Counting',
   method: 'get',
   path: '/d/{type}/{key}',
+  access: 'anyone',
+  params: {
+    type: typeParam,
+    key: described(z.string(), 'The path of the file. Slashes need not be percent-encoded.'),
+  },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+const downloadContract = /* @__PURE__ */ documented(download, () => ({
+  id: 'download',
+  tag: 'Counting',
   summary: 'Count a download and redirect to the file',
   description:
     'Counts the download and redirects to the type’s `redirect_to` followed by the key. Some requests are redirected without being ' +
     'counted: HEAD, ranges that do not begin at the first byte, bots, and the same visitor again within 30 seconds ' +
     '(`dedupe_seconds`). A download waits at most half a second for its count, and is redirected even if counting fails.',
-  access: 'anyone',
-  params: {
-    type: typeParam,
-    key: z.string().describe('The path of the file. Slashes need not be percent-encoded.'),
-  },
   headers: {
-    Range: z
-      .string()
-      .optional()
-      .describe('The requested part of the file. A range that does not begin at the first byte is not counted.'),
-    'User-Agent': z
-      .string()
-      .optional()
-      .describe(
-        'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
-      ),
+    Range: described(
+      z.optional(z.string()),
+      'The requested part of the file. A range that does not begin at the first byte is not counted.',
+    ),
+    'User-Agent': described(
+      z.optional(z.string()),
+      'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
+    ),
   },
   answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
   problems: ['malformed_key', 'not_found', 'unknown_type', 'invalid_request'],
-  problemHeaders: ['X-Hit'],
   examples: {
     file: {
       summary: 'A file',
@@ -77,13 +79,13 @@ const download = {
       says: { 'X-Hit': 'ignored; reason=not_found' },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Counts a download and redirects to the file. */
 export const downloads = new Hono<AppEnv>().get(
   '/d/:type/*',
   tellHit,
-  describe(download, async (c) => {
+  describe<typeof downloadContract>(download, async (c) => {
     const type = pathType(c)
     if (type.redirectTo === null) {
       throw new Problem('not_found', {

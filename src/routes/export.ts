@@ -1,11 +1,12 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { numberOf } from '../counters/integer-key.ts'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
@@ -13,24 +14,18 @@ import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-
 const MAX_LIMIT = 1_000
 
 /** The record id of the last counter, in hexadecimal. Clients must treat it as opaque. */
-const after = z
-  .string({ error: AFTER_RULE })
-  .regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)
-  .transform((text) => BigInt(`0x${text}`))
+const after = z.pipe(
+  z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
+  z.transform((text) => BigInt(`0x${text}`)),
+)
 
 const exportCounts = {
-  id: 'export',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/export/{type}',
-  summary: 'Export',
-  description:
-    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
-    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
   access: 'read',
   params: { type: typeParam },
   query: {
-    after: once(after.optional().describe(AFTER_DESCRIPTION)),
+    after: once(described(z.optional(after), AFTER_DESCRIPTION)),
     limit: once(
       limitField(
         MAX_LIMIT,
@@ -39,31 +34,44 @@ const exportCounts = {
       ),
     ),
     by: once(
-      z
-        .enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' })
-        .default('total')
-        .describe('Whether a row is a whole counter or one day of a counter.'),
+      described(
+        z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
+        'Whether a row is a whole counter or one day of a counter.',
+      ),
     ),
   },
+} as const satisfies Route
+
+const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
+  id: 'export',
+  tag: 'Reading',
+  summary: 'Export',
+  description:
+    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
+    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
   answers: {
     200: {
       description: 'A page of rows.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           rows: z.array(
             z.strictObject({
-              key: z.string().nullable().describe('null if the name of the counter is not stored yet.'),
-              recordId: z.string().optional().describe('The number that identifies a counter without a stored name.'),
+              key: described(z.nullable(z.string()), 'null if the name of the counter is not stored yet.'),
+              recordId: described(
+                z.optional(z.string()),
+                'The number that identifies a counter without a stored name.',
+              ),
               count,
-              day: z.iso
-                .date()
-                .optional()
-                .describe('The day, in UTC. By day, a row without a day holds the counts that belong to no day.'),
+              day: described(
+                z.optional(z.iso.date()),
+                'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
+              ),
             }),
           ),
           next: nextField,
-        })
-        .meta({ id: 'ExportPage' }),
+        }),
+        { id: 'ExportPage' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
@@ -75,23 +83,27 @@ const exportCounts = {
       answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Exports the counters of a type, page by page. */
-export const exports = endpoint(exportCounts, async (c, { type, query: { after = null, limit, by } }) => {
-  const options = { recordType: type.recordType, after, limit }
-  const db = databaseOf(c)
-  const page = by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
-  const answer = {
-    rows: page.rows.map(({ recordId, name, count, day }) => ({
-      ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
-      count: toJsonNumber(count),
-      ...(day !== null && { day }),
-    })),
-    next: page.next === null ? null : page.next.toString(16),
-  }
-  return c.json(answer, 200, { 'Cache-Control': 'no-store' })
-})
+export const exports = endpoint<typeof exportCountsContract>(
+  exportCounts,
+  async (c, { type, query: { after = null, limit, by } }) => {
+    const options = { recordType: type.recordType, after, limit }
+    const db = databaseOf(c)
+    const page =
+      by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
+    const answer = {
+      rows: page.rows.map(({ recordId, name, count, day }) => ({
+        ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
+        count: toJsonNumber(count),
+        ...(day !== null && { day }),
+      })),
+      next: page.next === null ? null : page.next.toString(16),
+    }
+    return c.json(answer, 200, { 'Cache-Control': 'no-store' })
+  },
+)
 
 function nameOf(recordId: bigint, name: string | null) {
   return name === null ? { key: null, recordId: `${recordId}` } : { key: name }

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -6,40 +6,45 @@ import { endpoint } from '../http/endpoint.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { log } from '../log.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 
 const readHealth = {
-  id: 'health',
-  tag: 'Operating',
   method: 'get',
   path: '/healthz',
+  access: 'anyone',
+} as const satisfies Route
+
+const readHealthContract = /* @__PURE__ */ documented(readHealth, () => ({
+  id: 'health',
+  tag: 'Operating',
   summary: 'Check the health',
   description: 'For monitors: reads one row from the database. It needs no token and reveals nothing else.',
-  access: 'anyone',
   answers: {
     200: {
       description: 'The Worker and its database work.',
-      schema: z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }).meta({ id: 'Healthy' }),
+      schema: described(z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }), { id: 'Healthy' }),
     },
     503: {
       description:
         'The database is unavailable or not ready. An invalid configuration is reported as a problem document.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           status: z.literal('unavailable'),
-          database: z.string().describe('The code of the problem with the database.'),
+          database: described(z.string(), 'The code of the problem with the database.'),
           detail: z.string(),
-        })
-        .meta({ id: 'Unhealthy' }),
+        }),
+        { id: 'Unhealthy' },
+      ),
       headers: ['Retry-After'],
     },
   },
   problems: ['too_many_requests'],
   examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
-} as const satisfies Operation
+}))
 
 /** Whether the Worker can do its work, for monitors and people. */
-export const health = endpoint(readHealth, async (c) => {
+export const health = endpoint<typeof readHealthContract>(readHealth, async (c) => {
   await limitReading(c)
   try {
     // One row by primary key shows that the database answers, accepts our credentials and has its tables.

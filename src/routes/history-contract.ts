@@ -1,8 +1,9 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { DEFAULT_POINTS, HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
@@ -13,32 +14,32 @@ const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
 const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
 
 const historyQuery = {
-  by: once(z.enum(HISTORY_UNITS, { error: BY_RULE }).default('day').describe('The length of a period.')),
+  by: once(described(z._default(z.enum(HISTORY_UNITS, { error: BY_RULE }), 'day'), 'The length of a period.')),
   from: once(
-    time
-      .optional()
-      .describe(
-        `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
-      ),
+    described(
+      z.optional(time),
+      `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+    ),
   ),
   to: once(
-    time.optional().describe('The end of the range, exclusive. By default, the current period is the last one.'),
+    described(z.optional(time), 'The end of the range, exclusive. By default, the current period is the last one.'),
   ),
   tz: once(
-    z.string().default('UTC').describe('The time zone in which days and months begin, such as `Europe/Berlin`.'),
+    described(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
   ),
 }
 
-const clock = z.iso.datetime({ offset: true })
-const points = {
+const clock = () => z.iso.datetime({ offset: true })
+const points = () => ({
   by: z.enum(HISTORY_UNITS),
   timeZone: z.string(),
-  from: clock,
-  to: clock.describe('Exclusive.'),
-  points: z
-    .array(z.strictObject({ start: clock, count }))
-    .describe('All periods of the range, including those without counts.'),
-}
+  from: clock(),
+  to: described(clock(), 'Exclusive.'),
+  points: described(
+    z.array(z.strictObject({ start: clock(), count })),
+    'All periods of the range, including those without counts.',
+  ),
+})
 
 const EMPTY_DAYS = {
   by: 'day',
@@ -53,28 +54,33 @@ const EMPTY_DAYS = {
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
 export const historyOfCounter = {
-  id: 'history',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/counters/{type}/{key}/history',
-  summary: 'Get the history of a counter',
-  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
   query: historyQuery,
+} as const satisfies Route
+
+export const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, () => ({
+  id: 'history',
+  tag: 'Reading',
+  summary: 'Get the history of a counter',
+  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           key: z.string(),
-          ...points,
-          adjustments: z
-            .array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count }))
-            .describe('Changes that were set or imported, not counted.'),
-        })
-        .meta({ id: 'History' }),
+          ...points(),
+          adjustments: described(
+            z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+            'Changes that were set or imported, not counted.',
+          ),
+        }),
+        { id: 'History' },
+      ),
     },
   },
   revalidated: true,
@@ -104,22 +110,25 @@ export const historyOfCounter = {
       ]),
     },
   },
-} as const satisfies Operation
+}))
 
 export const historyOfType = {
-  id: 'typeHistory',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/types/{type}/history',
-  summary: 'Get the history of a type',
-  description: 'The sum over all counters of the type, as of the last roll-up.',
   access: 'read-unless-public',
   params: { type: typeParam },
   query: historyQuery,
+} as const satisfies Route
+
+export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
+  id: 'typeHistory',
+  tag: 'Reading',
+  summary: 'Get the history of a type',
+  description: 'The sum over all counters of the type, as of the last roll-up.',
   answers: {
     200: {
       description: 'The counts of the periods.',
-      schema: z.strictObject({ type: z.string(), ...points }).meta({ id: 'TypeHistory' }),
+      schema: described(z.strictObject({ type: z.string(), ...points() }), { id: 'TypeHistory' }),
     },
   },
   revalidated: true,
@@ -132,4 +141,4 @@ export const historyOfType = {
       answer: { type: 'page_view', ...EMPTY_DAYS },
     },
   },
-} as const satisfies Operation
+}))

@@ -1,9 +1,14 @@
-import { clockTime, type HistoryRange, type HistoryUnit, historyRange } from '../counters/history/range.ts'
+import { type HistoryRange, type HistoryUnit, historyRange } from '../counters/history/range.ts'
 import { type CounterHistory, readCounterHistory, readTypeHistory } from '../counters/history/read-history.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { historyOfCounter, historyOfType } from './history-contract.ts'
+import {
+  historyOfCounter,
+  type historyOfCounterContract,
+  historyOfType,
+  type historyOfTypeContract,
+} from './history-contract.ts'
 
 /** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
 const PAST_MAX_AGE = 300
@@ -11,16 +16,19 @@ const PAST_MAX_AGE = 300
 const OVER_MS = 900_000
 
 /** What was counted when, of one counter. */
-export const counterHistory = publicReading(historyOfCounter, async (c, { type, key, counter, query }) => {
-  const now = new Date()
-  const range = askedRange(query, now)
-  const history = await readCounterHistory(databaseOf(c), counter, range, now)
-  const answer = { type: type.name, key, ...historyAnswer(range, history, toJsonNumber) }
-  return { answer, maxAge: maxAgeOf(range, now) }
-})
+export const counterHistory = publicReading<typeof historyOfCounterContract>(
+  historyOfCounter,
+  async (c, { type, key, counter, query }) => {
+    const now = new Date()
+    const range = askedRange(query, now)
+    const history = await readCounterHistory(databaseOf(c), counter, range, now)
+    const answer = { type: type.name, key, ...historyAnswer(range, history, toJsonNumber) }
+    return { answer, maxAge: maxAgeOf(range, now) }
+  },
+)
 
 /** What was counted when, of all counters of a type together. */
-export const typeHistory = publicReading(historyOfType, async (c, { type, query }) => {
+export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const now = new Date()
   const range = askedRange(query, now)
   const counts = await readTypeHistory(databaseOf(c), type.recordType, range)
@@ -47,13 +55,13 @@ export function historyAnswer<Count>(
 }
 
 function toAnswer<Count>(
-  { by, timeZone, edges }: HistoryRange,
+  { by, zone, edges }: HistoryRange,
   counts: readonly bigint[],
   toCount: (count: bigint) => Count,
 ) {
-  const times = edges.map((edge) => clockTime(edge, timeZone))
+  const times = edges.map((edge) => zone.clockTime(edge))
   const points = counts.map((count, index) => ({ start: times[index]!, count: toCount(count) }))
-  return { by, timeZone, from: times[0]!, to: times.at(-1)!, points }
+  return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
 }
 
 function maxAgeOf({ edges }: HistoryRange, now: Date): number | null {

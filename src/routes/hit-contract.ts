@@ -1,42 +1,34 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { typeParam } from '../openapi/shared-schemas.ts'
+import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { keyField, typeField } from './request-fields.ts'
 
 const parameter = (rule: string) => z.string({ error: rule })
 const hitQuery = {
-  type: once(parameter('must be the name of a counter type').describe(typeParam.description!)),
-  key: once(parameter('must be a key').describe('The key, percent-encoded.')),
+  type: once(described(parameter('must be the name of a counter type'), TYPE_DESCRIPTION)),
+  key: once(described(parameter('must be a key'), 'The key, percent-encoded.')),
 }
 
 /** The header by which bots are recognized. */
-const VISITOR = {
-  'User-Agent': z
-    .string()
-    .optional()
-    .describe(
-      'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
-    ),
-}
+const visitor = () => ({
+  'User-Agent': described(
+    z.optional(z.string()),
+    'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
+  ),
+})
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
 export const postHit = {
-  id: 'hit',
-  tag: 'Counting',
   method: 'post',
   path: '/hit',
-  summary: 'Count a view',
-  description:
-    'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
-    'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
   access: 'anyone',
   query: hitQuery,
-  headers: VISITOR,
   body: {
     schema: z.strictObject(
-      { type: typeField.describe(typeParam.description!), key: keyField.describe('The key, not percent-encoded.') },
+      { type: described(typeField, TYPE_DESCRIPTION), key: described(keyField, 'The key, not percent-encoded.') },
       { error: 'must be an object with type and key' },
     ),
     // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
@@ -44,6 +36,17 @@ export const postHit = {
     // sendBeacon and requests that must not need a preflight send text/plain.
     contentTypes: ['application/json', 'text/plain'],
   },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+export const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
+  id: 'hit',
+  tag: 'Counting',
+  summary: 'Count a view',
+  description:
+    'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
+    'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+  headers: visitor(),
   either: true,
   answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
   problems: [
@@ -54,7 +57,6 @@ export const postHit = {
     'invalid_request',
     ...COUNTING,
   ],
-  problemHeaders: ['X-Hit'],
   examples: {
     body: {
       summary: 'In the body',
@@ -85,18 +87,21 @@ export const postHit = {
       says: { 'X-Hit': 'ignored; reason=type' },
     },
   },
-} as const satisfies Operation
+}))
 
 export const getPixel = {
-  id: 'hitPixel',
-  tag: 'Counting',
   method: 'get',
   path: '/hit.gif',
-  summary: 'Count a view with an image',
-  description: 'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
   access: 'anyone',
   query: hitQuery,
-  headers: VISITOR,
+} as const satisfies Route
+
+export const getPixelContract = /* @__PURE__ */ documented(getPixel, () => ({
+  id: 'hitPixel',
+  tag: 'Counting',
+  summary: 'Count a view with an image',
+  description: 'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
+  headers: visitor(),
   answers: {
     200: {
       description: 'A transparent pixel, even if the view was not counted.',
@@ -119,4 +124,4 @@ export const getPixel = {
       says: { 'X-Hit': 'ignored; reason=type' },
     },
   },
-} as const satisfies Operation
+}))

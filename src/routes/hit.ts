@@ -15,7 +15,7 @@ import { type Isolate, isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
-import { getPixel, postHit } from './hit-contract.ts'
+import { getPixel, type getPixelContract, postHit, type postHitContract } from './hit-contract.ts'
 
 // Shared by both paths: they have the same parameters.
 const queries = new RememberedQueries(postHit.query)
@@ -40,7 +40,7 @@ routes.options('/hit', (c) => {
 export const hit = routes
   .post(
     '/hit',
-    describe(postHit, async (c) => {
+    describe<typeof postHitContract>(postHit, async (c) => {
       let isolate: Isolate | null = null
       try {
         isolate = isolateOf(c.env)
@@ -64,7 +64,7 @@ export const hit = routes
   // Always an image: a page must not look broken because counting failed.
   .get(
     '/hit.gif',
-    describe(getPixel, async (c) => {
+    describe<typeof getPixelContract>(getPixel, async (c) => {
       // Hono runs this handler for HEAD too. A client that does not want the image has not seen it.
       if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
       const counted = pixel('counted')

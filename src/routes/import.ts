@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { importCounts } from '../counters/adjust/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -8,10 +8,11 @@ import { readJson } from '../http/json-body.ts'
 import { listedCounters } from '../http/named-counters.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
-import { IMPORT_KEY } from '../openapi/headers.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { typeParam } from '../openapi/shared-schemas.ts'
+import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { importedCountField, keyField, typeField } from './request-fields.ts'
 
 /** The maximum number of rows in a request. */
@@ -21,45 +22,53 @@ const MAX_ROWS = 1_000
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
 
-const row = z
-  .strictObject(
+const row = described(
+  z.strictObject(
     {
-      type: typeField.describe(typeParam.description!),
-      key: keyField.describe('The key, not percent-encoded.'),
-      count: importedCountField.describe('The number to add. Beyond 2^53, send it as a string of digits.'),
-      day: z.iso
-        .date({ error: DAY_RULE })
-        .optional()
-        .describe('The day in the history that the count belongs to (UTC).'),
+      type: described(typeField, TYPE_DESCRIPTION),
+      key: described(keyField, 'The key, not percent-encoded.'),
+      count: described(importedCountField, 'The number to add. Beyond 2^53, send it as a string of digits.'),
+      day: described(
+        z.optional(z.iso.date({ error: DAY_RULE })),
+        'The day in the history that the count belongs to (UTC).',
+      ),
     },
     { error: 'must be an object' },
-  )
-  .meta({ id: 'ImportedCount' })
+  ),
+  { id: 'ImportedCount' },
+)
 
 const addImport = {
-  id: 'import',
-  tag: 'Changing',
   method: 'post',
   path: '/v1/imports',
-  summary: 'Import counts',
-  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
   access: 'manage',
   typesInBody: true,
   query: {},
-  headers: IMPORT_KEY,
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
     schema: z.strictObject(
-      { counters: z.array(row, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_ROWS, LENGTH_RULE) },
+      {
+        counters: z
+          .array(row, { error: LENGTH_RULE })
+          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
+      },
       { error: 'must be an object with counters' },
     ),
   },
+} as const satisfies Route
+
+const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
+  id: 'import',
+  tag: 'Changing',
+  summary: 'Import counts',
+  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
+  headers: importKey(),
   answers: {
     200: {
       description: 'Added, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: z.strictObject({ imported: z.int().describe('The number of rows.') }).meta({ id: 'Imported' }),
+      schema: described(z.strictObject({ imported: described(z.int(), 'The number of rows.') }), { id: 'Imported' }),
     },
   },
   problems: [
@@ -105,10 +114,10 @@ const addImport = {
       ]),
     },
   },
-} as const satisfies Operation
+}))
 
 /** Imports counts from elsewhere: all of them or none. */
-export const imports = endpoint(addImport, async (c) => {
+export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
   const body = await readJson(c, addImport.body.schema)
   const isolate = isolateOf(c.env)

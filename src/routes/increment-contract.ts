@@ -1,56 +1,62 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
-import { IDEMPOTENCY_KEY } from '../openapi/headers.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count, typeParam } from '../openapi/shared-schemas.ts'
+import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { byField, keyField, typeField } from './request-fields.ts'
 
 export const increment = {
-  id: 'increment',
-  tag: 'Counting',
   method: 'post',
   path: '/v1/counters/{type}/{key}',
-  summary: 'Add to a counter',
-  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
   access: 'count',
   params: COUNTER_PARAMS,
   query: {
     return: once(
-      z
-        .literal('count', { error: 'must be "count" if given' })
-        .optional()
-        .describe('`count`: also return the new count. For types that are not public, this needs the scope `manage`.'),
+      described(
+        z.optional(z.literal('count', { error: 'must be "count" if given' })),
+        '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
+      ),
     ),
   },
-  headers: IDEMPOTENCY_KEY,
   body: {
     maxBytes: 1024,
     schema: z.strictObject(
-      { by: byField.default(1).describe('The number to add.') },
+      { by: described(z._default(byField, 1), 'The number to add.') },
       { error: 'must be an object such as {"by":1}' },
     ),
     optional: true,
   },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+export const incrementContract = /* @__PURE__ */ documented(increment, () => ({
+  id: 'increment',
+  tag: 'Counting',
+  summary: 'Add to a counter',
+  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+  headers: incrementKey(),
   answers: {
     200: {
       description: 'Counted: committed to the database.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           key: z.string(),
           added: z.int(),
-          count: count
-            .nullable()
-            .optional()
-            .describe('The new count, if requested. null: the increment was counted, but the count could not be read.'),
-        })
-        .meta({ id: 'Added' }),
+          count: described(
+            z.optional(z.nullable(count)),
+            'The new count, if requested. null: the increment was counted, but the count could not be read.',
+          ),
+        }),
+        { id: 'Added' },
+      ),
       headers: ['X-Hit'],
     },
     202: {
       description: 'Queued, because the database is unavailable. It will be counted later.',
-      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.null().optional() }),
+      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
       headers: ['X-Hit'],
     },
   },
@@ -65,7 +71,6 @@ export const increment = {
     'invalid_request',
     ...COUNTING,
   ],
-  problemHeaders: ['X-Hit'],
   examples: {
     five: {
       summary: 'Add 5 and return the new count',
@@ -102,50 +107,62 @@ export const increment = {
       says: { 'X-Hit': 'ignored; reason=unauthorized' },
     },
   },
-} as const satisfies Operation
+}))
 
 /** The maximum number of increments in a request. */
 const MAX_INCREMENTS = 1_000
 
 const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
 /** An entry of a list of increments. */
-export const listed = z
-  .strictObject(
+export const listed = described(
+  z.strictObject(
     {
-      type: typeField.describe(typeParam.description!),
-      key: keyField.describe('The key, not percent-encoded.'),
-      by: byField.default(1).describe('The number to add.'),
+      type: described(typeField, TYPE_DESCRIPTION),
+      key: described(keyField, 'The key, not percent-encoded.'),
+      by: described(z._default(byField, 1), 'The number to add.'),
     },
     { error: 'must be an object' },
-  )
-  .meta({ id: 'Increment' })
+  ),
+  { id: 'Increment' },
+)
 
-const accepted = z.strictObject({ accepted: z.int().describe('The number of increments.') }).meta({ id: 'Accepted' })
+const accepted = () =>
+  described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
+    id: 'Accepted',
+  })
 
 export const incrementMany = {
-  id: 'incrementMany',
-  tag: 'Counting',
   method: 'post',
   path: '/v1/increments',
-  summary: 'Add to many counters',
-  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
   access: 'count',
   typesInBody: true,
   query: {},
-  headers: IDEMPOTENCY_KEY,
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
     schema: z.strictObject(
-      { increments: z.array(listed, { error: LENGTH_RULE }).min(1, LENGTH_RULE).max(MAX_INCREMENTS, LENGTH_RULE) },
+      {
+        increments: z
+          .array(listed, { error: LENGTH_RULE })
+          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_INCREMENTS, LENGTH_RULE)),
+      },
       { error: 'must be an object with increments' },
     ),
   },
+  problemHeaders: ['X-Hit'],
+} as const satisfies Route
+
+export const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
+  id: 'incrementMany',
+  tag: 'Counting',
+  summary: 'Add to many counters',
+  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
+  headers: incrementKey(),
   answers: {
-    200: { description: 'Counted: committed to the database.', schema: accepted, headers: ['X-Hit'] },
+    200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
     202: {
       description: 'Queued, because the database is unavailable. They will be counted later.',
-      schema: accepted,
+      schema: accepted(),
       headers: ['X-Hit'],
     },
   },
@@ -158,7 +175,6 @@ export const incrementMany = {
     'invalid_request',
     ...COUNTING,
   ],
-  problemHeaders: ['X-Hit'],
   examples: {
     two: {
       summary: 'Two counters, with an idempotency key',
@@ -182,4 +198,4 @@ export const incrementMany = {
       says: { 'X-Hit': 'ignored; reason=invalid_request' },
     },
   },
-} as const satisfies Operation
+}))

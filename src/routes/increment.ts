@@ -8,10 +8,15 @@ import { listedCounters } from '../http/named-counters.ts'
 import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
-import { incrementMany, increment as incrementOne } from './increment-contract.ts'
+import {
+  type incrementContract,
+  incrementMany,
+  type incrementManyContract,
+  increment as incrementOne,
+} from './increment-contract.ts'
 
 /** Adds to one counter. */
-export const increment = endpoint(incrementOne, async (c, { type, key, counter, query }) => {
+export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
   const { by } = await readJson(c, incrementOne.body.schema, { empty: {} })
@@ -34,7 +39,7 @@ export const increment = endpoint(incrementOne, async (c, { type, key, counter, 
 })
 
 /** Adds to many counters at once: all of them or none. */
-export const increments = endpoint(incrementMany, async (c) => {
+export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body.schema)
   const counters = await listedCounters(isolateOf(c.env), 'increments', body.increments)

@@ -1,10 +1,21 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { described } from '../openapi/described.ts'
 
 /** The name of a counter type. */
 export const typeField = z.string({ error: 'must be the name of a counter type' })
 
+/** An integer that a JSON number holds exactly. */
+const exactInteger = z.int({
+  error: ({ code }) => {
+    if (code === 'too_big') return `Too big: expected int to be <=${Number.MAX_SAFE_INTEGER}`
+    if (code === 'too_small') return `Too small: expected int to be >=${Number.MIN_SAFE_INTEGER}`
+    // Whatever has another type gets the rule of the union.
+    return undefined
+  },
+})
+
 /** A key. For types with integer keys, a JSON number is accepted too if it is exact (`counterOfKey` checks that). */
-export const keyField = z.union([z.string(), z.int()], {
+export const keyField = z.union([z.string(), exactInteger], {
   error: 'must be a string (or, for integer keys below 2^53, a whole number)',
 })
 
@@ -17,13 +28,22 @@ export const byField = z.int({ error: BY_RULE })
 export const countField = z.int({ error: BY_RULE })
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
+const IMPORTED_DIGITS = /^-?\d{1,19}$/
 const LARGEST = 2n ** 63n - 1n
 
 /** An imported count: any count that a counter can hold. JSON numbers do not hold the largest ones exactly. */
 export const importedCountField = z
-  .union([z.int(), z.string().regex(/^-?\d{1,19}$/)], { error: IMPORTED_RULE })
-  .transform((value) => BigInt(value))
-  .refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE)
+  .pipe(
+    z.union(
+      [
+        exactInteger,
+        z.string().check(z.regex(IMPORTED_DIGITS, `Invalid string: must match pattern ${IMPORTED_DIGITS}`)),
+      ],
+      { error: IMPORTED_RULE },
+    ),
+    z.transform((value) => BigInt(value)),
+  )
+  .check(z.refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE))
 
 /** The rule for `after`: clients must not construct cursors themselves. */
 export const AFTER_RULE = 'must be the "next" of the page before'
@@ -32,10 +52,10 @@ export const AFTER_RULE = 'must be the "next" of the page before'
 export const AFTER_DESCRIPTION = 'The `next` of the previous page.'
 
 /** The cursor in a response that leads to the next page. */
-export const nextField = z
-  .string()
-  .nullable()
-  .describe('Pass it as `after` to get the next page; null on the last page.')
+export const nextField = described(
+  z.nullable(z.string()),
+  'Pass it as `after` to get the next page; null on the last page.',
+)
 
 /**
  * A limit in a query string.
@@ -45,15 +65,14 @@ export const nextField = z
  */
 export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
-  return (
-    z
-      .string({ error: message })
-      .regex(/^\d{1,9}$/, message)
-      .transform(Number)
-      .refine((limit) => limit >= 1 && limit <= max, message)
-      .default(usual)
-      // The document describes the meaning, although a query string is text.
-      .meta({ type: 'integer', pattern: undefined, minimum: 1, maximum: max })
-      .describe(`${what}. Default: ${usual}.`)
-  )
+  const digits = z.pipe(z.string({ error: message }).check(z.regex(/^\d{1,9}$/, message)), z.transform(Number))
+  const limit = digits.check(z.refine((value) => value >= 1 && value <= max, message))
+  return described(z._default(limit, usual), {
+    // The document describes the meaning, although a query string is text.
+    type: 'integer',
+    pattern: undefined,
+    minimum: 1,
+    maximum: max,
+    description: `${what}. Default: ${usual}.`,
+  })
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import type { Ledger } from '../counters/ledger/totals.ts'
 import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
@@ -6,7 +6,8 @@ import { toJsonNumber } from '../database/numbers.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
 
@@ -15,34 +16,40 @@ const WAIT_FOR_LEASE_MS = 8_000
 /** Not more often, because each look takes 2 of the 50 subrequests that the free plan allows. */
 const POLL_MS = 2_000
 
-const summary = z
-  .strictObject({
-    outcome: z
-      .enum(['complete', 'partial', 'busy'])
-      .describe('`partial`: the next run continues where this one stopped.'),
-    moved: count.describe('The sum of the counts moved into totals.'),
-    counters: z.int(),
-    slots: z.int(),
-    pages: z.int().describe('The number of transactions.'),
-    overtaken: z.int().describe('Pages that another run moved first.'),
-    stuck: z.int().describe('Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
-    statements: z.int(),
-    milliseconds: z.number(),
-    left: z.int().nullable().describe('Slots that are still pending; null if not checked.'),
-    behindSeconds: z.int().nullable().describe('Seconds since a run last left nothing pending; null if never.'),
-  })
-  .meta({ id: 'RollUpSummary' })
+const summary = () =>
+  described(
+    z.strictObject({
+      outcome: described(
+        z.enum(['complete', 'partial', 'busy']),
+        '`partial`: the next run continues where this one stopped.',
+      ),
+      moved: described(count, 'The sum of the counts moved into totals.'),
+      counters: z.int(),
+      slots: z.int(),
+      pages: described(z.int(), 'The number of transactions.'),
+      overtaken: described(z.int(), 'Pages that another run moved first.'),
+      stuck: described(z.int(), 'Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
+      statements: z.int(),
+      milliseconds: z.number(),
+      left: described(z.nullable(z.int()), 'Slots that are still pending; null if not checked.'),
+      behindSeconds: described(z.nullable(z.int()), 'Seconds since a run last left nothing pending; null if never.'),
+    }),
+    { id: 'RollUpSummary' },
+  )
 
 const rollUpOnce = {
-  id: 'rollUp',
-  tag: 'Operating',
   method: 'post',
   path: '/v1/rollup',
-  summary: 'Roll up now',
-  description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
   access: 'manage',
   query: {},
-  answers: { 200: { description: 'A summary of the run.', schema: summary } },
+} as const satisfies Route
+
+const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
+  id: 'rollUp',
+  tag: 'Operating',
+  summary: 'Roll up now',
+  description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
+  answers: { 200: { description: 'A summary of the run.', schema: summary() } },
   problems: ['malformed_query', 'unauthorized', 'invalid_request', 'rollup_running', ...DATABASE],
   examples: {
     rollUp: {
@@ -62,10 +69,10 @@ const rollUpOnce = {
       },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Rolls up now. */
-export const rollup = endpoint(rollUpOnce, async (c) => {
+export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
   const { config, reads } = isolateOf(c.env)
   const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals }, config)
   // A client that hangs up must not leave a transaction open that holds locks.

@@ -1,38 +1,45 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
 
 const searchKeys = {
-  id: 'search',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/search/{type}',
-  summary: 'Search counters',
-  description:
-    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need a token too.',
   access: 'read',
   params: { type: typeParam },
   query: {
-    prefix: once(z.string().default('').describe('The beginning of the keys. For integer keys: the whole number.')),
-    after: once(z.string().optional().describe(AFTER_DESCRIPTION)),
+    prefix: once(
+      described(z._default(z.string(), ''), 'The beginning of the keys. For integer keys: the whole number.'),
+    ),
+    after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
     limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
   },
+} as const satisfies Route
+
+const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
+  id: 'search',
+  tag: 'Reading',
+  summary: 'Search counters',
+  description:
+    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need a token too.',
   answers: {
     200: {
       description: 'A page of counters.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           counters: z.array(z.strictObject({ key: z.string(), count })),
           next: nextField,
-        })
-        .meta({ id: 'SearchPage' }),
+        }),
+        { id: 'SearchPage' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
@@ -44,11 +51,14 @@ const searchKeys = {
       answer: { counters: [], next: null },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Searches keys. It takes the token for public types too, because some keys may be known to few people. */
-export const search = endpoint(searchKeys, async (c, { type, query: { prefix, after = null, limit } }) => {
-  const page = await searchCounters(databaseOf(c), type, { prefix, after, limit })
-  const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
-  return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
-})
+export const search = endpoint<typeof searchKeysContract>(
+  searchKeys,
+  async (c, { type, query: { prefix, after = null, limit } }) => {
+    const page = await searchCounters(databaseOf(c), type, { prefix, after, limit })
+    const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
+    return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
+  },
+)

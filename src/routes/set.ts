@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { setCounter } from '../counters/adjust/set-counter.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -6,36 +6,40 @@ import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
-import { SETTING_KEY } from '../openapi/headers.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
 
 const setCount = {
-  id: 'set',
-  tag: 'Changing',
   method: 'put',
   path: '/v1/counters/{type}/{key}',
-  summary: 'Set a counter',
-  description:
-    'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
   access: 'manage',
   params: COUNTER_PARAMS,
   query: {},
-  headers: SETTING_KEY,
   body: {
     maxBytes: 1024,
     schema: z.strictObject(
-      { count: countField.describe('The new count.') },
+      { count: described(countField, 'The new count.') },
       { error: 'must be an object such as {"count":0}' },
     ),
   },
+} as const satisfies Route
+
+const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
+  id: 'set',
+  tag: 'Changing',
+  summary: 'Set a counter',
+  description:
+    'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
+  headers: settingKey(),
   answers: {
     200: {
       description: 'Set, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: z.strictObject({ type: z.string(), key: z.string(), count: z.int() }).meta({ id: 'Setting' }),
+      schema: described(z.strictObject({ type: z.string(), key: z.string(), count: z.int() }), { id: 'Setting' }),
     },
   },
   problems: [
@@ -77,10 +81,10 @@ const setCount = {
       ),
     },
   },
-} as const satisfies Operation
+}))
 
 /** Sets a counter. */
-export const set = endpoint(setCount, async (c, { type, counter, key }) => {
+export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body.schema)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }

@@ -1,93 +1,109 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { count, instant } from '../openapi/shared-schemas.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { SURVEY_PARTS } from '../status/survey.ts'
 
 /** A figure that the server may not report. */
-const figure = count.nullable()
+const figure = () => z.nullable(count)
 
-const status = z
-  .strictObject({
-    version: z.string(),
-    healthy: z.boolean().describe('True if there are no problems.'),
-    problems: z
-      .array(
+const status = () =>
+  described(
+    z.strictObject({
+      version: z.string(),
+      healthy: described(z.boolean(), 'True if there are no problems.'),
+      problems: described(
+        z.array(
+          z.strictObject({
+            code: z.enum(FINDING_CODES),
+            detail: described(z.string(), 'What it means and what to do about it.'),
+          }),
+        ),
+        'Problems that need attention.',
+      ),
+      unavailable: described(
+        z.array(
+          z.strictObject({
+            part: z.enum(SURVEY_PARTS),
+            reason: described(
+              z.string(),
+              '`refused` (by the server), `not_understood`, or the code of the database error.',
+            ),
+          }),
+        ),
+        'Parts that could not be read. Their members are null.',
+      ),
+      pendingSlots: described(
+        z.nullable(z.int()),
+        `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`,
+      ),
+      pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
+      prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
+      prunableSlotsAtLeast: z.boolean(),
+      rollUp: z.strictObject({
+        running: z.nullable(z.boolean()),
+        lastRunAt: z.nullable(instant),
+        caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
+        behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
+      }),
+      history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
+      database: z.strictObject({
+        version: z.nullable(z.string()),
+        isolation: z.nullable(z.string()),
+        latencyMs: z.nullable(z.number()),
+      }),
+      contention: described(
+        z.nullable(
+          z.strictObject({
+            since: instant,
+            rowLockWaits: figure(),
+            rowLockWaitsNow: figure(),
+            rowLockAverageMs: figure(),
+            deadlocks: figure(),
+          }),
+        ),
+        'Lock statistics, kept by the database server since it started.',
+      ),
+      sizes: z.nullable(
         z.strictObject({
-          code: z.enum(FINDING_CODES),
-          detail: z.string().describe('What it means and what to do about it.'),
+          estimated: described(z.boolean(), 'Always true: database servers only estimate these figures.'),
+          tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
         }),
-      )
-      .describe('Problems that need attention.'),
-    unavailable: z
-      .array(
+      ),
+      isolate: described(
         z.strictObject({
-          part: z.enum(SURVEY_PARTS),
-          reason: z
-            .string()
-            .describe('`refused` (by the server), `not_understood`, or the code of the database error.'),
+          breaker: z.enum(['open', 'closed']),
+          counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
+          reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
         }),
-      )
-      .describe('Parts that could not be read. Their members are null.'),
-    pendingSlots: z.int().nullable().describe(`Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`),
-    pendingSlotsAtLeast: z.boolean().describe('True if there may be more.'),
-    prunableSlots: z.int().nullable().describe('Empty slots that can be pruned.'),
-    prunableSlotsAtLeast: z.boolean(),
-    rollUp: z.strictObject({
-      running: z.boolean().nullable(),
-      lastRunAt: instant.nullable(),
-      caughtUpAt: instant.nullable().describe('When a run last left nothing pending; null if never.'),
-      behindSeconds: z.int().nullable().describe('Seconds since `caughtUpAt`.'),
+        'The isolate that served this request, one of many.',
+      ),
+      rateLimits: described(
+        z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
+        'Whether the rate limits of public requests are bound.',
+      ),
+      types: z.array(z.strictObject({ name: z.string(), recordType: z.int(), key: z.enum(['string', 'integer']) })),
     }),
-    history: z.strictObject({ oldestHour: instant.nullable() }).nullable(),
-    database: z.strictObject({
-      version: z.string().nullable(),
-      isolation: z.string().nullable(),
-      latencyMs: z.number().nullable(),
-    }),
-    contention: z
-      .strictObject({
-        since: instant,
-        rowLockWaits: figure,
-        rowLockWaitsNow: figure,
-        rowLockAverageMs: figure,
-        deadlocks: figure,
-      })
-      .nullable()
-      .describe('Lock statistics, kept by the database server since it started.'),
-    sizes: z
-      .strictObject({
-        estimated: z.boolean().describe('Always true: database servers only estimate these figures.'),
-        tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
-      })
-      .nullable(),
-    isolate: z
-      .strictObject({
-        breaker: z.enum(['open', 'closed']),
-        counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
-        reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
-      })
-      .describe('The isolate that served this request, one of many.'),
-    rateLimits: z
-      .strictObject({ counting: z.boolean(), reading: z.boolean() })
-      .describe('Whether the rate limits of public requests are bound.'),
-    types: z.array(z.strictObject({ name: z.string(), recordType: z.int(), key: z.enum(['string', 'integer']) })),
-  })
-  .meta({ id: 'Status' })
+    { id: 'Status' },
+  )
 
 export const readStatus = {
-  id: 'status',
-  tag: 'Operating',
   method: 'get',
   path: '/v1/status',
+  access: 'read',
+  query: {},
+} as const satisfies Route
+
+export const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
+  id: 'status',
+  tag: 'Operating',
   summary: 'Get the status',
   description:
     'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
     '`problems` says so. Counts are exact even if the roll-up is behind.',
-  access: 'read',
-  query: {},
-  answers: { 200: { description: 'The status.', schema: status } },
+  answers: { 200: { description: 'The status.', schema: status() } },
   problems: ['malformed_query', 'unauthorized', 'invalid_request'],
   examples: {
     status: {
@@ -129,4 +145,4 @@ export const readStatus = {
       },
     },
   },
-} as const satisfies Operation
+}))

@@ -5,13 +5,13 @@ import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { statusReport } from '../status/report.ts'
 import { survey } from '../status/survey.ts'
-import { readStatus } from './status-contract.ts'
+import { readStatus, type readStatusContract } from './status-contract.ts'
 
 /** Milliseconds that one part of the status may take. */
 const PART_DEADLINE_MS = 3_000
 
 /** How the Worker and its database are doing. */
-export const status = endpoint(readStatus, async (c) => {
+export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
   const isolate = isolateOf(c.env)
   const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused although the database is well.

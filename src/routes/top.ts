@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/numbers.ts'
@@ -6,7 +6,8 @@ import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
@@ -16,40 +17,48 @@ const PERIOD_RULE = `must be one of ${TOP_PERIODS.join(', ')}`
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
 const topCounters = {
-  id: 'top',
-  tag: 'Reading',
   method: 'get',
   path: '/v1/top/{type}',
-  summary: 'Top counters',
-  description:
-    'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
   access: 'read-unless-public',
   params: { type: typeParam },
   query: {
     period: once(
-      z.enum(TOP_PERIODS, { error: PERIOD_RULE }).default('all').describe('The period to rank; `all` is all time.'),
+      described(
+        z._default(z.enum(TOP_PERIODS, { error: PERIOD_RULE }), 'all'),
+        'The period to rank; `all` is all time.',
+      ),
     ),
     date: once(
-      z.iso
-        .date({ error: DATE_RULE })
-        .refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)
-        .optional()
-        .describe('Any day in the period. By default, the current period is used.'),
+      described(
+        z.optional(
+          z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
+        ),
+        'Any day in the period. By default, the current period is used.',
+      ),
     ),
     limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
   },
+} as const satisfies Route
+
+const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
+  id: 'top',
+  tag: 'Reading',
+  summary: 'Top counters',
+  description:
+    'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
   answers: {
     200: {
       description: 'The counters, highest count first.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           type: z.string(),
           period: z.enum(TOP_PERIODS),
-          start: instant.nullable(),
-          end: instant.nullable().describe('Exclusive.'),
+          start: z.nullable(instant),
+          end: described(z.nullable(instant), 'Exclusive.'),
           counters: z.array(z.strictObject({ key: z.string(), count })),
-        })
-        .meta({ id: 'Top' }),
+        }),
+        { id: 'Top' },
+      ),
     },
   },
   revalidated: true,
@@ -77,23 +86,26 @@ const topCounters = {
       ]),
     },
   },
-} as const satisfies Operation
+}))
 
 /** Seconds for which a ranking may be cached. It is as of the last roll-up anyway. */
 const MAX_AGE = 30
 
 /** The counters with the highest counts. */
-export const top = publicReading(topCounters, async (c, { type, query: { period, date, limit } }) => {
-  const asked = askedPeriod(period, date, new Date())
-  const counters = await readTop(databaseOf(c), type, asked, limit)
-  const answer = {
-    type: type.name,
-    period,
-    ...bounds(asked),
-    counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
-  }
-  return { answer, maxAge: MAX_AGE }
-})
+export const top = publicReading<typeof topCountersContract>(
+  topCounters,
+  async (c, { type, query: { period, date, limit } }) => {
+    const asked = askedPeriod(period, date, new Date())
+    const counters = await readTop(databaseOf(c), type, asked, limit)
+    const answer = {
+      type: type.name,
+      period,
+      ...bounds(asked),
+      counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
+    }
+    return { answer, maxAge: MAX_AGE }
+  },
+)
 
 function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
   if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { random63 } from '../counters/random-id.ts'
@@ -16,8 +16,9 @@ import { invalidRequest } from '../http/problem.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
-import { SETTING_KEY } from '../openapi/headers.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { keyField } from './request-fields.ts'
@@ -25,148 +26,166 @@ import { keyField } from './request-fields.ts'
 /** Seconds after which a client should go on with a transfer that is not finished. */
 const RETRY_AFTER = '1'
 
-const transferred = z
-  .strictObject({ type: z.string(), key: z.string(), finished: z.boolean() })
-  .meta({ id: 'Transferred' })
+const transferred = () =>
+  described(z.strictObject({ type: z.string(), key: z.string(), finished: z.boolean() }), {
+    id: 'Transferred',
+  })
 
-const answers = {
-  200: {
-    description: 'Done, by this request or by an earlier one with the same idempotency key.',
-    headers: ['Idempotent-Replayed'],
-    schema: transferred,
-  },
-  202: {
-    description: 'Begun, but there is more than one request can do. Send the same request again to go on.',
-    headers: ['Retry-After'],
-    schema: transferred,
-  },
-} as const
+const answers = () =>
+  ({
+    200: {
+      description: 'Done, by this request or by an earlier one with the same idempotency key.',
+      headers: ['Idempotent-Replayed'],
+      schema: transferred(),
+    },
+    202: {
+      description: 'Begun, but there is more than one request can do. Send the same request again to go on.',
+      headers: ['Retry-After'],
+      schema: transferred(),
+    },
+  }) as const
 
-const problems = [
-  'malformed_key',
-  'malformed_query',
-  'unauthorized',
-  'unknown_type',
-  'invalid_request',
-  'no_such_counter',
-  ...ADJUSTING,
-] as const
+const problems = () =>
+  [
+    'malformed_key',
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'invalid_request',
+    'no_such_counter',
+    ...ADJUSTING,
+  ] as const
 const bodyProblems = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const
-const NO_SUCH_COUNTER = exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.')
+const noSuchCounter = () => exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.')
 
 const BELOW_RULE = 'must be a whole number'
 
-const deleteContract = {
-  id: 'delete',
-  tag: 'Changing',
+const deleteCounter = {
   method: 'delete',
   path: '/v1/counters/{type}/{key}',
-  summary: 'Delete a counter',
-  description:
-    'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
   access: 'manage',
   params: COUNTER_PARAMS,
   query: {
     below: once(
-      z
-        .string({ error: BELOW_RULE })
-        .regex(/^-?\d{1,19}$/, BELOW_RULE)
-        .transform(BigInt)
-        .optional()
-        .meta({ type: 'integer', pattern: undefined })
-        .describe('Delete it only if its count is below this number at that instant.'),
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
+            z.transform((digits: string) => BigInt(digits)),
+          ),
+        ),
+        {
+          type: 'integer',
+          pattern: undefined,
+          description: 'Delete it only if its count is below this number at that instant.',
+        },
+      ),
     ),
   },
-  headers: SETTING_KEY,
-  answers,
-  problems: [...problems, 'count_not_below'],
+} as const satisfies Route
+
+const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
+  id: 'delete',
+  tag: 'Changing',
+  summary: 'Delete a counter',
+  description:
+    'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
+  headers: settingKey(),
+  answers: answers(),
+  problems: [...problems(), 'count_not_below'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
       params: { type: 'page_view', key: '/never-counted' },
       status: 404,
-      answer: NO_SUCH_COUNTER,
+      answer: noSuchCounter(),
     },
   },
-} as const satisfies Operation
+}))
 
 const rename = {
-  id: 'rename',
-  tag: 'Changing',
   method: 'post',
   path: '/v1/counters/{type}/{key}/rename',
-  summary: 'Rename a counter',
-  description:
-    'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
   access: 'manage',
   params: COUNTER_PARAMS,
   query: {},
-  headers: SETTING_KEY,
   body: {
     maxBytes: 4096,
     schema: z.strictObject(
-      { to: keyField.describe('The new key. There must be no counter with it.') },
+      { to: described(keyField, 'The new key. There must be no counter with it.') },
       { error: 'must be an object such as {"to":"/new"}' },
     ),
   },
-  answers,
-  problems: [...problems, ...bodyProblems, 'counter_exists'],
+} as const satisfies Route
+
+const renameContract = /* @__PURE__ */ documented(rename, () => ({
+  id: 'rename',
+  tag: 'Changing',
+  summary: 'Rename a counter',
+  description:
+    'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
+  headers: settingKey(),
+  answers: answers(),
+  problems: [...problems(), ...bodyProblems, 'counter_exists'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
       params: { type: 'page_view', key: '/never-counted' },
       body: { to: '/new' },
       status: 404,
-      answer: NO_SUCH_COUNTER,
+      answer: noSuchCounter(),
     },
   },
-} as const satisfies Operation
+}))
 
 const merge = {
-  id: 'merge',
-  tag: 'Changing',
   method: 'post',
   path: '/v1/counters/{type}/{key}/merge',
-  summary: 'Merge a counter into another one',
-  description:
-    'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
   access: 'manage',
   params: COUNTER_PARAMS,
   query: {},
-  headers: SETTING_KEY,
   body: {
     maxBytes: 4096,
     schema: z.strictObject(
-      { into: keyField.describe('The key of the other counter, which must exist.') },
+      { into: described(keyField, 'The key of the other counter, which must exist.') },
       { error: 'must be an object such as {"into":"/other"}' },
     ),
   },
-  answers,
-  problems: [...problems, ...bodyProblems],
+} as const satisfies Route
+
+const mergeContract = /* @__PURE__ */ documented(merge, () => ({
+  id: 'merge',
+  tag: 'Changing',
+  summary: 'Merge a counter into another one',
+  description:
+    'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
+  headers: settingKey(),
+  answers: answers(),
+  problems: [...problems(), ...bodyProblems],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
       params: { type: 'page_view', key: '/never-counted' },
       body: { into: '/other' },
       status: 404,
-      answer: NO_SUCH_COUNTER,
+      answer: noSuchCounter(),
     },
   },
-} as const satisfies Operation
+}))
 
 /** Deletes a counter. */
-export const deletion = endpoint(deleteContract, (c, parts) =>
+export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
   answerTo(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
 )
 
 /** Moves a counter to a key that is free. */
-export const renaming = endpoint(rename, async (c, parts) => {
+export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) => {
   const { to } = await readJson(c, rename.body.schema)
   return answerTo(c, parts, { kind: 'rename', target: await targetOf(c, parts, 'to', to), below: null })
 })
 
 /** Adds a counter to another one. */
-export const merging = endpoint(merge, async (c, parts) => {
+export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) => {
   const { into } = await readJson(c, merge.body.schema)
   return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
 })

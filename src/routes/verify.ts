@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { numberOf } from '../counters/integer-key.ts'
 import { readNames } from '../counters/names.ts'
@@ -10,57 +10,66 @@ import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
 import { readCursor, writeCursor } from './verify-cursor.ts'
 
 const verifyCounts = {
-  id: 'verify',
-  tag: 'Operating',
   method: 'post',
   path: '/v1/verify',
-  summary: 'Verify',
-  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
   access: 'read',
   query: {
     after: once(
-      z
-        .string({ error: AFTER_RULE })
-        .transform((text, context): VerifyPosition => {
-          const position = readCursor(text)
-          if (position !== null) return position
-          context.addIssue({ code: 'custom', message: AFTER_RULE })
-          return z.NEVER
-        })
-        .optional()
-        .describe(AFTER_DESCRIPTION),
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: AFTER_RULE }),
+            z.transform((text, context): VerifyPosition => {
+              const position = readCursor(text)
+              if (position !== null) return position
+              context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
+              return z.NEVER
+            }),
+          ),
+        ),
+        AFTER_DESCRIPTION,
+      ),
     ),
     limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
   },
+} as const satisfies Route
+
+const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
+  id: 'verify',
+  tag: 'Operating',
+  summary: 'Verify',
+  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
   answers: {
     200: {
       description: 'The number of counters checked on this page, and the mismatches.',
-      schema: z
-        .strictObject({
+      schema: described(
+        z.strictObject({
           checked: z.int(),
           wrong: z.array(
             z.strictObject({
-              type: z.string().nullable(),
+              type: z.nullable(z.string()),
               recordType: z.int(),
-              key: z.string().nullable().optional(),
-              recordId: z.string().nullable(),
-              what: z.enum(MISMATCHES).describe('The kind of sum that is wrong.'),
-              start: z.string().nullable().describe('The start of the period; null for totals.'),
+              key: z.optional(z.nullable(z.string())),
+              recordId: z.nullable(z.string()),
+              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
               is: count,
               shouldBe: count,
               difference: count,
             }),
           ),
           next: nextField,
-        })
-        .meta({ id: 'Verification' }),
+        }),
+        { id: 'Verification' },
+      ),
     },
   },
   problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
@@ -71,18 +80,21 @@ const verifyCounts = {
       answer: { checked: 0, wrong: [], next: null },
     },
   },
-} as const satisfies Operation
+}))
 
 /** Checks the tables against each other, page by page. */
-export const verify = endpoint(verifyCounts, async (c, { query: { after = FIRST_POSITION, limit } }) => {
-  const { config } = isolateOf(c.env)
-  const db = withRetries(openBackgroundDatabase(config))
-  const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
-  const { checked, wrong, next } = await verifyPage(db, options)
-  return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
-    'Cache-Control': 'no-store',
-  })
-})
+export const verify = endpoint<typeof verifyCountsContract>(
+  verifyCounts,
+  async (c, { query: { after = FIRST_POSITION, limit } }) => {
+    const { config } = isolateOf(c.env)
+    const db = withRetries(openBackgroundDatabase(config))
+    const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
+    const { checked, wrong, next } = await verifyPage(db, options)
+    return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
+      'Cache-Control': 'no-store',
+    })
+  },
+)
 
 /** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {

@@ -1,5 +1,5 @@
-import { Temporal } from 'temporal-polyfill'
 import { InvalidInput } from '../invalid-input.ts'
+import { TimeZone } from './time-zone.ts'
 
 /** The units of a history: what one point covers. */
 export const HISTORY_UNITS = ['hour', 'day', 'month'] as const
@@ -12,6 +12,7 @@ export const MAX_POINTS = 2_000
 export const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
 
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** The years 1970 to 2100 in every time zone. */
 const EARLIEST = Date.UTC(1969, 11, 31)
 const LATEST = Date.UTC(2101, 0, 2)
@@ -33,7 +34,7 @@ export interface AskedRange {
 /** Consecutive calendar periods in a time zone. */
 export interface HistoryRange {
   by: HistoryUnit
-  timeZone: string
+  zone: TimeZone
   /** The start of each period and the end of the last one, in milliseconds since 1970: one more than there are periods. */
   edges: readonly number[]
   /** The index of each period by its name, such as 2026-11-20 for a day or 2026-11 for a month. Empty for hours. */
@@ -57,7 +58,7 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
     throw new InvalidInput(field, message)
   }
   const periods = by === 'hour' ? hours(begin, end) : calendarPeriods(by, zone, begin, end)
-  return { by, timeZone: zone, ...periods }
+  return { by, zone, ...periods }
 }
 
 function hours(begin: number | undefined, end: number) {
@@ -75,24 +76,32 @@ function floorHour(at: number): number {
   return Math.floor(at / HOUR_MS) * HOUR_MS
 }
 
-function calendarPeriods(by: 'day' | 'month', zone: string, begin: number | undefined, end: number) {
-  const step = by === 'day' ? { days: 1 } : { months: 1 }
-  const back = by === 'day' ? { days: DEFAULT_POINTS.day - 1 } : { months: DEFAULT_POINTS.month - 1 }
-  const first = (at: number) => {
-    const date = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate()
-    return by === 'day' ? date : date.with({ day: 1 })
-  }
+/** The dates are midnights in UTC: only `zone` knows when they begin. */
+function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | undefined, end: number) {
+  const first = periodOf(by, zone.dateAt(begin ?? end - 1))
   const edges: number[] = []
   const indexByName = new Map<string, number>()
-  for (let date = begin === undefined ? first(end - 1).subtract(back) : first(begin); ; date = date.add(step)) {
-    // Without a time, this is the start of the day, which is not always midnight.
-    const edge = date.toZonedDateTime(zone).epochMilliseconds
+  for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
+    const date = stepped(by, first, step)
+    const edge = zone.startOf(date)
     // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both names then refer to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
     if (edge >= end) return { edges, indexByName }
     if (edges.length > MAX_POINTS) throw tooMany()
-    indexByName.set(date.toString().slice(0, by === 'day' ? 10 : 7), edges.length - 1)
+    indexByName.set(new Date(date).toISOString().slice(0, by === 'day' ? 10 : 7), edges.length - 1)
   }
+}
+
+/** The first date of the period that a date lies in. */
+function periodOf(by: 'day' | 'month', date: number): number {
+  return by === 'day' ? date : new Date(date).setUTCDate(1)
+}
+
+/** The first date of the period that is so many periods later. */
+function stepped(by: 'day' | 'month', first: number, periods: number): number {
+  if (by === 'day') return first + periods * DAY_MS
+  const date = new Date(first)
+  return date.setUTCMonth(date.getUTCMonth() + periods)
 }
 
 function tooMany(): InvalidInput {
@@ -102,29 +111,28 @@ function tooMany(): InvalidInput {
   )
 }
 
-/**
- * The canonical spelling of a time zone's name.
- *
- * @throws {InvalidInput} if there is no such time zone
- */
-function knownTimeZone(name: string): string {
+/** @throws {InvalidInput} if there is no such time zone */
+function knownTimeZone(name: string): TimeZone {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+    return new TimeZone(name)
   } catch {
     throw new InvalidInput('tz', 'must be a time zone of the IANA database, such as Europe/Berlin')
   }
 }
 
-function instantOf(field: 'from' | 'to', text: string, zone: string): number {
-  let at: number
-  try {
-    at = text.includes('T')
-      ? Temporal.Instant.from(text).epochMilliseconds
-      : Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds
-  } catch {
-    // Seconds with ten decimals, for example, are valid in ISO 8601 but too precise for Temporal.
+const DATE = /^\d{4}-\d\d-\d\d$/
+/** Seconds with ten decimals are valid in ISO 8601. They have always been refused here. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+
+function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
+  const isDate = DATE.test(text)
+  const date = text.slice(0, 10)
+  const parsed = isDate || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
+  // Date.parse takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(parsed) || new Date(date).toISOString().slice(0, 10) !== date) {
     throw new InvalidInput(field, 'must be a date, or a date and time with at most nanoseconds')
   }
+  const at = isDate ? zone.startOf(parsed) : parsed
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')
   return at
 }
@@ -140,11 +148,4 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
     else high = middle
   }
   return low
-}
-
-/** Formats an instant as the local time of a time zone, in whole seconds, with its offset, or with a Z in UTC. */
-export function clockTime(at: number, timeZone: string): string {
-  const instant = Temporal.Instant.fromEpochMilliseconds(at)
-  if (timeZone === 'UTC') return instant.toString({ smallestUnit: 'second' })
-  return instant.toZonedDateTimeISO(timeZone).toString({ smallestUnit: 'second', timeZoneName: 'never' })
 }

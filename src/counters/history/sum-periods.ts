@@ -32,8 +32,8 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   ]
 }
 
-function isStoredUnit({ by, timeZone }: HistoryRange): boolean {
-  return by !== 'hour' && timeZone === 'UTC'
+function isStoredUnit({ by, zone }: HistoryRange): boolean {
+  return by !== 'hour' && zone.name === 'UTC'
 }
 
 /**

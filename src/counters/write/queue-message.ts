@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type CounterAddress, counterId } from '../counter-address.ts'
 import type { Batch } from './apply-batch.ts'
 
@@ -11,15 +11,15 @@ const MAX_SEND_MESSAGES = 100
 const KIND = 'slotted-counter/batch'
 const MAX_64 = 2n ** 64n
 
+const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
+const SIGNED_RULE = 'must be the digits of an integer'
+const TYPE_RULE = 'must be a whole number from 1 to 65535'
+
+const toBigInt = z.transform((digits: string) => BigInt(digits))
 const unsigned = z
-  .string()
-  .regex(/^\d{1,20}$/)
-  .transform(BigInt)
-  .refine((value) => value < MAX_64)
-const signed = z
-  .string()
-  .regex(/^-?\d{1,30}$/)
-  .transform(BigInt)
+  .pipe(z.string({ error: UNSIGNED_RULE }).check(z.regex(/^\d{1,20}$/, UNSIGNED_RULE)), toBigInt)
+  .check(z.refine((value) => value < MAX_64, UNSIGNED_RULE))
+const signed = z.pipe(z.string({ error: SIGNED_RULE }).check(z.regex(/^-?\d{1,30}$/, SIGNED_RULE)), toBigInt)
 
 /** The part of a Cloudflare Queue that is used here. */
 export interface QueueProducer {
@@ -28,24 +28,31 @@ export interface QueueProducer {
 }
 
 /** A batch, or part of one, in the queue. Words and decimal numbers, because a person may have to read it. */
-const message = z.object({
-  kind: z.literal(KIND),
-  version: z.literal(1),
-  /** When the oldest increment in it was counted. */
-  since: z.iso.datetime(),
-  /** Whether the database may have applied it already. */
-  applied: z.enum(['no', 'unknown']),
-  rows: z.array(
-    z.object({
-      type: z.int().min(1).max(65_535),
-      id: unsigned,
-      key: z.string().nullable(),
-      add: signed,
-      slot: unsigned,
-      batch: unsigned,
-    }),
-  ),
-})
+const message = z.object(
+  {
+    kind: z.literal(KIND, { error: `must be "${KIND}"` }),
+    version: z.literal(1, { error: 'must be 1' }),
+    /** When the oldest increment in it was counted. */
+    since: z.iso.datetime({ error: 'must be a time in UTC' }),
+    /** Whether the database may have applied it already. */
+    applied: z.enum(['no', 'unknown'], { error: 'must be "no" or "unknown"' }),
+    rows: z.array(
+      z.object(
+        {
+          type: z.int({ error: TYPE_RULE }).check(z.gte(1, TYPE_RULE), z.lte(65_535, TYPE_RULE)),
+          id: unsigned,
+          key: z.nullable(z.string({ error: 'must be a string or null' })),
+          add: signed,
+          slot: unsigned,
+          batch: unsigned,
+        },
+        { error: 'must be an object' },
+      ),
+      { error: 'must be a list' },
+    ),
+  },
+  { error: 'must be an object' },
+)
 
 type MessageRow = z.input<typeof message>['rows'][number]
 

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { Problem } from '../../../src/http/problem.ts'
 import { once, RememberedQueries } from '../../../src/http/query-string.ts'
 
 describe('Remembered queries', () => {
   let checks = 0
-  const checked = z.string().refine((value) => {
-    checks++
-    return value !== 'wrong'
-  })
+  const checked = z.string().check(
+    z.refine((value) => {
+      checks++
+      return value !== 'wrong'
+    }),
+  )
   const queries = new RememberedQueries({ type: once(z.string()), key: once(checked) })
   const read = (query: string) => queries.read(`https://example.com/hit${query}`)
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedRange, clockTime, historyRange, MAX_POINTS } from '../../../../src/counters/history/range.ts'
+import { type AskedRange, historyRange, MAX_POINTS } from '../../../../src/counters/history/range.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
 const range = (asked: Partial<AskedRange>) =>
   historyRange({ by: 'day', timeZone: 'UTC', from: undefined, to: undefined, ...asked }, NOW)
 /** The local time at the beginning of each period, and at the end of the last. */
 const edges = (asked: Partial<AskedRange>) => {
-  const { edges, timeZone } = range(asked)
-  return edges.map((edge) => clockTime(edge, timeZone))
+  const { edges, zone } = range(asked)
+  return edges.map((edge) => zone.clockTime(edge))
 }
 const hoursOf = (asked: Partial<AskedRange>) => {
   const { edges } = range(asked)
@@ -108,6 +108,10 @@ describe('The periods of a range', () => {
     [{ from: '2026-11-21' }, 'from'],
     [{ from: '2026-11-02', to: '2026-11-02' }, 'to'],
     [{ from: '2026-11-02', to: '2026-11-01' }, 'to'],
+    [{ from: '2026-02-30' }, 'from'],
+    [{ from: '2026-11-01T00:00' }, 'from'],
+    [{ from: '2026-02-30T00:00Z' }, 'from'],
+    [{ to: '2026-11-01T00:00:00.1234567890Z' }, 'to'],
     [{ from: '1969-12-30', to: '1970-02-01' }, 'from'],
     [{ to: '2101-02-01' }, 'to'],
     [{ from: '2000-01-01' }, 'from'],

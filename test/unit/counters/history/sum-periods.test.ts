@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type HistoryRange, type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
 import { type HistoryRow, sourcesOf, sumPeriods } from '../../../../src/counters/history/sum-periods.ts'
+import { TimeZone } from '../../../../src/counters/history/time-zone.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -121,7 +122,7 @@ describe('Summing the periods of a range', () => {
         const rows = kept(ofHours, ofDays)
         const utc = rangeOf(by as 'day', 'UTC', '2026-02-01', '2026-12-01')
         // A time zone that equals UTC, but whose days are summed from hours.
-        expect(count({ ...utc, timeZone: 'Africa/Abidjan' }, rows)).toEqual(count(utc, rows))
+        expect(count({ ...utc, zone: new TimeZone('Africa/Abidjan') }, rows)).toEqual(count(utc, rows))
       }),
       { numRuns: 200 },
     )

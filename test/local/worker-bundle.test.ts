@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, inject, it } from 'vitest'
+import { buildWorker } from '../../local/worker/workerd.ts'
+import { app } from '../../src/app.ts'
+import { contractsOf } from '../../src/openapi/contract.ts'
+
+/** Contracts that are passed to their handlers whole. */
+const WHOLE = ['beacon', 'beaconRelease', 'openapi', 'docs']
+
+let bundle: string
+beforeAll(async () => {
+  bundle = await readFile(await buildWorker(join(inject('scratch'), 'bundle')), 'utf8')
+})
+
+it('The bundle has the paths of the API, but not what only its documentation says', () => {
+  const operations = app.routes.flatMap(contractsOf).filter(({ id }) => !WHOLE.includes(id))
+  expect(operations.length).toBeGreaterThan(20)
+  for (const { path } of operations) expect(bundle).toContain(path)
+  const said = operations.map(({ description }) => description)
+  expect(said.filter((text) => bundle.includes(JSON.stringify(text).slice(1, -1)))).toEqual([])
+})
