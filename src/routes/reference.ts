@@ -38,7 +38,8 @@ reference.get(
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }
-    const page = await assets.fetch(new Request(c.req.url, { method: c.req.method, headers }))
+    // Files have no host, and that of the request may be one that workerd refuses.
+    const page = await assets.fetch(new Request(`http://assets${c.req.path}`, { method: c.req.method, headers }))
     const { 'content-length': _, ...kept } = Object.fromEntries(page.headers)
     if (page.status === 304) return c.body(null, 304, kept)
     if (page.status !== 200) return c.notFound()
