@@ -16,6 +16,8 @@ export interface QueuedWorkerOptions {
   apiToken: string
   /** Settings that differ from wrangler.toml, by name: `COUNTERS`, `ROLLUP`, `PRUNING`. */
   settings?: Record<string, unknown>
+  /** The path of the module of a Worker that has a service binding `COUNTER` to the entrypoint `Counter`. */
+  caller?: string
   /** Called with each line of the Worker's log. */
   onLog?: (event: Record<string, unknown>) => void
 }
@@ -31,7 +33,8 @@ export class QueuedWorker {
   }
 
   /** Starts a Worker, and waits until it answers. */
-  static async start({ script, databaseUrl, apiToken, settings, onLog }: QueuedWorkerOptions): Promise<QueuedWorker> {
+  static async start(options: QueuedWorkerOptions): Promise<QueuedWorker> {
+    const { script, databaseUrl, apiToken, settings, caller, onLog } = options
     const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
     const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
     const compatibilityDate = configured.compatibility_date!
@@ -77,10 +80,29 @@ export class QueuedWorker {
             triggers: [{ type: 'queue', name: 'dead-batches', maxBatchTimeout: 0 }],
           },
         },
+        ...(caller === undefined
+          ? []
+          : [
+              {
+                config: {
+                  type: 'worker' as const,
+                  name: 'caller',
+                  compatibilityDate,
+                  manifest: await manifest(caller),
+                  env: { COUNTER: { type: 'worker' as const, worker: 'main', exportName: 'Counter' } },
+                },
+              },
+            ]),
       ],
     })
     const { origin } = await miniflare.ready
     return new QueuedWorker(miniflare, origin)
+  }
+
+  /** Sends a request to the caller. */
+  async askCaller(url: string): Promise<Response> {
+    const caller = (await this.#miniflare.getWorker('caller')) as unknown as { fetch: typeof fetch }
+    return caller.fetch(url)
   }
 
   /** Takes what has come out of the dead-letter queue. */

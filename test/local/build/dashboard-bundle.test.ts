@@ -16,10 +16,10 @@ describe('The dashboard', () => {
   it(`has less than ${MAX_BYTES} bytes in all`, async () => {
     const type = { name: 'page_view', public: true } as CounterType
     const types = Array.from({ length: 20 }, (_, i) => `type_${i}`)
-    const viewer = { types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
+    const viewer = { base: '', types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
-      String(await signInPage({ next: '/', message: 'That is not a token of this Worker.' })),
+      String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
       String(await overviewPage(viewer, type)),
       String(await counterPage(viewer, type, '/blog/hello', 'https://counter.example')),
     ]
