@@ -49,8 +49,10 @@ export interface SlottedCounter {
  * export default { fetch: counter.fetch, scheduled: counter.scheduled, queue: counter.queue }
  */
 export function createSlottedCounter(options: CounterOptions = {}): SlottedCounter {
+  const withoutOptions = Object.keys(options).length === 0
   const made = new WeakMap<object, Bindings>()
   const bindingsFor = (env: object): Bindings => {
+    if (withoutOptions) return env
     let bindings = made.get(env)
     if (bindings === undefined) {
       bindings = bindingsOf(options, env)

@@ -55,13 +55,16 @@ export function bindingsOf(options: CounterOptions, env: object): Bindings {
   const problems: FieldError[] = []
   /** The names in the options or in `env`, by those of wrangler.toml. */
   const written = new Map<string, string>()
-  const bindings: Record<string, unknown> = {}
-  for (const [name, binding] of [...Object.entries(BINDINGS), ...Object.values(SETTINGS).map((name) => [name, name])]) {
-    const inEnv = (names as Record<string, string | undefined>)[name!] ?? binding!
-    bindings[binding!] = (env as Record<string, unknown>)[inEnv]
-    written.set(binding!, inEnv)
+  const bindings: Record<string, unknown> = { ...env }
+  for (const [name, inEnv] of Object.entries(names)) {
+    const binding = (BINDINGS as Record<string, string | undefined>)[name]
+    if (binding === undefined) {
+      problems.push(unknown(`bindings.${name}`))
+      continue
+    }
+    bindings[binding] = (env as Record<string, unknown>)[inEnv]
+    written.set(binding, inEnv)
   }
-  for (const name of Object.keys(names)) if (!(name in BINDINGS)) problems.push(unknown(`bindings.${name}`))
   for (const [option, value] of Object.entries(given)) {
     if (value === undefined) continue
     const setting = (SETTINGS as Record<string, string | undefined>)[option]
@@ -79,7 +82,7 @@ export function bindingsOf(options: CounterOptions, env: object): Bindings {
   const nameOf = (name: string): string => {
     const [setting = '', ...path] = name.split('.')
     const known = written.get(setting)
-    if (known === undefined || known === setting) return name
+    if (known === undefined) return name
     if (!(known in SETTINGS)) return [known, ...path].join('.')
     // The names of types are their author's.
     const own = setting === 'COUNTERS' ? path.splice(0, 1) : []

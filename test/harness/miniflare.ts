@@ -22,6 +22,8 @@ export interface BuiltWorkerOptions {
 
 /** How to run a built Worker with queues behind it. */
 export interface QueuedWorkerOptions extends BuiltWorkerOptions {
+  /** The path of the module of a Worker that has a service binding `COUNTER` to the entrypoint `Counter`. */
+  caller?: string
   /** Called with each line of the Worker's log. */
   onLog?: (event: Record<string, unknown>) => void
 }
@@ -92,7 +94,7 @@ export class QueuedWorker {
 
   /** Starts a Worker, and waits until it answers. */
   static async start(options: QueuedWorkerOptions): Promise<QueuedWorker> {
-    const { script, onLog } = options
+    const { script, caller, onLog } = options
     const miniflare = new Miniflare({
       ...OPTIONS,
       handleStructuredLogs: ({ message }) => {
@@ -118,10 +120,26 @@ export class QueuedWorker {
             triggers: [{ type: 'queue', name: 'dead-batches', maxBatchTimeout: 0 }],
           },
         },
+        ...(caller === undefined
+          ? []
+          : [
+              {
+                config: {
+                  ...(await commonConfig('caller', caller)),
+                  env: { COUNTER: { type: 'worker' as const, worker: 'main', exportName: 'Counter' } },
+                },
+              },
+            ]),
       ],
     })
     const { origin } = await miniflare.ready
     return new QueuedWorker(miniflare, origin)
+  }
+
+  /** Sends a request to the caller. */
+  async askCaller(url: string): Promise<Response> {
+    const caller = (await this.#miniflare.getWorker('caller')) as unknown as { fetch: typeof fetch }
+    return caller.fetch(url)
   }
 
   /** Takes what has come out of the dead-letter queue. */
