@@ -13,6 +13,7 @@ import { increment, increments } from './increment.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
+import { setup, setupState } from './setup.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
@@ -39,6 +40,8 @@ export const PROGRAM_ROUTES = [
   status,
   rollup,
   verify,
+  setupState,
+  setup,
 ] as const
 
 /** The routes that browsers call. `beacon` and `reference` are registered by the app itself. */
