@@ -28,6 +28,25 @@ type Routes = {
           status: 503
           input: {}
         }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code: 'configuration_invalid' | 'internal_error' | 'too_many_requests'
+          }
+          outputFormat: 'json'
+          status: 429 | 500 | 503
+          input: {}
+        }
   }
   '/hit': {
     $post:
@@ -1123,6 +1142,98 @@ type Routes = {
           }
         }
   }
+  '/v1/setup': {
+    $get:
+      | {
+          output: {
+            ready: boolean
+            missing: string[]
+            pending: string[]
+            statements: string[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'too_many_attempts'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 422 | 429 | 500 | 503
+          input: {
+            query?: {}
+          }
+        }
+    $post:
+      | {
+          output: {
+            outcome: 'complete' | 'partial'
+            applied: string[]
+            pending: string[]
+            notices: string[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'setup_stopped'
+              | 'too_many_attempts'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
+          input: {
+            query?: {}
+          }
+        }
+  }
   '/v1/status': {
     $get:
       | {
@@ -1191,6 +1302,12 @@ type Routes = {
                 waiting: number
                 queries: number
               }
+              ignored: {
+                type: string
+                reason: string
+                origin: string | null
+                at: string
+              }[]
             }
             rateLimits: {
               counting: boolean

@@ -6,6 +6,7 @@ import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { cutOff, limitBody } from '../http/json-body.ts'
+import { missingTables } from '../http/missing-tables.ts'
 import { isMarked, setMark } from '../http/own-visits.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
@@ -13,7 +14,8 @@ import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
-import { signInPage } from '../views/dashboard/sign-in.ts'
+import { setupPage } from '../views/dashboard/setup.ts'
+import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -45,10 +47,12 @@ const guarded = secureHeaders({
 
 dashboard.get('/', guarded, async (c) => {
   const viewer = await viewerOf(c)
-  if (viewer === null) return signIn(c, 200)
+  const missing = await missingTables(c)
+  if (viewer === null) return signIn(c, 200, { notReady: missing.length > 0 })
+  if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
   const wanted = c.req.query('type') ?? viewer.types[0]!
   if (!viewer.types.includes(wanted)) return c.redirect('/')
-  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!))
+  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!, new URL(c.req.url).origin))
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -74,10 +78,11 @@ dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
     c.header('Retry-After', error.details.headers!['Retry-After']!)
-    return signIn(c, 429, 'Too many attempts from your network. Try again in a minute.', next)
+    return signIn(c, 429, { message: 'Too many attempts from your network. Try again in a minute.', next })
   }
-  if (token === undefined) return signIn(c, 401, 'That is not a token of this Worker.', next)
-  if (!includes(token.scope, 'read')) return signIn(c, 403, 'This token may not read. Use one that may.', next)
+  if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
+  if (!includes(token.scope, 'read'))
+    return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
   return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
 })
@@ -92,7 +97,7 @@ dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
   const form = await readForm(c)
   const next = form.get('next') ?? '/'
-  if ((await sessionToken(c)) === null) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
+  if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
   setMark(c, form.get('count') === 'no')
   return c.redirect(OWN_PATH.test(next) ? next : '/', 303)
 })
@@ -130,14 +135,10 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   }
 }
 
-function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, message?: string, next?: string) {
+function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
   const { pathname, search } = new URL(c.req.url)
   const wanted = next ?? pathname + search
-  return page(
-    c,
-    status,
-    signInPage({ next: OWN_PATH.test(wanted) ? wanted : '/', ...(message !== undefined && { message }) }),
-  )
+  return page(c, status, signInPage({ next: OWN_PATH.test(wanted) ? wanted : '/', ...more }))
 }
 
 function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {

@@ -67,6 +67,9 @@ const status = z
         breaker: z.enum(['open', 'closed']),
         counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
         reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
+        ignored: z
+          .array(z.strictObject({ type: z.string(), reason: z.string(), origin: z.string().nullable(), at: instant }))
+          .describe('The latest hit of each type that was not counted, and why, as in `X-Hit`.'),
       })
       .describe('The isolate that served this request, one of many.'),
     rateLimits: z
@@ -120,7 +123,12 @@ export const readStatus = {
           estimated: true,
           tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
         },
-        isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        isolate: {
+          breaker: 'closed',
+          counting: { waiting: 0, flushes: 0 },
+          reading: { waiting: 0, queries: 0 },
+          ignored: [],
+        },
         rateLimits: { counting: true, reading: true },
         types: [
           { name: 'page_view', recordType: 1, key: 'string' },
