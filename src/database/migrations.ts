@@ -301,7 +301,8 @@ async function readOldRecord(db: Executor, there: Set<string>, unknown: readonly
 }
 
 async function record(db: Executor, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return
-  const rows = names.map(() => '(?, UTC_TIMESTAMP())').join(', ')
-  await db.execute(`INSERT IGNORE INTO ${RECORD} (name, applied_at) VALUES ${rows}`, names)
+  // One by one: the rows of a sharded keyspace are on several shards.
+  for (const name of names) {
+    await db.execute(`INSERT IGNORE INTO ${RECORD} (name, applied_at) VALUES (?, UTC_TIMESTAMP())`, [name])
+  }
 }

@@ -32,7 +32,8 @@ async function makeTables(worker: TestWorker, most = 3): Promise<string[]> {
 /** Checks that the Worker has all it needs: it counts, rolls up and reads. */
 async function works(worker: TestWorker, db: TestDatabase): Promise<void> {
   expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({ ready: true, missing: [], pending: [] })
-  expect((await worker.fetch('/healthz')).status).toBe(200)
+  // vtgate learns of new columns a moment later.
+  await expect.poll(async () => (await worker.fetch('/healthz')).status, { timeout: 20_000 }).toBe(200)
   const before = await db.number('SELECT COUNT(*) FROM slotted_counters')
   expect((await worker.hit('page_view', '/after')).headers.get('X-Hit')).toBe('counted')
   expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(before + 1n)
@@ -98,9 +99,9 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
     await works(worker, db)
   })
 
-  it('beside the record of another program, which stays as it is', async () => {
+  // On shards, the VSchema would have to know that table.
+  it.skipIf(onVitess)('beside the record of another program, which stays as it is', async () => {
     const db = await emptyDatabase()
-    if (onVitess) return
     await db.execute('CREATE TABLE schema_migrations (version VARCHAR(191) NOT NULL PRIMARY KEY)')
     await db.execute("INSERT INTO schema_migrations VALUES ('0001_slotted_counters.sql'), ('2')")
     const worker = new TestWorker(db.url)
@@ -114,7 +115,9 @@ describe('POST /v1/setup upgrades', () => {
   it('an installation whose record has its old name', async () => {
     const db = await freshDatabase()
     await db.execute('CREATE TABLE schema_migrations LIKE slotted_counter_migrations')
-    await db.execute("INSERT INTO schema_migrations SELECT * FROM slotted_counter_migrations WHERE name < '0014'")
+    await db.arrange(
+      `INSERT INTO schema_migrations (name, applied_at) SELECT name, applied_at FROM slotted_counter_migrations WHERE name < '0014'`,
+    )
     await db.execute('DROP TABLE slotted_counter_migrations')
     await db.execute('DROP TABLE counter_transfers')
     const worker = new TestWorker(db.url)
@@ -128,18 +131,22 @@ describe('POST /v1/setup upgrades', () => {
     await works(worker, db)
   })
 
-  it('a database that has counted, but has lost its record, without counting anything twice', async () => {
-    const db = await freshDatabase()
-    const worker = new TestWorker(db.url)
-    await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
-    await worker.api('POST', '/v1/rollup')
-    // As another lane of the roll-up writes it.
-    await db.arrange('UPDATE type_history SET range_lane = range_lane + 3')
-    await db.execute('DELETE FROM slotted_counter_migrations')
-    expect(await makeTables(worker)).toEqual(NAMES)
-    expect(await db.number('SELECT SUM(count) FROM type_history WHERE period = 1')).toBe(5n)
-    expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
-  })
+  // Vitess refuses to move rows to another lane.
+  it.skipIf(onVitess)(
+    'a database that has counted, but has lost its record, without counting anything twice',
+    async () => {
+      const db = await freshDatabase()
+      const worker = new TestWorker(db.url)
+      await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
+      await worker.api('POST', '/v1/rollup')
+      // As another lane of the roll-up writes it.
+      await db.arrange('UPDATE type_history SET range_lane = range_lane + 3')
+      await db.execute('DELETE FROM slotted_counter_migrations')
+      expect(await makeTables(worker)).toEqual(NAMES)
+      expect(await db.number('SELECT SUM(count) FROM type_history WHERE period = 1')).toBe(5n)
+      expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
+    },
+  )
 
   it('and says if counters with integer keys are still where they were', async () => {
     const db = await freshDatabase()
