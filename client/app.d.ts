@@ -1178,11 +1178,12 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'setup_stopped'
               | 'too_many_attempts'
               | 'unauthorized'
           }
           outputFormat: 'json'
-          status: 400 | 401 | 403 | 422 | 429 | 500 | 503
+          status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
           input: {
             query?: {}
           }

@@ -4,6 +4,7 @@ import {
   applyMigrations,
   type Migration,
   MigrationStopped,
+  OtherKeyspace,
   RECORD,
   readMissing,
   readProgress,
@@ -92,6 +93,7 @@ async function withDatabase<T>(
     }
     return await work({ execute }, connection)
   } catch (error) {
+    if (error instanceof OtherKeyspace) throw new MigrationRefused(error.message)
     throw error instanceof MigrationStopped ? new MigrationRefused(stopMessage(error)) : error
   } finally {
     await connection.close()

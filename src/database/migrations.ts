@@ -1,5 +1,5 @@
 import type { Executor } from './database.ts'
-import { hasErrorNumber } from './errors.ts'
+import { DatabaseFailure, hasErrorNumber } from './errors.ts'
 import { madeBy } from './made-by.ts'
 import bundled from './migrations.json' with { type: 'json' }
 import { toText } from './text.ts'
@@ -18,6 +18,9 @@ export const MIGRATIONS: readonly Migration[] = bundled
 export const RECORD = 'slotted_counter_migrations'
 /** Where versions before the record had its name kept it. It may be another program's. */
 const OLD_RECORD = 'schema_migrations'
+
+/** The table of the first migration. */
+const FIRST = 'slotted_counters'
 
 /** Written like the statements of migrations. */
 const CREATE_RECORD = `CREATE TABLE IF NOT EXISTS ${RECORD} (
@@ -71,7 +74,22 @@ export class MigrationStopped extends Error {
   }
 }
 
-/** Reads how far a database is, in two to four statements. Changes nothing. */
+/** The connection reaches our tables, but what the server tells of its tables is about another keyspace. */
+export class OtherKeyspace extends Error {
+  constructor() {
+    super(
+      'The tables are in another keyspace than the one that this connection opens, so what they lack cannot be told. Run ' +
+        'npm run migrate through a connection that names their keyspace: see docs/sharding.md.',
+    )
+    this.name = 'OtherKeyspace'
+  }
+}
+
+/**
+ * Reads how far a database is, in two to five statements. Changes nothing.
+ *
+ * @throws {OtherKeyspace}
+ */
 export async function readProgress(db: Executor, migrations = MIGRATIONS): Promise<Progress> {
   const there = await readTables(db, migrations)
   const applied = await readRecord(db, there)
@@ -85,7 +103,11 @@ export async function readProgress(db: Executor, migrations = MIGRATIONS): Promi
   }
 }
 
-/** What a database lacks of the tables that this version needs, in two statements. Changes nothing. */
+/**
+ * What a database lacks of the tables that this version needs, in two or three statements. Changes nothing.
+ *
+ * @throws {OtherKeyspace}
+ */
 export async function readMissing(db: Executor, migrations = MIGRATIONS): Promise<string[]> {
   return missingFrom(await readTables(db, migrations), migrations)
 }
@@ -107,6 +129,7 @@ export interface ApplyOptions {
  *
  * @returns the names of the migrations that were applied or recorded
  * @throws {MigrationStopped} at the first statement that fails
+ * @throws {OtherKeyspace}
  */
 export async function applyMigrations(
   db: Executor,
@@ -273,11 +296,23 @@ async function readTables(db: Executor, migrations: readonly Migration[]): Promi
     there.add(`table ${toText(table_name)}`).add(column)
     if (toText(data_type).toLowerCase() === 'decimal') there.add(`decimal ${column}`)
   }
+  if (!there.has(`table ${FIRST}`) && (await reaches(db, FIRST))) throw new OtherKeyspace()
   const indexes = await db.execute(
     `SELECT DISTINCT TABLE_NAME AS table_name, INDEX_NAME AS index_name FROM information_schema.STATISTICS WHERE ${ours}`,
   )
   for (const { table_name, index_name } of indexes.rows) there.add(`index ${toText(table_name)}.${toText(index_name)}`)
   return there
+}
+
+/** Whether a statement finds a table: Vitess looks in all keyspaces for a name that only one of them has. */
+async function reaches(db: Executor, table: string): Promise<boolean> {
+  try {
+    await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseFailure && error.kind !== 'schema') throw error
+    return false
+  }
 }
 
 async function readRecord(db: Executor, there: Set<string>): Promise<Set<string>> {

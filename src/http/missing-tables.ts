@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { openDatabase } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { readMissing } from '../database/migrations.ts'
+import { OtherKeyspace, readMissing } from '../database/migrations.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
 
@@ -11,8 +11,8 @@ const DEADLINE_MS = 1_000
 const ready = new WeakSet<Isolate>()
 
 /**
- * What the database lacks of the tables that this version needs, for pages. Nothing if the database does not answer: that is for the
- * status to say. Once nothing is missing, the isolate does not look again.
+ * What the database lacks of the tables that this version needs, for pages. Nothing if the database does not tell: that is for
+ * the status to say. Once nothing is missing, the isolate does not look again.
  */
 export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = isolateOf(c.env)
@@ -22,7 +22,7 @@ export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
     if (missing.length === 0) ready.add(isolate)
     return missing
   } catch (error) {
-    if (error instanceof DatabaseFailure) return []
+    if (error instanceof DatabaseFailure || error instanceof OtherKeyspace) return []
     throw error
   }
 }

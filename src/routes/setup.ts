@@ -6,6 +6,7 @@ import { DatabaseFailure } from '../database/errors.ts'
 import {
   applyMigrations,
   MigrationStopped,
+  OtherKeyspace,
   type Progress,
   RECORD,
   readProgress,
@@ -51,7 +52,7 @@ const readSetup = {
         .meta({ id: 'Setup' }),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'setup_stopped', ...DATABASE],
   examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
 } as const satisfies Operation
 
@@ -92,7 +93,9 @@ const makeTables = {
 
 /** The state of the tables. */
 export const setupState = endpoint(readSetup, async (c) => {
-  const progress = await readProgress(withRetries(databaseFor(c)))
+  const progress = await readProgress(withRetries(databaseFor(c))).catch((error: unknown) => {
+    throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
+  })
   const { missing, pending } = progress
   return c.json(
     {
@@ -132,6 +135,7 @@ async function makeAll(c: Context<AppEnv>) {
       mayGoOn: (statements) => counted.sent + statements <= MAX_STATEMENTS && Date.now() - began < MAX_MS,
     })
   } catch (error) {
+    if (error instanceof OtherKeyspace) throw stopped(c, error.message)
     if (!(error instanceof MigrationStopped)) throw error
     const { cause } = error
     if (cause instanceof DatabaseFailure && cause.retry) throw cause
