@@ -40,7 +40,7 @@ const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-label
 <div class="card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
 <ol>
 <li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
-<li>Run these statements in the console of the new branch.</li>
+<li>Run these statements on the new branch.</li>
 <li>Open a deploy request for it, and deploy it.</li>
 <li>Come back and make the tables once more. Then they are only recorded.</li>
 </ol>
