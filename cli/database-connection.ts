@@ -43,9 +43,3 @@ export async function connectDatabase(databaseUrl: string): Promise<DatabaseConn
     close: async () => {},
   }
 }
-
-/** Whether an error has this MySQL error number. Over the HTTP API, only the message tells the number. */
-export function hasErrorNumber(error: unknown, number: number): boolean {
-  const { errno, message = '' } = error as { errno?: number; message?: string }
-  return errno === number || message.includes(`(errno ${number})`)
-}

@@ -1142,6 +1142,99 @@ type Routes = {
           }
         }
   }
+  '/v1/setup': {
+    $get:
+      | {
+          output: {
+            ready: boolean
+            missing: string[]
+            pending: string[]
+            statements: string[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'setup_stopped'
+              | 'too_many_attempts'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
+          input: {
+            query?: {}
+          }
+        }
+    $post:
+      | {
+          output: {
+            outcome: 'complete' | 'partial'
+            applied: string[]
+            pending: string[]
+            notices: string[]
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            query?: {}
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'cross_site_request'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'setup_stopped'
+              | 'too_many_attempts'
+              | 'unauthorized'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
+          input: {
+            query?: {}
+          }
+        }
+  }
   '/v1/status': {
     $get:
       | {
@@ -1210,6 +1303,12 @@ type Routes = {
                 waiting: number
                 queries: number
               }
+              ignored: {
+                type: string
+                reason: string
+                origin: string | null
+                at: string
+              }[]
             }
             rateLimits: {
               counting: boolean

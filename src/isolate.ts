@@ -21,6 +21,7 @@ import { type Database, type Executor, openDatabase } from './database/database.
 import { retrying, withRetries } from './database/retry.ts'
 import { Attempts, MAX_ATTEMPTS } from './visits/attempts.ts'
 import { Bots } from './visits/bots.ts'
+import { IgnoredHits } from './visits/ignored-hits.ts'
 import { NewKeyAllowance } from './visits/new-key-allowance.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
@@ -53,6 +54,7 @@ export interface Isolate {
   addresses: AddressCache
   visitors: Visitors
   bots: Bots
+  ignoredHits: IgnoredHits
   tokens: TokenList
   /** Attempts at the owner's token. */
   attempts: Attempts
@@ -116,6 +118,7 @@ function makeIsolate(config: Config): Isolate {
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
+    ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(),

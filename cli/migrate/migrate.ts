@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { program } from 'commander'
 import { commandName } from '../command-name.ts'
-import { MigrationStopped, markApplied, migrate, migrationStatus } from './migrations.ts'
+import { MigrationRefused, markApplied, migrate, migrationStatus } from './migrations.ts'
 
 program
   .name(commandName('migrate'))
@@ -42,5 +42,5 @@ try {
 } catch (error) {
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
   const reason = error instanceof Error ? `${error.message}${cause}` : String(error)
-  program.error(error instanceof MigrationStopped ? reason : `The database at ${where} could not be queried: ${reason}`)
+  program.error(error instanceof MigrationRefused ? reason : `The database at ${where} could not be queried: ${reason}`)
 }

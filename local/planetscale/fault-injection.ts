@@ -34,6 +34,8 @@ export interface Behaviour {
    */
   transactionMs: number
   faults: Fault[]
+  /** Whether to refuse DDL, as a branch with safe migrations does. */
+  safeMigrations: boolean
   /** Whether to record statements and the rows that the server read for each. This costs two statements more for each. */
   record: boolean
 }
@@ -47,7 +49,14 @@ export interface RecordedStatement {
   rowsRead: number
 }
 
-export const NO_BEHAVIOUR: Behaviour = { latencyMs: 0, commitMs: 0, transactionMs: 20_000, faults: [], record: false }
+export const NO_BEHAVIOUR: Behaviour = {
+  latencyMs: 0,
+  commitMs: 0,
+  transactionMs: 20_000,
+  faults: [],
+  safeMigrations: false,
+  record: false,
+}
 
 /** Finds the fault for a statement and counts it down. */
 export function takeFault(behaviour: Behaviour, sql: string): Fault | undefined {

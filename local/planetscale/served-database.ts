@@ -3,9 +3,9 @@ import { Consolidator } from './consolidator.ts'
 import { type Behaviour, NO_BEHAVIOUR, pause, type RecordedStatement } from './fault-injection.ts'
 import { MAX_ROWS, query, rowsRead } from './query.ts'
 import type { SessionState } from './session.ts'
-import { isWrite, verbOf } from './statement-verb.ts'
+import { isDdl, isWrite, verbOf } from './statement-verb.ts'
 import { Transactions } from './transactions.ts'
-import { type ErrorSource, StatementError, toWireError, type WireError } from './vitess-error.ts'
+import { DIRECT_DDL_DISABLED, type ErrorSource, StatementError, toWireError, type WireError } from './vitess-error.ts'
 import type { WireResult } from './wire-result.ts'
 
 const POOL_SIZE = 100
@@ -67,6 +67,7 @@ export class ServedDatabase implements ErrorSource {
    * @throws {StatementError} if the statement fails
    */
   async run(sql: string, session: SessionState): Promise<WireResult> {
+    if (this.behaviour.safeMigrations && isDdl(sql)) throw new StatementError(DIRECT_DDL_DISABLED)
     const verb = verbOf(sql)
     const begins = verb === 'BEGIN' || verb === 'START TRANSACTION'
     if (begins || verb === 'COMMIT' || verb === 'ROLLBACK') {

@@ -15,3 +15,10 @@ export function verbOf(sql: string): string {
 export function isWrite(sql: string): boolean {
   return WRITES.has(verbOf(sql))
 }
+
+const DDL = new Set(['CREATE', 'ALTER', 'DROP', 'TRUNCATE', 'RENAME'])
+
+/** Whether a statement changes tables. */
+export function isDdl(sql: string): boolean {
+  return DDL.has(verbOf(sql))
+}

@@ -21,6 +21,12 @@ export interface ErrorSource {
   readonly isVitess: boolean
 }
 
+/**
+ * How vtgate refuses DDL with `--enable_direct_ddl=false` (Vitess go/vt/vtgate/engine/ddl.go), which is what PlanetScale's users see on
+ * branches with safe migrations. It has no code, and the number 1105 on the MySQL port.
+ */
+export const DIRECT_DDL_DISABLED: WireError = { code: 'UNKNOWN', message: 'direct DDL is disabled' }
+
 // MySQL error numbers to codes, as vttablet converts them (Vitess go/mysql/sqlerror/sql_error.go, `VtRpcErrorCode`). Only
 // numbers that the product may meet.
 const CODES: Record<number, string> = {
@@ -35,6 +41,7 @@ const CODES: Record<number, string> = {
   1062: 'AlreadyExists',
   1064: 'InvalidArgument',
   1136: 'InvalidArgument',
+  1142: 'PermissionDenied',
   1146: 'NotFound',
   1203: 'ResourceExhausted',
   1205: 'DeadlineExceeded',
@@ -57,6 +64,7 @@ const SQL_STATES: Record<number, string> = {
   1040: '08004',
   1062: '23000',
   1064: '42000',
+  1142: '42000',
   1146: '42S02',
   1213: '40001',
   1264: '22003',

@@ -56,6 +56,8 @@ const BY_TEXT: [string, FailureClass][] = [
   ['VT05|table \\S+ not found', SCHEMA],
   ['VT(?:03|06|07|09(?!03[12])|12)', REJECTED],
   ['syntax error at position |multi-db transaction attempted|Row count exceeded', REJECTED],
+  // The branch has safe migrations on (go/vt/vtgate/engine/ddl.go).
+  ['direct DDL is disabled', REJECTED],
   // No connection was free to begin the transaction, or the statement outside one (go/vt/vttablet/tabletserver/tx_pool.go).
   ['(?:per-user )?transaction pool connection limit exceeded', NOT_APPLIED],
   ['VT13', BUG],
@@ -129,4 +131,10 @@ export function classify(error: unknown): DatabaseFailure {
   // The text comes first because it may quote a statement that contains a number.
   const byText = VITESS_ERRORS.find(([text]) => text.test(error.message))?.[1]
   return new DatabaseFailure(byText ?? BY_ERRNO[Number(errno)] ?? byCode ?? byState ?? UNKNOWN_OUTCOME, error)
+}
+
+/** Whether an error has this MySQL error number. Over the HTTP API, only the message tells the number. */
+export function hasErrorNumber(error: unknown, number: number): boolean {
+  const { errno, message = '' } = error as { errno?: number; message?: string }
+  return errno === number || message.includes(`(errno ${number})`)
 }

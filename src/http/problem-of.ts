@@ -94,7 +94,7 @@ function databaseProblem(cause: DatabaseFailure): Problem {
       })
     case 'schema':
       return new Problem('database_not_ready', {
-        detail: 'Run `npm run migrate` against this database.',
+        detail: 'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` against this database.',
         headers: RETRY_AFTER,
         cause,
       })

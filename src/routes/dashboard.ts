@@ -6,6 +6,7 @@ import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { cutOff, limitBody } from '../http/json-body.ts'
+import { missingTables } from '../http/missing-tables.ts'
 import { isMarked, setMark } from '../http/own-visits.ts'
 import { publicPath } from '../http/path.ts'
 import { Problem } from '../http/problem.ts'
@@ -14,7 +15,8 @@ import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
-import { signInPage } from '../views/dashboard/sign-in.ts'
+import { setupPage } from '../views/dashboard/setup.ts'
+import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -46,10 +48,12 @@ const guarded = secureHeaders({
 
 dashboard.get('/', guarded, async (c) => {
   const viewer = await viewerOf(c)
-  if (viewer === null) return signIn(c, 200)
+  const missing = await missingTables(c)
+  if (viewer === null) return signIn(c, 200, { notReady: missing.length > 0 })
+  if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
   const wanted = c.req.query('type') ?? viewer.types[0]!
   if (!viewer.types.includes(wanted)) return redirect(c, '/', 302)
-  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!))
+  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!, new URL(c.req.url).origin))
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -77,10 +81,11 @@ dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'too_many_attempts') throw error
     c.header('Retry-After', error.details.headers!['Retry-After']!)
-    return signIn(c, 429, 'Too many attempts from your network. Try again in a minute.', next)
+    return signIn(c, 429, { message: 'Too many attempts from your network. Try again in a minute.', next })
   }
-  if (token === undefined) return signIn(c, 401, 'That is not a token of this Worker.', next)
-  if (!includes(token.scope, 'read')) return signIn(c, 403, 'This token may not read. Use one that may.', next)
+  if (token === undefined) return signIn(c, 401, { message: 'That is not a token of this Worker.', next })
+  if (!includes(token.scope, 'read'))
+    return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
   return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
 })
@@ -95,7 +100,7 @@ dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   checkOwnPage(c)
   const form = await readForm(c)
   const next = form.get('next') ?? '/'
-  if ((await sessionToken(c)) === null) return signIn(c, 401, 'Sign in first. Nothing was changed.', next)
+  if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
   setMark(c, form.get('count') === 'no')
   return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
 })
@@ -132,17 +137,10 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   }
 }
 
-function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, message?: string, next?: string) {
+function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
   const wanted = next ?? pageOf(c)
-  return page(
-    c,
-    status,
-    signInPage({
-      base: basePathOf(c.env),
-      next: OWN_PATH.test(wanted) ? wanted : '/',
-      ...(message !== undefined && { message }),
-    }),
-  )
+  const base = basePathOf(c.env)
+  return page(c, status, signInPage({ ...more, base, next: OWN_PATH.test(wanted) ? wanted : '/' }))
 }
 
 function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {

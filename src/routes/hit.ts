@@ -52,7 +52,9 @@ export const hit = routes
         // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countHit(c, isolate, type, key)
-        return said === 'counted' ? counted : noContent(c, isolate.config, said)
+        if (said === 'counted') return counted
+        rememberIgnored(c, isolate, type, said)
+        return noContent(c, isolate.config, said)
       } catch (error) {
         const config = isolate?.config
         if (config) for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
@@ -113,7 +115,14 @@ function pixel(said: string): Response {
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {
   const { type, key } = queries.read(c.req.url)
-  return countHit(c, isolateOf(c.env), type, key)
+  const isolate = isolateOf(c.env)
+  const said = await countHit(c, isolate, type, key)
+  if (said !== 'counted') rememberIgnored(c, isolate, type, said)
+  return said
+}
+
+function rememberIgnored(c: Context<AppEnv>, { ignoredHits }: Isolate, type: string, said: string): void {
+  if (said !== 'queued') ignoredHits.remember(type, said, senderOf(c), new Date())
 }
 
 /**
@@ -154,8 +163,12 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
 
 function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
   if (allowed.includes('*')) return true
-  const sender = c.req.header('Origin') ?? c.req.header('Referer')
+  const sender = senderOf(c)
   return sender !== undefined && URL.canParse(sender) && allowed.includes(new URL(sender).origin)
+}
+
+function senderOf(c: Context<AppEnv>): string | undefined {
+  return c.req.header('Origin') ?? c.req.header('Referer')
 }
 
 /**

@@ -14,6 +14,7 @@ import { reference } from './reference.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
+import { setup, setupState } from './setup.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
@@ -40,6 +41,8 @@ export const PROGRAM_ROUTES = [
   status,
   rollup,
   verify,
+  setupState,
+  setup,
 ] as const
 
 /** The routes that browsers call. */

@@ -77,6 +77,12 @@ const status = () =>
           breaker: z.enum(['open', 'closed']),
           counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
           reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
+          ignored: described(
+            z.array(
+              z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
+            ),
+            'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+          ),
         }),
         'The isolate that served this request, one of many.',
       ),
@@ -136,7 +142,12 @@ export const readStatusContract = /* @__PURE__ */ documented(readStatus, () => (
           estimated: true,
           tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
         },
-        isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        isolate: {
+          breaker: 'closed',
+          counting: { waiting: 0, flushes: 0 },
+          reading: { waiting: 0, queries: 0 },
+          ignored: [],
+        },
         rateLimits: { counting: true, reading: true },
         types: [
           { name: 'page_view', recordType: 1, key: 'string' },

@@ -13,7 +13,7 @@ import type { Missing, Survey } from './survey.ts'
  * `null`.
  */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
-  const { config, breakers, counting, reads } = isolate
+  const { config, breakers, counting, reads, ignoredHits } = isolate
   const breakerOpen = breakers.some(({ open }) => open)
   const { rollUp, slots, server, tables, locks, oldestHour } = found
   const problems = findingsOf({
@@ -65,6 +65,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       breaker: breakerOpen ? ('open' as const) : ('closed' as const),
       counting: counting.load,
       reading: reads.exact.load,
+      ignored: ignoredHits.list().map((hit) => ({ ...hit, at: hit.at.toISOString() })),
     },
     rateLimits: { counting: config.rateLimit !== null, reading: config.readLimit !== null },
     types: typesOf(config),

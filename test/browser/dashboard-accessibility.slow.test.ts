@@ -164,6 +164,43 @@ describe('on any screen', () => {
   })
 })
 
+describe('before anything is counted', () => {
+  /** Opens the dashboard of a Worker of its own, on a database with or without tables. */
+  async function openNew(empty: boolean, options: BrowserContextOptions): Promise<Page> {
+    const own = await startCounter({}, { empty })
+    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    onTestFinished(async () => {
+      await context.close()
+      await own.stop()
+    })
+    return signedIn(context, own)
+  }
+
+  it.each([
+    [320, 'light'],
+    [1280, 'dark'],
+  ] as const)('with %i pixels in width, in %s mode, all can be read, and by name', async (width, colorScheme) => {
+    const options = { colorScheme, viewport: { width, height: 700 } }
+    for (const empty of [true, false]) {
+      const page = await openNew(empty, options)
+      // What appears only if the branch has safe migrations on.
+      if (empty) await page.locator('#deploy-request').evaluate((section) => section.removeAttribute('hidden'))
+      else await page.locator('#first-run').waitFor()
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      expect(await page.evaluate(tooWide)).toEqual([])
+      expect(await page.evaluate(poorContrasts)).toEqual([])
+      for (const name of empty ? ['Statements'] : ['Script and image', 'Badge']) {
+        await page.getByRole('textbox', { name }).waitFor()
+        await page.getByRole('button', { name: `Copy: ${name}` }).click()
+        await page
+          .getByText(/^(Copied\.|Selected\. Copy it with the keyboard\.)$/)
+          .first()
+          .waitFor()
+      }
+    }
+  })
+})
+
 /** The focused element: its id if it is a field, otherwise its text. */
 function focused(page: Page): Promise<string> {
   return page.evaluate(() => {

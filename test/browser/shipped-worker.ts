@@ -45,8 +45,12 @@ export interface Counter {
   stop(): Promise<void>
 }
 
-export async function startCounter(settings: Record<string, unknown> = {}): Promise<Counter> {
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+/**
+ * @param settings settings that differ from wrangler.toml
+ * @param options `empty`: on a database without tables
+ */
+export async function startCounter(settings: Record<string, unknown> = {}, { empty = false } = {}): Promise<Counter> {
+  const response = await fetch(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' })
   if (!response.ok) throw new Error(await response.text())
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })

@@ -21,7 +21,15 @@ export interface TestDatabase extends Database {
 
 /** Takes a database with all tables for the current test or, between tests, for the current file. */
 export async function freshDatabase(): Promise<TestDatabase> {
-  const { name, databaseUrl } = await takeDatabase()
+  return testDatabase(await takeDatabase())
+}
+
+/** Takes a database without tables. */
+export async function emptyDatabase(): Promise<TestDatabase> {
+  return testDatabase(await takeDatabase({ empty: true }))
+}
+
+function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string }): TestDatabase {
   const database = openDatabase({ url: databaseUrl, deadlineMs: 60_000, ranges: inject('ranges') })
   const { username, password, origin } = new URL(databaseUrl)
   const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }

@@ -8,18 +8,18 @@ const ofTest: string[] = []
 const ofFile: string[] = []
 
 /**
- * Takes a migrated database from the test run until the current test ends or, between tests, until the current file ends.
+ * Takes a database from the test run, with all tables unless it is to be empty, until the current test ends or, between tests, until the current file ends.
  *
  * A test that takes a fifth gives its first one back, which refuses statements from then on.
  */
-export async function takeDatabase(): Promise<{ name: string; databaseUrl: string }> {
+export async function takeDatabase({ empty = false } = {}): Promise<{ name: string; databaseUrl: string }> {
   // The test may end before the answer comes.
   const taken = TestRunner.getCurrentTest() ? ofTest : ofFile
   if (taken === ofTest) {
     if (taken.length === 0) onTestFinished(() => giveBackAll(ofTest))
     if (taken.length === MOST_OF_A_TEST) await giveBack(taken.shift()!)
   }
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
+  const response = await fetch(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' })
   if (!response.ok) throw new Error(await response.text())
   const database = (await response.json()) as { name: string; databaseUrl: string }
   taken.push(database.name)

@@ -22,7 +22,10 @@ app.route('/counter', counter.routes)
 
 app.get('/', (c) =>
   c.html(
-    page('Blog', html`<ul>${Object.keys(POSTS).map((slug) => html`<li><a href="/posts/${slug}">${POSTS[slug]}</a>`)}</ul>`),
+    page(
+      'Blog',
+      html`<ul>${Object.keys(POSTS).map((slug) => html`<li><a href="/posts/${slug}">${POSTS[slug]}</a>`)}</ul>`,
+    ),
   ),
 )
 

@@ -48,6 +48,10 @@ export interface Status {
   pendingSlots: number | null
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
+  isolate: {
+    /** The latest hits that were not counted, the latest one first. */
+    ignored: { type: string; reason: string; origin: string | null }[]
+  }
 }
 
 /** Builds a path of the API, with its segments and parameters encoded. */

@@ -1,6 +1,7 @@
 import { ask, type Counter, type History, messageOf, path } from './api.ts'
 import { startChangeForms } from './change-counter.ts'
 import { adjustmentRow, Chart } from './chart.ts'
+import { startCopyButtons } from './copy-buttons.ts'
 import { byId, onChoice } from './elements.ts'
 import { showCount, sum } from './format-counts.ts'
 import { showMoment } from './format-time.ts'
@@ -77,7 +78,7 @@ export function startCounterPage(type: string, key: string): void {
   }
   startChangeForms(type, key, refresh)
   startMoveForms(type, key)
-  startBadge()
+  startCopyButtons()
   startRollUpBar(refresh)
 }
 
@@ -95,17 +96,4 @@ function showHistory(chart: Chart, { by }: Range, { points, adjustments = [] }: 
   byId('sum').textContent = `${showCount(sum(points))} counted in this period`
   byId('adjustments').hidden = adjustments.length === 0
   byId('adjustment-rows').replaceChildren(...adjustments.map(adjustmentRow))
-}
-
-function startBadge(): void {
-  const code = document.querySelector<HTMLTextAreaElement>('#badge-code')
-  if (code === null) return
-  byId('copy').addEventListener('click', async () => {
-    code.select()
-    const copied = await navigator.clipboard?.writeText(code.value).then(
-      () => true,
-      () => false,
-    )
-    byId('copy-message').textContent = copied ? 'Copied.' : 'Selected. Copy it with the keyboard.'
-  })
 }

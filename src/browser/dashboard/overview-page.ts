@@ -1,6 +1,8 @@
 import { ask, type History, type KeyCount, messageOf, path } from './api.ts'
 import { Chart } from './chart.ts'
+import { startCopyButtons } from './copy-buttons.ts'
 import { byId, counterLink, onChoice, row } from './elements.ts'
+import { startFirstRun } from './first-run.ts'
 import { showCount } from './format-counts.ts'
 import { poll } from './polling.ts'
 import { historyParameters, rangeOf, TIME_ZONE } from './ranges.ts'
@@ -49,11 +51,18 @@ export function startOverviewPage(type: string): void {
     period = value
     top.now()
   })
-  startSearch(type)
-  startRollUpBar(() => {
+  const refresh = () => {
     history.now()
     top.now()
-  })
+  }
+  startCopyButtons()
+  const search = startSearch(type, () =>
+    startFirstRun(type, () => {
+      search()
+      refresh()
+    }),
+  )
+  startRollUpBar(refresh)
 }
 
 /**

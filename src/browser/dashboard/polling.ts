@@ -5,6 +5,8 @@ const MAX_MS = 60_000
 export interface Polling {
   /** Runs the work now, or once more after a run that is under way. */
   now(): void
+  /** Ends it. A run that is under way is finished. */
+  stop(): void
 }
 
 /**
@@ -17,9 +19,11 @@ export function poll(everyMs: number, work: () => Promise<boolean>): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined
   let running = false
   let again = false
+  let stopped = false
   let wait = everyMs
   const run = async () => {
     clearTimeout(timer)
+    if (stopped) return
     if (running) {
       again = true
       return
@@ -29,6 +33,7 @@ export function poll(everyMs: number, work: () => Promise<boolean>): Polling {
     const well = await work().catch(() => false)
     running = false
     wait = well ? everyMs : Math.min(wait * 2, MAX_MS)
+    if (stopped) return
     if (again) {
       again = false
       void run()
@@ -40,5 +45,11 @@ export function poll(everyMs: number, work: () => Promise<boolean>): Polling {
   // When the connection is back, the pause may be long.
   addEventListener('online', () => void run())
   void run()
-  return { now: () => void run() }
+  return {
+    now: () => void run(),
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
 }

@@ -4,8 +4,13 @@ import { showCount } from './format-counts.ts'
 
 const PAGE = 10
 
-/** Starts the search for counters by key prefix. */
-export function startSearch(type: string): void {
+/**
+ * Starts the search for counters by key prefix.
+ *
+ * @param nothingThere called if there is no counter at all
+ * @returns a function that searches again
+ */
+export function startSearch(type: string, nothingThere: () => void): () => void {
   const input = byId<HTMLInputElement>('prefix')
   const found = byId('found')
   const more = byId<HTMLButtonElement>('more')
@@ -14,6 +19,7 @@ export function startSearch(type: string): void {
   let next: string | null = null
   // Responses may overtake each other. Only the latest request's response is shown.
   let latest = 0
+  let answered = false
 
   const find = async (after: string | null) => {
     const mine = ++latest
@@ -26,6 +32,7 @@ export function startSearch(type: string): void {
       const rows = page.counters.map(({ key, count }) => row(counterLink(type, key), showCount(count)))
       if (after === null) found.replaceChildren(...rows)
       else found.append(...rows)
+      answered = true
       next = page.next
       more.hidden = next === null
       if (found.childElementCount > 0) return
@@ -41,5 +48,8 @@ export function startSearch(type: string): void {
     void find(null)
   })
   more.addEventListener('click', () => void find(next))
-  void find(null)
+  void find(null).then(() => {
+    if (prefix === '' && answered && found.childElementCount === 0) nothingThere()
+  })
+  return () => void find(null)
 }

@@ -106,5 +106,5 @@ function badge(type: string, key: string, base: string, origin: string): Html {
   return html`<p><img id="badge" src="${path}" alt="Badge with the count" height="20"></p>
 <label for="badge-code">Markdown</label>
 <textarea id="badge-code" readonly rows="3">![${type}](${origin}${path})</textarea>
-<p><button id="copy" class="quiet">Copy</button> <span id="copy-message" role="status"></span></p>`
+<p><button id="copy" class="quiet" data-copies="badge-code">Copy</button> <span id="copy-message" role="status"></span></p>`
 }

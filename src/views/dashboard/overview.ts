@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
+import { firstRun } from './first-run.ts'
 import { chart, choice, signedInPage, type Viewer } from './layout.ts'
 
 const RANGES = [
@@ -16,14 +17,19 @@ const PERIODS = [
   ['all', 'All time'],
 ] as const
 
-/** The page of a type: the sum of its counters, a ranking, and a search. */
-export function overviewPage(viewer: Viewer, type: CounterType): Html {
+/**
+ * The page of a type: the sum of its counters, a ranking, and a search. Before anything is counted, what to do first.
+ *
+ * @param origin the Worker's origin
+ */
+export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
   return signedInPage(
     type.name,
     viewer,
     type.name,
     html`<main id="main" data-page="overview" data-type="${type.name}">
 <h1>${type.name}</h1>
+${firstRun(viewer, type, origin)}
 <dl class="figures">
 <div><dt>Today so far</dt><dd id="today">–</dd></div>
 <div><dt id="compared-label">Until now</dt><dd><span id="compared">–</span> <small id="difference"></small></dd></div>

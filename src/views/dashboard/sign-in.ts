@@ -10,15 +10,22 @@ export interface SignIn {
   next: string
   /** The error of the previous attempt. */
   message?: string
+  /** Whether the database lacks tables, which can be made after signing in. */
+  notReady?: boolean
 }
 
-export function signInPage({ base, next, message }: SignIn): Html {
+export function signInPage({ base, next, message, notReady = false }: SignIn): Html {
   return document(
     'Sign in · Slotted Counter',
     base,
     html`<main class="sign-in" id="main">
 <h1>Slotted Counter</h1>
-<form method="post" action="${base}/login">
+${
+  notReady
+    ? html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>
+`
+    : ''
+}<form method="post" action="${base}/login">
 <input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${

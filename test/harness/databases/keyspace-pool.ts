@@ -9,7 +9,7 @@ import type { TestDatabases } from './test-databases.ts'
 const SYSTEM = new Set(['information_schema', 'mysql', 'performance_schema', 'sys'])
 
 /** The table in which `migrate` records what it has done. */
-const RECORD = 'schema_migrations'
+const RECORD = 'slotted_counter_migrations'
 
 /** The most rows that are deleted. With more, TRUNCATE is faster; with few, it takes 30 times as long. */
 const MOST_DELETED = 2_000

@@ -3,6 +3,7 @@ import { buildDashboard } from '../../../build/assets/dashboard-bundle.ts'
 import type { CounterType } from '../../../src/config/counter-types.ts'
 import { counterPage } from '../../../src/views/dashboard/counter.ts'
 import { overviewPage } from '../../../src/views/dashboard/overview.ts'
+import { setupPage } from '../../../src/views/dashboard/setup.ts'
 import { signInPage } from '../../../src/views/dashboard/sign-in.ts'
 
 /** The limit for all pages and files of the dashboard together, without compression. */
@@ -10,13 +11,14 @@ const MAX_BYTES = 150_000
 
 describe('The dashboard', () => {
   it(`has less than ${MAX_BYTES} bytes in all`, async () => {
-    const type = { name: 'page_view', public: true } as CounterType
+    const type = { name: 'page_view', public: true, allowedOrigins: ['*'] } as unknown as CounterType
     const types = Array.from({ length: 20 }, (_, i) => `type_${i}`)
     const viewer = { base: '', types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
       String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
-      String(await overviewPage(viewer, type)),
+      String(await overviewPage(viewer, type, 'https://counter.example')),
+      String(await setupPage(viewer, ['table slotted_counters'])),
       String(await counterPage(viewer, type, '/blog/hello', 'https://counter.example')),
     ]
     const bytes = parts.map((part) => Buffer.byteLength(part))

@@ -1,10 +1,9 @@
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Client } from '@planetscale/database'
-import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { MIGRATIONS, MigrationStopped, markApplied, migrate, migrationStatus } from '../../../cli/migrate/migrations.ts'
+import { beforeEach, describe, expect, inject, it } from 'vitest'
+import { MigrationRefused, markApplied, migrate, migrationStatus } from '../../../cli/migrate/migrations.ts'
+import type { Behaviour } from '../../../local/planetscale/fault-injection.ts'
 import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
+import { MIGRATIONS, type Migration, statementsToDeploy } from '../../../src/database/migrations.ts'
 
 const say = () => {}
 let databaseUrl: string
@@ -15,33 +14,30 @@ beforeEach(async () => {
   client = new Client({ url: databaseUrl })
 })
 /** The names of all migrations, in order. */
-const migrationNames = async () => (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort()
+const migrationNames = MIGRATIONS.map(({ name }) => name)
+/** Makes the endpoint behave differently for this test's database. */
+async function behave(behaviour: Partial<Behaviour>): Promise<void> {
+  const { username, password, origin } = new URL(databaseUrl)
+  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
+  await fetch(`${origin}/local/behaviour`, { method: 'PUT', headers, body: JSON.stringify(behaviour) })
+}
+
 const tables = async () => {
   const { rows } = await client.execute('SHOW TABLES', null, { as: 'array' })
   return (rows as string[][]).flat().sort()
 }
 
 /** Those since ranges. */
-const newerMigrations = async () => (await migrationNames()).filter((name) => name >= '0010')
-
-/** Copies the migrations, so that a test can add to them. */
-async function copyOfMigrations(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'slotted-counter-migrations-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  await cp(MIGRATIONS, folder, { recursive: true })
-  return folder
-}
+const newerMigrations = migrationNames.filter((name) => name >= '0010')
 
 /** Creates the tables as they were before ranges, with a roll-up's state and a type's history. */
 async function createOldTables(): Promise<void> {
-  const folder = await copyOfMigrations()
-  for (const name of await newerMigrations()) await rm(join(folder, name))
-  await writeFile(
-    join(folder, '0007_type_history.sql'),
-    `CREATE TABLE type_history (record_type SMALLINT UNSIGNED NOT NULL, period TINYINT UNSIGNED NOT NULL,
-       period_start DATETIME NOT NULL, count DECIMAL(30, 0) NOT NULL, PRIMARY KEY (record_type, period, period_start))`,
+  const old = `CREATE TABLE IF NOT EXISTS type_history (record_type SMALLINT UNSIGNED NOT NULL, period TINYINT UNSIGNED NOT NULL,
+       period_start DATETIME NOT NULL, count DECIMAL(30, 0) NOT NULL, PRIMARY KEY (record_type, period, period_start))`
+  const migrations = MIGRATIONS.filter(({ name }) => !newerMigrations.includes(name)).map((migration) =>
+    migration.name.startsWith('0007') ? { ...migration, statements: [old] } : migration,
   )
-  await migrate({ databaseUrl, folder, integerTypes: [], say })
+  await migrate({ databaseUrl, migrations, integerTypes: [], say })
 }
 
 describe('A database from before ranges', () => {
@@ -65,7 +61,7 @@ describe('A database from before ranges', () => {
   })
 
   it('keeps its state and history', async () => {
-    expect(await migrate({ databaseUrl, integerTypes: [], say })).toEqual(await newerMigrations())
+    expect(await migrate({ databaseUrl, integerTypes: [], say })).toEqual(newerMigrations)
     expect(await all('SELECT range_start, holder, cursor_slot FROM rollup_state')).toEqual([
       { range_start: '0', holder: '7', cursor_slot: '3' },
     ])
@@ -117,7 +113,7 @@ describe('A database from before ranges', () => {
 
 describe('Migrations', () => {
   it('are applied once, in order, and a second run does nothing', async () => {
-    const names = await migrationNames()
+    const names = migrationNames
     expect(await migrate({ databaseUrl, say })).toEqual(names)
     expect(await tables()).toEqual([
       'adjustment_keys',
@@ -130,7 +126,7 @@ describe('Migrations', () => {
       'counter_transfers',
       'new_key_budgets',
       'rollup_state',
-      'schema_migrations',
+      'slotted_counter_migrations',
       'slotted_counters',
       'type_history',
       'visitor_salts',
@@ -147,48 +143,117 @@ describe('Migrations', () => {
   it('can be applied over the MySQL protocol too', async () => {
     const url = new URL(inject('mysqlUrl'))
     url.pathname = `/${new URL(databaseUrl).username}`
-    expect(await migrate({ databaseUrl: url.href, say })).toHaveLength((await migrationNames()).length)
+    expect(await migrate({ databaseUrl: url.href, say })).toHaveLength(migrationNames.length)
     expect(await migrate({ databaseUrl, say })).toEqual([])
   })
 
   it('are applied once by two runs at the same time', async () => {
     await Promise.all([migrate({ databaseUrl, say }), migrate({ databaseUrl, say })])
-    const { rows } = await client.execute('SELECT COUNT(*) AS n FROM schema_migrations')
-    expect(rows).toEqual([{ n: String((await migrationNames()).length) }])
+    const { rows } = await client.execute('SELECT COUNT(*) AS n FROM slotted_counter_migrations')
+    expect(rows).toEqual([{ n: String(migrationNames.length) }])
   })
 
   it('that fail report the statement and what to do, and continue from there once the cause is fixed', async () => {
-    const folder = await copyOfMigrations()
-    await writeFile(
-      join(folder, '0100_more.sql'),
-      `-- A comment; with a semicolon.\nCREATE TABLE IF NOT EXISTS first (a INT);\nCREATE TABLE second (a NONSENSE);\nCREATE TABLE third (a INT);`,
-    )
-    await writeFile(join(folder, '0101_never.sql'), 'CREATE TABLE never (a INT)')
-    const stopped = migrate({ databaseUrl, folder, say })
-    await expect(stopped).rejects.toThrow(MigrationStopped)
+    const more = (...statements: string[]): Migration[] => [
+      ...MIGRATIONS,
+      { name: '0100_more.sql', statements },
+      { name: '0101_never.sql', statements: ['CREATE TABLE IF NOT EXISTS never (a INT)'] },
+    ]
+    const [first, third] = ['first', 'third'].map((name) => `CREATE TABLE IF NOT EXISTS ${name} (a INT)`)
+    const failing = more(first!, 'CREATE TABLE IF NOT EXISTS second (a NONSENSE)', third!)
+    const stopped = migrate({ databaseUrl, migrations: failing, say })
+    await expect(stopped).rejects.toThrow(MigrationRefused)
     await expect(stopped).rejects.toThrow(
-      /0100_more\.sql stopped at statement 2 of 3.*CREATE TABLE second.*errno \d+.*run the same command again/s,
+      /0100_more\.sql stopped at statement 2 of 3.*CREATE TABLE IF NOT EXISTS second.*errno \d+.*run the same command again/s,
     )
     expect(await tables()).toEqual(expect.arrayContaining(['first', 'slotted_counters']))
     expect(await tables()).not.toEqual(expect.arrayContaining(['never']))
-    await writeFile(
-      join(folder, '0100_more.sql'),
-      'CREATE TABLE IF NOT EXISTS first (a INT);\nCREATE TABLE second (a INT);\nCREATE TABLE third (a INT);',
-    )
-    expect(await migrate({ databaseUrl, folder, say })).toEqual(['0100_more.sql', '0101_never.sql'])
-  })
-
-  it('that a branch with safe migrations refuses point to a deploy request', async () => {
-    const folder = await copyOfMigrations()
-    // PlanetScale's refusal cannot be reproduced here. This statement's error has the same words.
-    await writeFile(join(folder, '0100_refused.sql'), 'SELECT * FROM `direct DDL is disabled`')
-    await expect(migrate({ databaseUrl, folder, say })).rejects.toThrow(/deploy request/)
+    const fixed = more(first!, 'CREATE TABLE IF NOT EXISTS second (a INT)', third!)
+    expect(await migrate({ databaseUrl, migrations: fixed, say })).toEqual(['0100_more.sql', '0101_never.sql'])
   })
 
   it('can be recorded as applied if the tables came with a deploy request', async () => {
-    const names = await migrationNames()
-    expect(await markApplied({ databaseUrl, say })).toEqual(names)
-    expect(await tables()).toEqual(['schema_migrations'])
+    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+    await behave({ safeMigrations: true })
+    expect(await markApplied({ databaseUrl, say })).toEqual(migrationNames)
     expect(await migrate({ databaseUrl, say })).toEqual([])
   })
+
+  it('that came with a deploy request are recorded by the usual command too', async () => {
+    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+    await behave({ safeMigrations: true })
+    expect(await migrate({ databaseUrl, say })).toEqual(migrationNames)
+    expect(await migrate({ databaseUrl, say })).toEqual([])
+  })
+
+  it('are not recorded as applied if something is missing, which is named', async () => {
+    await expect(markApplied({ databaseUrl, say })).rejects.toThrow(/lacks: table slotted_counters, .*Nothing was/)
+    expect(await tables()).toEqual([])
+    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+    await client.execute('ALTER TABLE counter_totals DROP KEY ranking')
+    await client.execute('ALTER TABLE rollup_state DROP COLUMN stopped_by')
+    await client.execute('ALTER TABLE counter_names DROP KEY name')
+    await client.execute('DROP TABLE counter_transfers')
+    await expect(markApplied({ databaseUrl, say })).rejects.toThrow(
+      'The database lacks: index counter_totals.ranking, index counter_names.name, column rollup_state.stopped_by, table counter_transfers. Nothing',
+    )
+    expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: [], pending: migrationNames })
+  })
+
+  it('that a branch with safe migrations refuses point to a deploy request', async () => {
+    await behave({ safeMigrations: true })
+    await expect(migrate({ databaseUrl, say })).rejects.toThrow(/direct DDL is disabled.*deploy request/s)
+    expect(await tables()).toEqual([])
+  })
+})
+
+describe('An installation whose record had its old name', () => {
+  const rename = () => client.execute('RENAME TABLE slotted_counter_migrations TO schema_migrations')
+  const rows = async (table: string) => (await client.execute(`SELECT name FROM ${table} ORDER BY name`)).rows
+
+  it('goes on without doing anything, and the old record stays', async () => {
+    await migrate({ databaseUrl, say })
+    await rename()
+    expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: migrationNames, pending: [] })
+    expect(await migrate({ databaseUrl, say })).toEqual([])
+    expect(await rows('slotted_counter_migrations')).toHaveLength(migrationNames.length)
+    expect(await rows('schema_migrations')).toHaveLength(migrationNames.length)
+  })
+
+  it('goes on with safe migrations too, without its new record', async () => {
+    await migrate({ databaseUrl, say })
+    await rename()
+    await behave({ safeMigrations: true })
+    expect(await migrate({ databaseUrl, say })).toEqual([])
+  })
+
+  it('gets what is newer than its record', async () => {
+    await createOldTables()
+    await rename()
+    expect(await migrate({ databaseUrl, integerTypes: [], say })).toEqual(newerMigrations)
+  })
+
+  it('gets what its record has, but the database has not', async () => {
+    await migrate({ databaseUrl, say })
+    await rename()
+    await client.execute('DROP TABLE counter_transfers')
+    expect(await migrate({ databaseUrl, say })).toEqual(['0014_transfers.sql'])
+  })
+
+  it.each([
+    'CREATE TABLE schema_migrations (version VARCHAR(191) NOT NULL PRIMARY KEY)',
+    'CREATE TABLE schema_migrations (name BIGINT NOT NULL PRIMARY KEY)',
+    'CREATE TABLE schema_migrations (name VARCHAR(191) NOT NULL PRIMARY KEY, dirty TINYINT NOT NULL)',
+  ])('shares its database with the record of another program: %s', async (sql) => {
+    await client.execute(sql)
+    const values = sql.includes('dirty') ? `('0001_slotted_counters.sql', 1), ('0001_users', 0)` : '(1), (20260101)'
+    await client.execute(`INSERT INTO schema_migrations VALUES ${values}`)
+    expect(await migrate({ databaseUrl, say })).toEqual(migrationNames)
+    expect((await client.execute('SELECT * FROM schema_migrations')).rows).toHaveLength(2)
+  })
+})
+
+it('A table of another program under the name of one of ours is reported', async () => {
+  await client.execute('CREATE TABLE counter_names (id INT NOT NULL PRIMARY KEY)')
+  await expect(migrate({ databaseUrl, say })).rejects.toThrow(/counter_names/)
 })

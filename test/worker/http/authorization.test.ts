@@ -40,9 +40,11 @@ const NEEDED: Record<string, Operation['access']> = {
   merge: 'manage',
   import: 'manage',
   rollUp: 'manage',
+  setup: 'manage',
+  makeTables: 'manage',
 }
 /** The operations that are refused to a token that is limited to some types. */
-const OF_ALL_TYPES = ['status', 'verify', 'rollUp']
+const OF_ALL_TYPES = ['status', 'verify', 'rollUp', 'setup', 'makeTables']
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true },

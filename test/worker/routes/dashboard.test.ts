@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
+import { emptyDatabase, freshDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
@@ -60,6 +60,44 @@ describe('The pages', () => {
     const dead = new TestWorker('http://user:password@127.0.0.1:9', PRIVATE)
     const mine = await sessionCookie(dead)
     expect((await dead.fetch('/', { headers: { Cookie: mine } })).status).toBe(200)
+  })
+})
+
+describe('While the database lacks tables', () => {
+  const front = async (to: TestWorker, Cookie = '') => (await to.fetch('/', { headers: { Cookie } })).text()
+
+  it('the front page says so to everybody, and offers to make them to those who may', async () => {
+    const API_TOKENS = await tokenLines({ reader: 'read', limited: 'manage:invoice' })
+    const lacking = new TestWorker((await emptyDatabase()).url, { ...PRIVATE, API_TOKENS })
+    const cookieOf = async (token: string) => (await signIn(lacking, token)).headers.get('Set-Cookie')!.split(';')[0]!
+    expect(await front(lacking)).toMatch(/does not have the tables.*Sign in/)
+    expect(await front(lacking, await sessionCookie(lacking))).toContain('id="make-tables"')
+    for (const name of ['reader', 'limited']) {
+      const page = await front(lacking, await cookieOf(tokenOf(name)))
+      expect(page).toContain('The database has no tables yet.')
+      expect(page).not.toContain('id="make-tables"')
+    }
+  })
+
+  it('the front page names what an older version did not have', async () => {
+    const db = await freshDatabase()
+    await db.execute('DROP TABLE counter_transfers')
+    await db.execute('ALTER TABLE counter_names DROP KEY name')
+    const old = new TestWorker(db.url, PRIVATE)
+    const page = await front(old, await sessionCookie(old))
+    expect(page).toContain('the tables of an older version')
+    expect(page).toContain('<li>index counter_names.name</li><li>table counter_transfers</li>')
+  })
+
+  it('the front page is the usual one as soon as nothing is missing, and looks no more', async () => {
+    const db = await freshDatabase()
+    const complete = new TestWorker(db.url, PRIVATE)
+    for (const most of [3, 0]) {
+      const sent = await db.recording(async () => {
+        expect(await front(complete, await sessionCookie(complete))).toContain('data-page="overview"')
+      })
+      expect(sent.length).toBeLessThanOrEqual(most)
+    }
   })
 })
 

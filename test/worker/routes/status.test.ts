@@ -76,7 +76,12 @@ describe('GET /v1/status', () => {
           deadlocks: found.database.version?.includes('MariaDB') ? whole : null,
         },
         sizes: { estimated: true, tables: expect.any(Array) },
-        isolate: { breaker: 'closed', counting: { waiting: 0, flushes: 0 }, reading: { waiting: 0, queries: 0 } },
+        isolate: {
+          breaker: 'closed',
+          counting: { waiting: 0, flushes: 0 },
+          reading: { waiting: 0, queries: 0 },
+          ignored: [],
+        },
         rateLimits: { counting: false, reading: false },
         types: [
           { name: 'page_view', recordType: 1, key: 'string' },
@@ -274,6 +279,24 @@ describe('GET /v1/status', () => {
     expect(lines.map(({ event, part }) => [event, part]).sort()).toEqual([
       ['status_incomplete', 'locks'],
       ['status_incomplete', 'tables'],
+    ])
+  })
+
+  it('says why the latest hit of a type was not counted', async () => {
+    const COUNTERS = {
+      page_view: { record_type: 1, allowed_origins: ['https://example.com'] },
+      other: { record_type: 2 },
+    }
+    const strict = new TestWorker(db.url, { COUNTERS })
+    await strict.hit('page_view', '/a', { Origin: 'https://example.com', 'User-Agent': 'Googlebot/2.1' })
+    await strict.hit('page_view', '/a', { Origin: 'https://example.org' })
+    await strict.fetch('/hit.gif?type=other&key=a', { headers: { Referer: 'https://example.net/page?secret=1' } })
+    const { ignored } = (await status(strict)).isolate as {
+      ignored: { type: string; reason: string; origin: string }[]
+    }
+    expect(ignored.map(({ type, reason, origin }) => [type, reason, origin]).sort()).toEqual([
+      ['other', 'origin', 'https://example.net'],
+      ['page_view', 'origin', 'https://example.org'],
     ])
   })
 

@@ -1,0 +1,58 @@
+import { ask, type KeyCount, messageOf, path, type Status } from './api.ts'
+import { byId } from './elements.ts'
+import { poll } from './polling.ts'
+
+const EVERY_MS = 5_000
+
+/** Why a hit was not counted: the reasons of `X-Hit`. */
+const REASONS: Record<string, (origin: string) => string> = {
+  origin: (origin) => `its site, ${origin}, is not in allowed_origins.`,
+  own: () => 'it came from your own network, or from a browser that is not to be counted.',
+  bot: () => 'its browser says that it is a bot.',
+  dnt: () => 'its browser asks not to be tracked.',
+  rate: () => 'its network has sent too many.',
+  prefetch: () => 'its browser loaded the page in advance.',
+  duplicate: () => 'the same visitor has been counted before.',
+  key: () => 'new_keys does not let its key come into being.',
+}
+
+/**
+ * Shows what to paste where, until something is counted.
+ *
+ * @param arrived called once that is so
+ */
+export function startFirstRun(type: string, arrived: () => void): void {
+  const section = byId('first-run')
+  const say = (id: string, text: string) => {
+    // A screen reader would read an unchanged message again.
+    if (byId(id).textContent !== text) byId(id).textContent = text
+  }
+  section.hidden = false
+  const polling = poll(EVERY_MS, async () => {
+    try {
+      const { counters } = await ask<{ counters: KeyCount[] }>('GET', path(['search', type], { limit: '1' }))
+      if (counters.length > 0) {
+        polling.stop()
+        section.hidden = true
+        say('first-run-message', 'The first one has been counted.')
+        arrived()
+        return true
+      }
+      say('first-run-message', 'Nothing has been counted yet.')
+      // Those who may not see all types have no status.
+      if (document.getElementById('pending') !== null) say('first-run-refused', await lastRefused(type))
+      return true
+    } catch (error) {
+      say('first-run-message', messageOf(error))
+      return false
+    }
+  })
+}
+
+async function lastRefused(type: string): Promise<string> {
+  const { isolate } = await ask<Status>('GET', path(['status']))
+  const ignored = isolate.ignored.find((hit) => hit.type === type)
+  if (ignored === undefined) return ''
+  const why = REASONS[ignored.reason]?.(ignored.origin ?? 'which it does not name') ?? `${ignored.reason}.`
+  return `A hit came, but was not counted: ${why}`
+}

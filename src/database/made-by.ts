@@ -1,0 +1,34 @@
+/** What a statement of a migration makes, as `table t`, `column t.c`, `decimal column t.c` and `index t.i`. */
+export interface Made {
+  /** What there is once the statement is done. Empty for statements that change rows. */
+  does: readonly string[]
+  /** The columns and indexes that come with a table. */
+  contains: readonly string[]
+}
+
+/** Reads what a statement makes. Knows the few forms in which our migrations are written. */
+export function madeBy(statement: string): Made {
+  const all = (pattern: RegExp, name: (found: string) => string) =>
+    [...statement.matchAll(pattern)].map(([, found]) => name(found!))
+  const [, created] = /^CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement) ?? []
+  if (created !== undefined) {
+    return {
+      does: [`table ${created}`],
+      contains: [
+        // Columns are in lower case, keywords in capitals.
+        ...all(/^\s+([a-z_]+) [A-Z]/gm, (column) => `column ${created}.${column}`),
+        ...all(/^\s+KEY (\w+)/gm, (index) => `index ${created}.${index}`),
+      ],
+    }
+  }
+  const [, altered] = /^ALTER TABLE (\w+)/.exec(statement) ?? []
+  if (altered === undefined) return { does: [], contains: [] }
+  return {
+    does: [
+      ...all(/\bADD COLUMN (\w+)/g, (column) => `column ${altered}.${column}`),
+      ...all(/\bMODIFY (\w+) DECIMAL\b/g, (column) => `decimal column ${altered}.${column}`),
+      ...all(/\bADD KEY (\w+)/g, (index) => `index ${altered}.${index}`),
+    ],
+    contains: [],
+  }
+}

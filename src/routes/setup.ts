@@ -1,0 +1,184 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
+import { unmixedTypes } from '../counters/unmixed-types.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import {
+  applyMigrations,
+  MigrationStopped,
+  OtherKeyspace,
+  type Progress,
+  RECORD,
+  readProgress,
+  statementsToDeploy,
+} from '../database/migrations.ts'
+import { withRetries } from '../database/retry.ts'
+import { countStatements } from '../database/statement-budget.ts'
+import { missingVSchema } from '../database/vschema.ts'
+import type { AppEnv } from '../http/context.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { Problem } from '../http/problem.ts'
+import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import { log } from '../log.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { DATABASE } from '../openapi/problem-schema.ts'
+
+/** Statements that one request sends. The free plan allows 50 subrequests, and a few are sent after them or again. */
+const MAX_STATEMENTS = 36
+/** Milliseconds after which a request begins no further migration, so that browsers wait for an answer. */
+const MAX_MS = 15_000
+
+const names = (description: string) => described(z.array(z.string()), description)
+
+const readSetup = { method: 'get', path: '/v1/setup', access: 'manage', query: {} } as const satisfies Route
+
+const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
+  id: 'setup',
+  tag: 'Operating',
+  summary: 'Get the state of the tables',
+  description: 'Says which tables, columns and indexes the database lacks, and which migrations are pending.',
+  answers: {
+    200: {
+      description: 'The state of the tables.',
+      schema: described(
+        z.strictObject({
+          ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
+          missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+          pending: names('The migrations that are not recorded as applied.'),
+          statements: names('Statements that make what is missing, for a deploy request.'),
+        }),
+        { id: 'Setup' },
+      ),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'setup_stopped', ...DATABASE],
+  examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
+}))
+
+const makeTables = { method: 'post', path: '/v1/setup', access: 'manage', query: {} } as const satisfies Route
+
+const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
+  id: 'makeTables',
+  tag: 'Operating',
+  summary: 'Make the tables',
+  description:
+    'Makes the tables, or brings them up to this version, as `npm run migrate` does. It is safe to send again, at any time and from ' +
+    'several places at once. If the outcome is `partial`, send it again to continue.',
+  answers: {
+    200: {
+      description: 'What was done.',
+      schema: described(
+        z.strictObject({
+          outcome: described(
+            z.enum(['complete', 'partial']),
+            '`partial`: the next request continues where this one stopped.',
+          ),
+          applied: names('The migrations that this request applied, or found applied and recorded.'),
+          pending: names('The migrations that are left.'),
+          notices: names('What is left for you to do.'),
+        }),
+        { id: 'SetupSummary' },
+      ),
+    },
+  },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'setup_stopped', ...DATABASE],
+  examples: {
+    again: {
+      summary: 'Nothing was left to do',
+      answer: { outcome: 'complete', applied: [], pending: [], notices: [] },
+    },
+  },
+}))
+
+/** The state of the tables. */
+export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
+  const progress = await readProgress(withRetries(databaseFor(c))).catch((error: unknown) => {
+    throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
+  })
+  const { missing, pending } = progress
+  return c.json(
+    {
+      ready: missing.length === 0,
+      missing,
+      pending: pending.map(({ name }) => name),
+      statements: missing.length === 0 ? [] : statementsToDeploy(progress),
+    },
+    200,
+    { 'Cache-Control': 'no-store' },
+  )
+})
+
+/** Makes the tables. */
+export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) => {
+  const made = makeAll(c)
+  // A client that hangs up gets its tables, too.
+  c.executionCtx.waitUntil(made.catch(() => {}))
+  return c.json(await made, 200, { 'Cache-Control': 'no-store' })
+})
+
+/** For statements that may take long. Not through the circuit breaker, because the requests of visitors fail meanwhile. */
+function databaseFor(c: Context<AppEnv>) {
+  return openBackgroundDatabase(isolateOf(c.env).config)
+}
+
+async function makeAll(c: Context<AppEnv>) {
+  const { config } = isolateOf(c.env)
+  const counted = countStatements(databaseFor(c))
+  const db = withRetries(counted)
+  const began = Date.now()
+  const vschema = await missingVSchema(db)
+  if (vschema !== null) throw stopped(c, vschema)
+  let applied: string[]
+  try {
+    applied = await applyMigrations(db, {
+      mayGoOn: (statements) => counted.sent + statements <= MAX_STATEMENTS && Date.now() - began < MAX_MS,
+    })
+  } catch (error) {
+    if (error instanceof OtherKeyspace) throw stopped(c, error.message)
+    if (!(error instanceof MigrationStopped)) throw error
+    const { cause } = error
+    if (cause instanceof DatabaseFailure && cause.retry) throw cause
+    throw stopped(c, reasonOf(error), error)
+  }
+  const progress = await readProgress(db)
+  const pending = progress.pending.map(({ name }) => name)
+  log('info', 'setup', { requestId: c.get('requestId'), applied, pending, statements: counted.sent })
+  if (pending.length > 0) return { outcome: 'partial' as const, applied, pending, notices: [] }
+  if (progress.missing.length > 0) throw stopped(c, taken(progress))
+  const integerTypes = [...config.types.values()].filter(({ key }) => key === 'integer')
+  const notices = (await unmixedTypes(db, integerTypes)).map(notMoved)
+  return { outcome: 'complete' as const, applied, pending, notices }
+}
+
+function stopped(c: Context<AppEnv>, detail: string, error?: Error): Problem {
+  log('error', 'setup_stopped', { requestId: c.get('requestId'), detail, ...(error && { error: error.message }) })
+  return new Problem('setup_stopped', { detail, cause: error })
+}
+
+/** Why a statement failed and what to do, without the database's own words. */
+function reasonOf({ migration, number, of, statement, message, cause, needsDeployRequest }: MigrationStopped): string {
+  if (needsDeployRequest) {
+    return (
+      'This branch has safe migrations on: it takes tables from deploy requests only. Run the statements of GET /v1/setup on a ' +
+      'development branch, deploy it to this one, and make the tables again: then they are only recorded.'
+    )
+  }
+  if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {
+    return 'The password in DATABASE_URL may not change tables. Use one with the role admin, or run `npm run migrate` with one.'
+  }
+  const errno = /\(errno (\d+)\)/.exec(message)?.[1]
+  return (
+    `${migration === null ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
+    `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason, under setup_stopped. The statements before it were ` +
+    'applied. Remove the cause and make the tables again.'
+  )
+}
+
+function taken({ missing }: Progress): string {
+  return `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
+}
+
+function notMoved({ name }: CounterType): string {
+  return `The type ${name} has counters from before migration 0010. Run npm run migrate, which moves them.`
+}

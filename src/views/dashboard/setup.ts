@@ -1,0 +1,48 @@
+import { html } from 'hono/html'
+import type { Html } from '../html-type.ts'
+import { copyable } from './copyable.ts'
+import { signedInPage, type Viewer } from './layout.ts'
+
+/** The page that makes the tables, while some are missing. */
+export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
+  const mayMake = viewer.ofAllTypes && viewer.mayChange
+  return signedInPage(
+    'Tables',
+    // The state of the roll-up is in the tables.
+    { ...viewer, ofAllTypes: false },
+    '',
+    html`<main id="main" data-page="setup">
+<h1>The database is not ready</h1>
+<section class="card" aria-labelledby="tables-title">
+<div class="card-head"><h2 id="tables-title">Tables</h2></div>
+<p>${lackOf(missing)} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
+<details class="numbers"><summary>What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
+${
+  mayMake
+    ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
+<p class="message" id="setup-message" role="status"></p>
+<p><a id="setup-done" href="${viewer.base}/" hidden>Open the dashboard</a></p>`
+    : html`<p>Sign in with a token that may manage all types, such as <code>API_TOKEN</code>, to make them here.</p>`
+}
+</section>
+${mayMake ? DEPLOY_REQUEST : ''}
+</main>`,
+  )
+}
+
+function lackOf(missing: readonly string[]): string {
+  return missing.includes('table slotted_counters')
+    ? 'The database has no tables yet.'
+    : 'The database has the tables of an older version, or only some of them.'
+}
+
+const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
+<div class="card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
+<ol>
+<li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
+<li>Run these statements on the new branch.</li>
+<li>Open a deploy request for it, and deploy it.</li>
+<li>Come back and make the tables once more. Then they are only recorded.</li>
+</ol>
+${copyable('statements', 'Statements', '', 12)}
+</section>`

@@ -1,0 +1,33 @@
+/** A hit that was not counted. */
+export interface IgnoredHit {
+  /** The name of its type. */
+  type: string
+  /** As in `X-Hit`. */
+  reason: string
+  /** The origin of its page; `null` if it named none. */
+  origin: string | null
+  at: Date
+}
+
+/** Characters of an origin that are kept. It comes from strangers. */
+const MAX_ORIGIN = 200
+
+/** The latest hit of each type that was not counted, in one isolate: for owners who wonder why nothing is counted. Plain data. */
+export class IgnoredHits {
+  readonly #byType = new Map<string, IgnoredHit>()
+
+  /**
+   * @param type the name of a configured type
+   * @param said the value of `X-Hit`
+   * @param sender the origin or the URL of the page
+   */
+  remember(type: string, said: string, sender: string | undefined, at: Date): void {
+    const origin = sender !== undefined && URL.canParse(sender) ? new URL(sender).origin.slice(0, MAX_ORIGIN) : null
+    this.#byType.set(type, { type, reason: said.replace('ignored; reason=', ''), origin, at })
+  }
+
+  /** The latest one first. */
+  list(): IgnoredHit[] {
+    return [...this.#byType.values()].sort((a, b) => b.at.getTime() - a.at.getTime())
+  }
+}

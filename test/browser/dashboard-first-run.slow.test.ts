@@ -1,0 +1,142 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
+import { openDatabase } from '../../src/database/database.ts'
+import { MIGRATIONS } from '../../src/database/migrations.ts'
+import { launchChromium } from './chromium.ts'
+import { signedIn, watch } from './open-dashboard.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+
+const LIVE_MS = 60_000
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+/** A Worker on a database without tables, and browsers that are signed in to it. */
+async function deployed(count: number, settings: Record<string, unknown> = {}) {
+  const counter = await startCounter(settings, { empty: true })
+  onTestFinished(() => counter.stop())
+  return { counter, pages: await Promise.all(Array.from({ length: count }, () => open(counter))) }
+}
+
+async function open(counter: Counter): Promise<Page> {
+  const context: BrowserContext = await browser.newContext({ locale: 'en-GB' })
+  const violations = await watch(context, counter)
+  onTestFinished(async () => {
+    await context.close()
+    // Refused requests are on the console too.
+    const messages = violations.messages.filter((message) => !message.startsWith('Failed to load resource'))
+    expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
+  })
+  return signedIn(context, counter)
+}
+
+async function behave({ databaseUrl }: Counter, behaviour: Partial<Behaviour>): Promise<void> {
+  const { username, password, origin } = new URL(databaseUrl)
+  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
+  const { ok } = await fetch(`${origin}/local/behaviour`, { method: 'PUT', headers, body: JSON.stringify(behaviour) })
+  expect(ok).toBe(true)
+}
+
+const makeTables = (page: Page) => page.getByRole('button', { name: 'Make the tables' }).click()
+const overview = (page: Page) => page.waitForSelector('main[data-page=overview]', { timeout: LIVE_MS })
+
+async function recorded({ databaseUrl }: Counter): Promise<number> {
+  const db = openDatabase({ url: databaseUrl, deadlineMs: 10_000 })
+  const { rows } = await db.execute('SELECT COUNT(*) AS n FROM slotted_counter_migrations')
+  return Number(rows[0]!.n)
+}
+
+describe('A Worker on an empty database', () => {
+  it('says so before anybody signs in, and is made ready from the browser alone', async () => {
+    const { counter, pages } = await deployed(1)
+    const [page] = pages as [Page]
+    const stranger = await (await fetch(counter.url)).text()
+    expect(stranger).toContain('does not have the tables')
+    expect(await page.textContent('main')).toContain('The database has no tables yet.')
+    await makeTables(page)
+    await overview(page)
+    expect(await recorded(counter)).toBe(MIGRATIONS.length)
+    expect(await (await fetch(`${counter.url}/healthz`)).json()).toEqual({ status: 'ok', database: 'ok' })
+    await counter.add('page_view', '/first', 3)
+    await counter.has({ 'page_view /first': 3 })
+    expect(await (await fetch(counter.url)).text()).not.toContain('does not have the tables')
+  })
+
+  it('is made ready by two browsers at once', async () => {
+    const { counter, pages } = await deployed(2)
+    await Promise.all(pages.map(makeTables))
+    await Promise.all(pages.map(overview))
+    expect(await recorded(counter)).toBe(MIGRATIONS.length)
+    await counter.add('page_view', '/first', 3)
+    await counter.rollUp(new Date())
+    await counter.has({ 'page_view /first': 3 })
+  })
+
+  it('is made ready although the database is away for a moment, and the page says so', async () => {
+    const { counter, pages } = await deployed(1)
+    const [page] = pages as [Page]
+    await behave(counter, { faults: [{ action: 'cut-answer', skip: 15, times: 5 }] })
+    await makeTables(page)
+    await page.getByText('Trying again').waitFor()
+    await overview(page)
+    expect(await recorded(counter)).toBe(MIGRATIONS.length)
+  })
+
+  it('with safe migrations gives the statements for a deploy request, and goes on after it', async () => {
+    const { counter, pages } = await deployed(1)
+    const [page] = pages as [Page]
+    await behave(counter, { safeMigrations: true })
+    await makeTables(page)
+    await page.getByRole('heading', { name: 'With a deploy request' }).waitFor()
+    expect(await page.textContent('#setup-message')).toContain('safe migrations')
+    const statements = (await page.inputValue('#statements')).split(/;(?:\n\n|$)/).slice(0, -1)
+    await behave(counter, {})
+    const db = openDatabase({ url: counter.databaseUrl, deadlineMs: 10_000 })
+    for (const statement of statements) await db.execute(statement)
+    await behave(counter, { safeMigrations: true })
+    await makeTables(page)
+    await overview(page)
+    expect(await recorded(counter)).toBe(MIGRATIONS.length)
+  })
+})
+
+describe('A dashboard without numbers', () => {
+  it('shows what to paste, with the address of this Worker, and then the numbers', async () => {
+    const counter = await startCounter()
+    onTestFinished(() => counter.stop())
+    const page = await open(counter)
+    await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
+    expect(await page.inputValue('#first-run-script')).toBe(
+      `<script defer src="${counter.url}/beacon.js"></script>\n` +
+        `<noscript><img src="${counter.url}/hit.gif?type=page_view&amp;key=%2Fabout" alt=""></noscript>`,
+    )
+    expect(await page.inputValue('#first-run-badge')).toBe(`![page_view](${counter.url}/badge/page_view/%2Fabout.svg)`)
+    expect(await page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')
+    await counter.add('page_view', '/first', 3)
+    await page.getByText('The first one has been counted.').waitFor({ timeout: LIVE_MS })
+    expect(await page.locator('#first-run').isVisible()).toBe(false)
+    await expect.poll(() => page.textContent('#found')).toBe('/first3')
+    // It does not look any more, and a page with numbers shows nothing of this.
+    await page.reload()
+    await expect.poll(() => page.textContent('#found')).toBe('/first3')
+    expect(await page.locator('#first-run').isVisible()).toBe(false)
+  })
+
+  it('says why a hit was not counted', async () => {
+    const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['https://example.com'] } }
+    const counter = await startCounter({ COUNTERS })
+    onTestFinished(() => counter.stop())
+    const page = await open(counter)
+    await page.getByText('Pages of these sites may count').waitFor()
+    await fetch(`${counter.url}/hit?type=page_view&key=a`, {
+      method: 'POST',
+      headers: { Origin: 'https://example.org' },
+    })
+    const message = 'A hit came, but was not counted: its site, https://example.org, is not in allowed_origins.'
+    await page.getByText(message).waitFor({ timeout: LIVE_MS })
+  })
+})

@@ -1,0 +1,42 @@
+import { Client } from '@planetscale/database'
+import { expect, inject, it } from 'vitest'
+import { readBundledMigrations, readMigrations } from '../../../build/migrations.ts'
+import { migrate } from '../../../cli/migrate/migrations.ts'
+import { openDatabase } from '../../../src/database/database.ts'
+import { madeBy } from '../../../src/database/made-by.ts'
+import { MIGRATIONS, readProgress, statementsToDeploy } from '../../../src/database/migrations.ts'
+
+const emptyDatabase = async () => {
+  const response = await fetch(inject('databases'), { method: 'POST' })
+  return ((await response.json()) as { databaseUrl: string }).databaseUrl
+}
+
+it('The migrations of the Worker are those of the folder (if not, run `npm run migrations`)', async () => {
+  expect(await readBundledMigrations()).toEqual(await readMigrations())
+})
+
+it('Each table, column and index that migrations make is missed if it is not there', async () => {
+  const databaseUrl = await emptyDatabase()
+  await migrate({ databaseUrl, say: () => {} })
+  const { rows } = await new Client({ url: databaseUrl }).execute(
+    `SELECT CONCAT('column ', TABLE_NAME, '.', COLUMN_NAME) AS thing FROM information_schema.COLUMNS
+       WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'slotted_counter_migrations'
+     UNION SELECT CONCAT('index ', TABLE_NAME, '.', INDEX_NAME) FROM information_schema.STATISTICS
+       WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'slotted_counter_migrations' AND INDEX_NAME <> 'PRIMARY'
+     UNION SELECT CONCAT('table ', TABLE_NAME) FROM information_schema.TABLES
+       WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'slotted_counter_migrations'`,
+  )
+  const made = MIGRATIONS.flatMap(({ statements }) => statements).map(madeBy)
+  const known = made.flatMap(({ does, contains }) => [...does, ...contains])
+  const actual = (rows as { thing: string }[]).map(({ thing }) => thing)
+  expect(actual.length).toBeGreaterThan(80)
+  expect([...new Set(known)].filter((thing) => !thing.startsWith('decimal')).sort()).toEqual(actual.sort())
+})
+
+it('The statements for a deploy request make all tables', async () => {
+  const databaseUrl = await emptyDatabase()
+  const client = new Client({ url: databaseUrl })
+  for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+  const { missing } = await readProgress(openDatabase({ url: databaseUrl, deadlineMs: 10_000 }))
+  expect(missing).toEqual([])
+})

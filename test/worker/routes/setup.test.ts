@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import type { Fault } from '../../../local/planetscale/fault-injection.ts'
+import { MIXED_TYPES } from '../../../src/counters/integer-key.ts'
+import { MIGRATIONS } from '../../../src/database/migrations.ts'
+import { emptyDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { onVitess } from '../../harness/on-vitess.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+interface Summary {
+  outcome: string
+  applied: string[]
+  pending: string[]
+  notices: string[]
+}
+
+const NAMES = MIGRATIONS.map(({ name }) => name)
+
+/** Sends requests until the tables are made. Returns the migrations that were applied. */
+async function makeTables(worker: TestWorker, most = 3): Promise<string[]> {
+  const applied: string[] = []
+  for (let request = 0; request < most; request++) {
+    const response = await worker.api('POST', '/v1/setup')
+    expect(response.status).toBe(200)
+    const summary = await response.json<Summary>()
+    applied.push(...summary.applied)
+    if (summary.outcome === 'complete') return applied
+  }
+  throw new Error('The tables were not made.')
+}
+
+/** Checks that the Worker has all it needs: it counts, rolls up and reads. */
+async function works(worker: TestWorker, db: TestDatabase): Promise<void> {
+  expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({ ready: true, missing: [], pending: [] })
+  // vtgate learns of new columns a moment later.
+  await expect.poll(async () => (await worker.fetch('/healthz')).status, { timeout: 20_000 }).toBe(200)
+  const before = await db.number('SELECT COUNT(*) FROM slotted_counters')
+  expect((await worker.hit('page_view', '/after')).headers.get('X-Hit')).toBe('counted')
+  expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(before + 1n)
+  expect(await (await worker.api('POST', '/v1/rollup')).json()).toMatchObject({ outcome: 'complete', moved: 1 })
+  expect(await db.number('SELECT SUM(count) FROM type_history WHERE period = 1')).toBe(1n)
+  expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
+}
+
+describe('POST /v1/setup makes the tables of an empty database', () => {
+  it('in requests that stay within the 50 subrequests of the free plan, and a further one does nothing', async () => {
+    const db = await emptyDatabase()
+    const worker = new TestWorker(db.url)
+    const applied: string[] = []
+    for (let outcome = ''; outcome !== 'complete'; ) {
+      let summary: Summary | undefined
+      const sent = await db.recording(async () => {
+        summary = await (await worker.api('POST', '/v1/setup')).json<Summary>()
+      })
+      expect(sent.length).toBeLessThanOrEqual(50)
+      applied.push(...summary!.applied)
+      expect([...applied, ...summary!.pending]).toEqual(NAMES)
+      outcome = summary!.outcome
+    }
+    const again = await worker.api('POST', '/v1/setup')
+    expect(await again.json()).toEqual({ outcome: 'complete', applied: [], pending: [], notices: [] })
+    await works(worker, db)
+  })
+
+  it('from two places at once', async () => {
+    const db = await emptyDatabase()
+    const workers = [new TestWorker(db.url), new TestWorker(db.url)]
+    await Promise.all(workers.map((worker) => makeTables(worker)))
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counter_migrations')).toBe(BigInt(NAMES.length))
+    await works(workers[0]!, db)
+  })
+
+  const statements = MIGRATIONS.reduce((sum, migration) => sum + migration.statements.length, 0) + NAMES.length
+  it.each(['cut-request', 'cut-answer'] as const)(`interrupted after every statement (%s)`, async (action) => {
+    const db = await emptyDatabase()
+    const worker = new TestWorker(db.url)
+    // Each request is cut off for good after one more statement than the one before.
+    for (let skip = 0; skip <= statements + 10; skip++) {
+      const faults: Fault[] = [{ action, skip, times: 10_000 }]
+      await db.behave({ faults })
+      const response = await worker.api('POST', '/v1/setup')
+      if (response.status === 200 && (await response.json<Summary>()).outcome === 'complete') break
+      if (response.status !== 200) {
+        expect((await response.json<{ code: string }>()).code).toBe('database_unavailable')
+      }
+      await db.behave()
+    }
+    await db.behave()
+    await makeTables(worker)
+    await works(worker, db)
+  })
+
+  it('although answers are lost now and then', async () => {
+    const db = await emptyDatabase()
+    const worker = new TestWorker(db.url)
+    const faults = [2, 5, 9, 14, 20, 27, 35, 44, 54].map((skip): Fault => ({ action: 'cut-answer', skip, times: 1 }))
+    await db.behave({ faults })
+    await makeTables(worker)
+    await works(worker, db)
+  })
+
+  // On shards, the VSchema would have to know that table.
+  it.skipIf(onVitess)('beside the record of another program, which stays as it is', async () => {
+    const db = await emptyDatabase()
+    await db.execute('CREATE TABLE schema_migrations (version VARCHAR(191) NOT NULL PRIMARY KEY)')
+    await db.execute("INSERT INTO schema_migrations VALUES ('0001_slotted_counters.sql'), ('2')")
+    const worker = new TestWorker(db.url)
+    expect(await makeTables(worker)).toEqual(NAMES)
+    expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(2n)
+    await works(worker, db)
+  })
+})
+
+describe('POST /v1/setup upgrades', () => {
+  it('an installation whose record has its old name', async () => {
+    const db = await freshDatabase()
+    await db.execute('CREATE TABLE schema_migrations LIKE slotted_counter_migrations')
+    await db.arrange(
+      `INSERT INTO schema_migrations (name, applied_at) SELECT name, applied_at FROM slotted_counter_migrations WHERE name < '0014'`,
+    )
+    await db.execute('DROP TABLE slotted_counter_migrations')
+    await db.execute('DROP TABLE counter_transfers')
+    const worker = new TestWorker(db.url)
+    expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({
+      ready: false,
+      missing: ['table counter_transfers'],
+      pending: ['0014_transfers.sql'],
+    })
+    expect(await makeTables(worker)).toEqual(['0014_transfers.sql'])
+    expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(BigInt(NAMES.length - 1))
+    await works(worker, db)
+  })
+
+  // Vitess refuses to move rows to another lane.
+  it.skipIf(onVitess)(
+    'a database that has counted, but has lost its record, without counting anything twice',
+    async () => {
+      const db = await freshDatabase()
+      const worker = new TestWorker(db.url)
+      await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
+      await worker.api('POST', '/v1/rollup')
+      // As another lane of the roll-up writes it.
+      await db.arrange('UPDATE type_history SET range_lane = range_lane + 3')
+      await db.execute('DELETE FROM slotted_counter_migrations')
+      expect(await makeTables(worker)).toEqual(NAMES)
+      expect(await db.number('SELECT SUM(count) FROM type_history WHERE period = 1')).toBe(5n)
+      expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
+    },
+  )
+
+  it('and says if counters with integer keys are still where they were', async () => {
+    const db = await freshDatabase()
+    const COUNTERS = { number: { record_type: 9, key: 'integer' }, other: { record_type: 10, key: 'integer' } }
+    const worker = new TestWorker(db.url, { COUNTERS })
+    await db.execute('INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (9, 1, 5, 1)')
+    await db.execute(
+      `INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (${10 + MIXED_TYPES}, 1, 5, 1)`,
+    )
+    expect(await (await worker.api('POST', '/v1/setup')).json()).toMatchObject({
+      outcome: 'complete',
+      notices: [expect.stringMatching(/The type number .*npm run migrate/)],
+    })
+  })
+})
+
+describe('POST /v1/setup says why it cannot go on', () => {
+  const stopped = async (worker: TestWorker) => {
+    const response = await worker.api('POST', '/v1/setup')
+    const { code, detail } = await response.json<{ code: string; detail: string }>()
+    expect([response.status, code]).toEqual([409, 'setup_stopped'])
+    return detail
+  }
+
+  it('on a branch with safe migrations, which gets the statements for a deploy request', async () => {
+    const db = await emptyDatabase()
+    const worker = new TestWorker(db.url)
+    await db.behave({ safeMigrations: true })
+    expect(await stopped(worker)).toMatch(/safe migrations.*GET \/v1\/setup/)
+    const { statements } = await (await worker.api('GET', '/v1/setup')).json<{ statements: string[] }>()
+    expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS slotted_counter_migrations/)
+    // What the deploy request brings.
+    await db.behave()
+    for (const sql of statements) await db.execute(sql)
+    await db.behave({ safeMigrations: true })
+    expect(await makeTables(worker)).toEqual(NAMES)
+    await works(worker, db)
+  })
+
+  it('for a password that may not change tables', async () => {
+    const db = await emptyDatabase()
+    await db.behave({ faults: [{ action: 'error', errno: 1142, match: '^(CREATE|ALTER)', times: 10_000 }] })
+    expect(await stopped(new TestWorker(db.url))).toMatch(/may not change tables.*admin/)
+  })
+
+  it('for any other error: at which statement, with its number, but not in the words of the database', async () => {
+    const db = await emptyDatabase()
+    await db.behave({ faults: [{ action: 'error', errno: 1064, match: '^ALTER TABLE counter_names', times: 10_000 }] })
+    const worker = new TestWorker(db.url)
+    await worker.api('POST', '/v1/setup')
+    const detail = await stopped(worker)
+    expect(detail).toMatch(/0009_history_and_rankings\.sql stopped at statement 4 of 4 .*error 1064/)
+    expect(detail).not.toContain('injected')
+    await db.behave()
+    await makeTables(worker)
+    await works(worker, db)
+  })
+
+  it('for a table of another program under the name of one of ours', async () => {
+    const db = await emptyDatabase()
+    await db.execute('CREATE TABLE counter_transfers (id INT NOT NULL PRIMARY KEY)')
+    const worker = new TestWorker(db.url)
+    await worker.api('POST', '/v1/setup')
+    expect(await stopped(worker)).toMatch(/lacks: column counter_transfers\.record_type.*Another program/)
+  })
+})
+
+it('While tables are missing, everything else answers as it did', async () => {
+  const worker = new TestWorker((await emptyDatabase()).url)
+  const hit = await worker.hit('page_view', '/a')
+  expect([hit.status, (await hit.json<{ code: string }>()).code]).toEqual([503, 'database_not_ready'])
+  const health = await worker.fetch('/healthz')
+  expect([health.status, await health.text()]).toEqual([503, expect.stringMatching(/front page.*npm run migrate/)])
+})
+
+it('Both routes need a token that may manage all types', async () => {
+  const API_TOKENS = await tokenLines({ reader: 'read', limited: 'manage:page_view' })
+  const worker = new TestWorker((await emptyDatabase()).url, { API_TOKENS })
+  for (const method of ['GET', 'POST']) {
+    expect((await worker.fetch('/v1/setup', { method })).status).toBe(401)
+    for (const name of ['reader', 'limited']) {
+      const headers = { Authorization: `Bearer ${tokenOf(name)}` }
+      expect((await worker.fetch('/v1/setup', { method, headers })).status, name).toBe(403)
+    }
+  }
+})
