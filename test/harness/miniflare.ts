@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
 import { unstable_readConfig } from 'wrangler'
 import { PROJECT } from '../../local/project-root.ts'
+import { localCounters } from '../../local/worker/local-counters.ts'
 
 /** Milliseconds within which the inspector must answer. */
 const INSPECTOR_MS = 30_000
@@ -33,7 +34,8 @@ export class QueuedWorker {
   /** Starts a Worker, and waits until it answers. */
   static async start({ script, databaseUrl, apiToken, settings, onLog }: QueuedWorkerOptions): Promise<QueuedWorker> {
     const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
-    const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
+    const shipped = configured.vars as Record<string, unknown>
+    const vars = { ...shipped, COUNTERS: localCounters(shipped.COUNTERS), ...settings }
     const compatibilityDate = configured.compatibility_date!
     const manifest = async (path: string) => ({
       mainModule: 'worker.js',
