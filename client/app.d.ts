@@ -28,6 +28,25 @@ type Routes = {
           status: 503
           input: {}
         }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code: 'configuration_invalid' | 'internal_error' | 'too_many_requests'
+          }
+          outputFormat: 'json'
+          status: 429 | 500 | 503
+          input: {}
+        }
   }
   '/hit': {
     $post:
@@ -1135,6 +1154,7 @@ type Routes = {
                 | 'counters_stuck'
                 | 'database_not_ready'
                 | 'database_unavailable'
+                | 'example_origin'
                 | 'history_behind'
                 | 'pending_above_bound'
                 | 'pruning_behind'

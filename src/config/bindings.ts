@@ -13,6 +13,8 @@ export interface Bindings {
   /** Rate limits for public counting and public reading, by network. Without one, nothing is limited. */
   VISITOR_LIMIT?: unknown
   READER_LIMIT?: unknown
+  /** This Worker: where its `fetch` handler is placed, the cron trigger rolls up. Without it, it does so where it runs. */
+  SELF?: unknown
   /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown

@@ -13,6 +13,11 @@ import { integer, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 
+/** A service binding of the Worker to itself. */
+export interface SelfBinding {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
 /** The Worker's settings, checked and typed. */
 export interface Config {
   databaseUrl: string
@@ -28,6 +33,8 @@ export interface Config {
   rateLimit: RateLimit | null
   /** Rate limit of public reading. */
   readLimit: RateLimit | null
+  /** This Worker, for roll-ups near the database. */
+  self: SelfBinding | null
   plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
@@ -125,6 +132,7 @@ const binding = <T>(method: keyof T & string, what: string) =>
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
+const self = binding<SelfBinding>('fetch', 'service binding: [[services]]')
 
 const settings = z.object({
   DATABASE_URL: z
@@ -142,6 +150,7 @@ const settings = z.object({
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
+  SELF: self,
   PLAN: plan,
   SHARDING: sharding.prefault({}),
   EXCLUDE: exclude.prefault({}),
@@ -190,6 +199,7 @@ export function readConfig(bindings: Bindings): Config {
     rateLimit: data.VISITOR_LIMIT,
     plan: data.PLAN,
     readLimit: data.READER_LIMIT,
+    self: data.SELF,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

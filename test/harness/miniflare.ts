@@ -21,7 +21,7 @@ export interface QueuedWorkerOptions {
   onLog?: (event: Record<string, unknown>) => void
 }
 
-/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`. */
+/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`, and with itself as `SELF`. */
 export class QueuedWorker {
   readonly url: string
   readonly #miniflare: Miniflare
@@ -64,6 +64,7 @@ export class QueuedWorker {
               ...Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, { type: 'json', value }])),
               BATCHES: { type: 'queue', name: 'batches' },
               DEAD_BATCHES: { type: 'queue', name: 'dead-batches' },
+              SELF: { type: 'worker', worker: 'main' },
             },
             triggers: [{ type: 'queue', name: 'batches', maxBatchSize: 100, maxBatchTimeout: 1, maxRetries: 100 }],
           },
@@ -83,6 +84,15 @@ export class QueuedWorker {
     })
     const { origin } = await miniflare.ready
     return new QueuedWorker(miniflare, origin)
+  }
+
+  /** Fires a cron trigger. */
+  async cron(expression: string): Promise<void> {
+    const main = (await this.#miniflare.getWorker('main')) as unknown as {
+      scheduled(options: { cron: string }): Promise<{ outcome: string }>
+    }
+    const { outcome } = await main.scheduled({ cron: expression })
+    if (outcome !== 'ok') throw new Error(`the run of ${expression} ended with ${outcome}`)
   }
 
   /** Takes what has come out of the dead-letter queue. */
