@@ -1,4 +1,4 @@
-import packageJson from '../../package.json' with { type: 'json' }
+import { VERSION } from '../version.ts'
 import { contractsOf, type Operation } from './contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
@@ -57,10 +57,10 @@ export function openApiDocument(routes: readonly { handler: object }[]): OpenApi
     openapi: '3.1.1',
     info: {
       title: 'Slotted Counter',
-      version: packageJson.version,
-      summary: packageJson.description,
+      version: VERSION,
+      summary: 'Exact page view and download counts on your own Cloudflare Worker and PlanetScale database',
       description: DESCRIPTION,
-      license: { name: packageJson.license, identifier: packageJson.license },
+      license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The Worker that serves this document.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

@@ -93,7 +93,7 @@ export const readStatus = {
     status: {
       summary: 'Caught up four seconds ago',
       answer: {
-        version: '0.1.0',
+        version: '0.2.0',
         healthy: true,
         problems: [],
         unavailable: [],
