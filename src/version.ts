@@ -1,2 +1,2 @@
-/** The version of the product, as in package.json: a test compares the two. Imported from there, it would bring along the whole file. */
+/** The version of the product: that of package.json, which has more than the bundle needs. */
 export const VERSION = '0.2.0'

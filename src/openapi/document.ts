@@ -1,4 +1,4 @@
-import { VERSION } from '../version.ts'
+import packageJson from '../../package.json' with { type: 'json' }
 import { contractsOf, type Operation } from './contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
@@ -57,10 +57,10 @@ export function openApiDocument(routes: readonly { handler: object }[]): OpenApi
     openapi: '3.1.1',
     info: {
       title: 'Slotted Counter',
-      version: VERSION,
-      summary: 'Exact page view and download counts on your own Cloudflare Worker and PlanetScale database',
+      version: packageJson.version,
+      summary: packageJson.description,
       description: DESCRIPTION,
-      license: { name: 'MIT', identifier: 'MIT' },
+      license: { name: packageJson.license, identifier: packageJson.license },
     },
     servers: [{ url: '/', description: 'The Worker that serves this document.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
