@@ -21,7 +21,7 @@ const TIMEOUT_MS = 120_000
 /** Local queues, the Worker that keeps what comes out of them (test/harness/queue-sink.js), and a rate limit. */
 const BINDINGS = {
   ratelimits: { LIMIT_OF_FIVE: { namespace_id: '1', simple: { limit: 5, period: 60 } } },
-  queueProducers: { QUEUE_OF_BATCHES: 'batches', QUEUE_OF_DEAD_BATCHES: 'dead-batches' },
+  queueProducers: { QUEUE_OF_BATCHES: { queueName: 'batches' }, QUEUE_OF_DEAD_BATCHES: { queueName: 'dead-batches' } },
   serviceBindings: { QUEUE_SINK: 'queue-sink' },
   workers: [
     {

@@ -5,6 +5,7 @@ import { runRounds } from './harness/run-rounds.ts'
 import { Testbed } from './harness/shared-testbed.ts'
 import type { Variant } from './harness/variant.ts'
 import { installWrk } from './harness/wrk.ts'
+import { MISSING_PACKAGES } from './own-packages.ts'
 import { formatTarget, formatValue, judge } from './report/comparison.ts'
 import { writeRenderedFiles } from './report/rendered-files.ts'
 import { readResults, type TopicResults, writeResults } from './report/results.ts'
@@ -59,6 +60,7 @@ function list(): string {
 
 const { rounds, seconds, variant: wanted, dryRun = wanted !== undefined, render = false } = program.opts<Options>()
 const names = program.processedArgs[0] as string[]
+if (MISSING_PACKAGES !== null && (render || !dryRun)) program.error(MISSING_PACKAGES)
 const say = (line: string) => console.log(line)
 
 const interrupt = new AbortController()

@@ -1247,6 +1247,7 @@ type Routes = {
                 | 'counters_stuck'
                 | 'database_not_ready'
                 | 'database_unavailable'
+                | 'example_origin'
                 | 'history_behind'
                 | 'pending_above_bound'
                 | 'pruning_behind'

@@ -133,6 +133,7 @@ async function start(): Promise<void> {
   })
   if (databaseOnly) return
   if (stopping) return
+  demo = await startDemo()
   say('Starting the Worker …')
   const log = (line: string) => console.log(line)
   worker = await startWorker({
@@ -141,13 +142,13 @@ async function start(): Promise<void> {
     databaseUrl: database.databaseUrl,
     apiToken,
     apiTokens: process.env.API_TOKENS ?? '',
+    files: `${demo.url}/files/`,
     log,
   })
   void worker.ended.then((code) => {
     if (!stopping) say(`The Worker ended unexpectedly, with exit code ${code}.`)
     return stop(1)
   })
-  demo = await startDemo()
   const { triggers } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
   stopCron = startCron(url, triggers.crons ?? [], say)
 }
@@ -188,7 +189,7 @@ Ctrl-C stops it.`
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
   demo site  ${demo!.url}, whose pages it counts
   dashboard  ${url}/ (sign in with the API token: ${apiToken})
-  limits     no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
+  limits     every page may count; no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startDatabaseServer } from '../../local/database/database-server.ts'
 import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
 import { buildWorker } from '../../local/worker/workerd.ts'
+import { MISSING_PACKAGES } from '../own-packages.ts'
 import { BenchServer } from './measured-database.ts'
 
 /** The main modules of the Workers that are measured. */
@@ -59,7 +60,8 @@ export class Testbed {
         this.#missing.set(product, `${error instanceof Error ? error.message : String(error)}${hint}`)
       }
     }
-    if (needs.has('redis') && !(await hasRedis(this.say))) {
+    if (needs.has('redis') && MISSING_PACKAGES !== null) this.#missing.set('redis', MISSING_PACKAGES)
+    else if (needs.has('redis') && !(await hasRedis(this.say))) {
       this.#missing.set('redis', 'redis-server is not installed: sudo apt-get install redis-server')
     }
     this.signal.throwIfAborted()

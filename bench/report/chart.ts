@@ -1,5 +1,4 @@
-import { parse, resetSVGDefIds, View } from 'vega'
-import { compile, type TopLevelSpec } from 'vega-lite'
+import type { TopLevelSpec } from 'vega-lite'
 import type { Point } from './chart-points.ts'
 
 /** A chart of the report. */
@@ -48,6 +47,8 @@ const CONFIG = {
 
 /** Draws a chart as SVG for light and dark systems. The same figures always give the same text. */
 export async function renderChart({ spec, alt }: Chart): Promise<string> {
+  // Not at the top: measuring without drawing works without bench/package.json.
+  const [{ parse, resetSVGDefIds, View }, { compile }] = await Promise.all([import('vega'), import('vega-lite')])
   resetSVGDefIds()
   const { spec: vega } = compile({ ...spec, padding: 8 } as TopLevelSpec, { config: CONFIG as object })
   const svg = await new View(parse(vega), { renderer: 'none' }).toSVG()

@@ -7,6 +7,7 @@ import { unstable_readConfig } from 'wrangler'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { PROJECT } from '../project-root.ts'
+import { localCounters } from './local-counters.ts'
 
 const START_MS = 20_000
 const STOP_MS = 5_000
@@ -19,7 +20,7 @@ export interface WorkerdOptions {
   directory: string
   databaseUrl: string
   apiToken: string
-  /** Variables that differ from wrangler.toml, such as `COUNTERS` or `ROLLUP`. Without `COUNTERS`, new keys are not limited. */
+  /** Variables that differ from wrangler.toml, such as `COUNTERS` or `ROLLUP`. Without `COUNTERS`, every page may count, and new keys are not limited. */
   settings?: Record<string, unknown>
   port?: number
   /** Port on 127.0.0.1 for the inspector. Default: no inspector. */
@@ -78,7 +79,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   await mkdir(directory, { recursive: true })
   const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
   const shipped = configured.vars as Record<string, unknown>
-  const vars = { ...shipped, COUNTERS: withoutBudgets(shipped.COUNTERS), ...settings }
+  const vars = { ...shipped, COUNTERS: withoutBudgets(localCounters(shipped.COUNTERS)), ...settings }
   const bindings = [
     `(name = "DATABASE_URL", text = ${text(databaseUrl)})`,
     `(name = "API_TOKEN", text = ${text(apiToken)})`,
@@ -164,8 +165,8 @@ const worker :Workerd.Worker = (
  * Types without a budget of new keys: tests and benchmarks, for which this Worker runs, bring thousands of keys into being. They
  * have no rate limits either, because no binding is passed on.
  */
-function withoutBudgets(counters: unknown): Record<string, object> {
-  const types = Object.entries(counters as Record<string, object>)
+function withoutBudgets(counters: Record<string, object>): Record<string, object> {
+  const types = Object.entries(counters)
   return Object.fromEntries(types.map(([name, type]) => [name, { ...type, new_keys_per_minute: 'unlimited' }]))
 }
 

@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { experimental_readRawConfig } from 'wrangler'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
 import { PROJECT } from '../project-root.ts'
+import { localCounters } from './local-counters.ts'
 
 const START_MS = 90_000
 
@@ -14,6 +16,8 @@ export interface WorkerOptions {
   apiToken: string
   /** The other tokens: `API_TOKENS`. */
   apiTokens: string
+  /** The address of the demo site's files, with a slash at its end. */
+  files: string
   /** Called for every line of wrangler's and the Worker's log. */
   log: (line: string) => void
 }
@@ -24,12 +28,14 @@ export interface WorkerOptions {
  * @throws {Error} if it does not start. Nothing is left running then.
  */
 export async function startWorker(options: WorkerOptions): Promise<ServerProcess> {
-  const { port, stateDirectory, databaseUrl, apiToken, apiTokens, log } = options
+  const { port, stateDirectory, databaseUrl, apiToken, apiTokens, files, log } = options
   await mkdir(stateDirectory, { recursive: true })
   const secrets = join(stateDirectory, 'worker.env')
   const values = { DATABASE_URL: databaseUrl, API_TOKEN: apiToken, API_TOKENS: apiTokens }
   const lines = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
   await writeFile(secrets, lines.join(''), { mode: 0o600 })
+  const config = join(stateDirectory, 'wrangler.json')
+  await writeFile(config, JSON.stringify(localConfig(files)))
   const worker = await ServerProcess.start({
     name: 'worker',
     command: process.execPath,
@@ -37,7 +43,7 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
     args: [
       join(PROJECT, 'node_modules/wrangler/bin/wrangler.js'),
       'dev',
-      `--config=${join(PROJECT, 'wrangler.toml')}`,
+      `--config=${config}`,
       '--ip=127.0.0.1',
       `--port=${port}`,
       `--inspector-port=${await freePort()}`,
@@ -91,6 +97,23 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
       )
     }
     await new Promise((done) => setTimeout(done, 500))
+  }
+}
+
+/**
+ * wrangler.toml for this machine. Without queues: local ones are in memory, so what they hold would be lost when wrangler stops.
+ *
+ * @param files the address of the demo site's files
+ */
+function localConfig(files: string): object {
+  const { rawConfig } = experimental_readRawConfig({ config: join(PROJECT, 'wrangler.toml') })
+  const { queues, assets, vars, ...config } = rawConfig
+  return {
+    ...config,
+    // Paths are relative to the file.
+    main: resolve(PROJECT, rawConfig.main!),
+    ...(assets?.directory !== undefined && { assets: { ...assets, directory: resolve(PROJECT, assets.directory) } }),
+    vars: { ...vars, COUNTERS: localCounters(vars!.COUNTERS, files) },
   }
 }
 

@@ -16,6 +16,11 @@ import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 import { asWritten, WRITTEN } from './written-settings.ts'
 
+/** A service binding of the Worker to itself. */
+export interface SelfBinding {
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
 /** The Worker's settings, checked and typed. */
 export interface Config {
   databaseUrl: string
@@ -31,6 +36,8 @@ export interface Config {
   rateLimit: RateLimit | null
   /** Rate limit of public reading. */
   readLimit: RateLimit | null
+  /** This Worker, for roll-ups near the database. */
+  self: SelfBinding | null
   plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
@@ -146,6 +153,7 @@ const binding = <T>(method: keyof T & string, what: string) =>
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
+const self = binding<SelfBinding>('fetch', 'service binding: [[services]]')
 
 const settings = z.object({
   DATABASE_URL: z
@@ -166,6 +174,7 @@ const settings = z.object({
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
   BASE_PATH: basePath,
+  SELF: self,
   PLAN: plan,
   SHARDING: z.prefault(sharding, {}),
   EXCLUDE: z.prefault(exclude, {}),
@@ -219,6 +228,7 @@ export function readConfig(bindings: Bindings): Config {
     rateLimit: data.VISITOR_LIMIT,
     plan: data.PLAN,
     readLimit: data.READER_LIMIT,
+    self: data.SELF,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

@@ -27,6 +27,7 @@ const BINDINGS = {
   visitorLimit: 'VISITOR_LIMIT',
   readerLimit: 'READER_LIMIT',
   assets: 'ASSETS',
+  self: 'SELF',
 } as const
 
 type Setting<Name extends keyof typeof SETTINGS> = NonNullable<Settings[(typeof SETTINGS)[Name]]>
@@ -42,7 +43,7 @@ export type CounterOptions = {
 } & {
   /** The types of counters, by name. */
   types?: Record<string, CamelCased<Setting<'types'>[string]>>
-  /** The names that secrets, queues, rate limits and static assets have in `env`, where they differ: `{ databaseUrl: 'COUNTER_DATABASE_URL' }`. */
+  /** The names that secrets, queues, rate limits, static assets and the Worker itself have in `env`, where they differ: `{ databaseUrl: 'COUNTER_DATABASE_URL' }`. */
   bindings?: { [Name in keyof typeof BINDINGS]?: string }
 }
 

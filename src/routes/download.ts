@@ -60,13 +60,13 @@ const downloadContract = /* @__PURE__ */ documented(download, () => ({
       summary: 'A file',
       params: { type: 'download', key: 'v1.2/app.zip' },
       headers: { 'User-Agent': 'curl/8.17.0' },
-      says: { Location: 'http://127.0.0.1:8788/files/v1.2/app.zip', 'X-Hit': 'counted' },
+      says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'counted' },
     },
     rest: {
       summary: 'A resumed download, not counted again',
       params: { type: 'download', key: 'v1.2/app.zip' },
       headers: { 'User-Agent': 'curl/8.17.0', Range: 'bytes=1000-' },
-      says: { Location: 'http://127.0.0.1:8788/files/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
+      says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
     },
     noDownloads: {
       summary: 'A type without downloads',

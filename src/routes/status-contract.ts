@@ -115,7 +115,7 @@ export const readStatusContract = /* @__PURE__ */ documented(readStatus, () => (
     status: {
       summary: 'Caught up four seconds ago',
       answer: {
-        version: '0.1.0',
+        version: '0.2.0',
         healthy: true,
         problems: [],
         unavailable: [],

@@ -15,6 +15,8 @@ const MAX_PRUNING_LAG_HOURS = 3
 /** Days that hours may be kept beyond their time: those of a day expire all at once. */
 const MAX_EXPIRY_LAG_DAYS = 1
 const DAY_MS = 86_400_000
+/** What wrangler.toml ships with in place of the owner's site. */
+const EXAMPLE_ORIGIN = 'https://example.com'
 
 /** The codes of problems in the status. */
 export const FINDING_CODES = [
@@ -28,6 +30,7 @@ export const FINDING_CODES = [
   'pruning_behind',
   'history_behind',
   'too_few_ranges',
+  'example_origin',
 ] as const
 
 /** A problem that needs attention. */
@@ -60,6 +63,7 @@ export function findingsOf(circumstances: Circumstances): Finding[] {
   }
   return [
     ...problems,
+    ...settingProblems(circumstances),
     ...rangeProblems(circumstances),
     ...rollUpProblems(circumstances),
     ...slotProblems(circumstances),
@@ -73,6 +77,18 @@ function advice(budget: Budget, value: number, of: Plan): string {
   if (value < preset) return `${budget} is ${value}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
   if (value < paid) return `${budget} is ${value}: set PLAN = "paid", which gives ${paid}, or raise it.`
   return `${budget} is ${value}: raise it, or the size of the pages.`
+}
+
+function settingProblems({ config: { types } }: Circumstances): Finding[] {
+  const names = [...types.values()].filter((type) => type.allowedOrigins.includes(EXAMPLE_ORIGIN))
+  if (names.length === 0) return []
+  const settings = names.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
+  return [
+    {
+      code: 'example_origin',
+      detail: `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Put in the address of your site, or [] if only programs count, and deploy.`,
+    },
+  ]
 }
 
 function rangeProblems({ survey: { server }, config: { ranges } }: Circumstances): Finding[] {

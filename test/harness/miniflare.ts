@@ -6,6 +6,7 @@ import { inject } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { readAssets, writeAssets } from '../../cli/assets/asset-files.ts'
 import { PROJECT } from '../../local/project-root.ts'
+import { localCounters } from '../../local/worker/local-counters.ts'
 
 /** Milliseconds within which the inspector must answer. */
 const INSPECTOR_MS = 30_000
@@ -48,7 +49,8 @@ async function commonConfig(name: string, script: string) {
 
 /** The secrets and settings of a Worker. */
 function bindingsOf({ databaseUrl, apiToken, settings }: BuiltWorkerOptions) {
-  const vars = { ...(configured.vars as Record<string, unknown>), ...settings }
+  const shipped = configured.vars as Record<string, unknown>
+  const vars = { ...shipped, COUNTERS: localCounters(shipped.COUNTERS), ...settings }
   return {
     DATABASE_URL: { type: 'text' as const, value: databaseUrl },
     API_TOKEN: { type: 'text' as const, value: apiToken },
@@ -82,7 +84,7 @@ export async function startShippedWorker(options: BuiltWorkerOptions): Promise<{
   return { url: origin, stop: () => miniflare.dispose() }
 }
 
-/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`. */
+/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`, and with itself as `SELF`. */
 export class QueuedWorker {
   readonly url: string
   readonly #miniflare: Miniflare
@@ -108,6 +110,7 @@ export class QueuedWorker {
               ...bindingsOf(options),
               BATCHES: { type: 'queue', name: 'batches' },
               DEAD_BATCHES: { type: 'queue', name: 'dead-batches' },
+              SELF: { type: 'worker', worker: 'main' },
             },
             triggers: [{ type: 'queue', name: 'batches', maxBatchSize: 100, maxBatchTimeout: 1, maxRetries: 100 }],
           },
@@ -140,6 +143,15 @@ export class QueuedWorker {
   async askCaller(url: string): Promise<Response> {
     const caller = (await this.#miniflare.getWorker('caller')) as unknown as { fetch: typeof fetch }
     return caller.fetch(url)
+  }
+
+  /** Fires a cron trigger. */
+  async cron(expression: string): Promise<void> {
+    const main = (await this.#miniflare.getWorker('main')) as unknown as {
+      scheduled(options: { cron: string }): Promise<{ outcome: string }>
+    }
+    const { outcome } = await main.scheduled({ cron: expression })
+    if (outcome !== 'ok') throw new Error(`the run of ${expression} ended with ${outcome}`)
   }
 
   /** Takes what has come out of the dead-letter queue. */

@@ -1,13 +1,14 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env as configured } from 'cloudflare:workers'
 import { inject } from 'vitest'
+import { localCounters } from '../../local/worker/local-counters.ts'
 import type { Bindings } from '../../src/config/bindings.ts'
 import worker from '../../src/index.ts'
 
 /** The token of the Worker under test. */
 export const TOKEN = 'a-token-for-tests'
 
-/** The Worker with its shipped configuration, on a test database. */
+/** The Worker with the configuration that it has on this machine, on a test database. */
 export class TestWorker {
   readonly env: Bindings
 
@@ -16,11 +17,13 @@ export class TestWorker {
     const ranges = inject('ranges')
     // Several ranges need the paid plan.
     const sharded = ranges > 1 ? { SHARDING: { ranges }, PLAN: 'paid' } : {}
-    // Tests send many requests from one address. Those of the limits bind their own.
-    const unlimited = { VISITOR_LIMIT: undefined, READER_LIMIT: undefined }
+    const shipped = configured as Bindings
+    // Tests send many requests from one address. Those of the limits and of the queues bind their own.
+    const unbound = { VISITOR_LIMIT: undefined, READER_LIMIT: undefined, BATCHES: undefined, DEAD_BATCHES: undefined }
     this.env = {
-      ...(configured as Bindings),
-      ...unlimited,
+      ...shipped,
+      ...unbound,
+      COUNTERS: localCounters(shipped.COUNTERS),
       ...sharded,
       DATABASE_URL: databaseUrl,
       API_TOKEN: TOKEN,

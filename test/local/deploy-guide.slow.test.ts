@@ -24,8 +24,9 @@ const BARE = {
 
 describe('docs/deploy.md', async () => {
   const guide = await readFile(join(PROJECT, 'docs/deploy.md'), 'utf8')
-  const blocks = (language: string) =>
-    [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text]) => text!)
+  const upgrading = await readFile(join(PROJECT, 'docs/upgrading.md'), 'utf8')
+  const blocks = (language: string, text = guide) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text]) => text!)
   const snippets = blocks('toml')
   const commands = blocks('sh').flatMap((block) => block.trim().split('\n'))
 
@@ -38,7 +39,7 @@ describe('docs/deploy.md', async () => {
   it('has snippets and commands', () => {
     expect(snippets.length).toBeGreaterThan(7)
     expect(commands.length).toBeGreaterThan(25)
-    expect(guide.match(/^```/gm)).toHaveLength(2 * (snippets.length + blocks('sh').length + 2))
+    expect(guide.match(/^```/gm)).toHaveLength(2 * (snippets.length + blocks('sh').length))
   })
 
   it.each(snippets.map((snippet) => [snippet.split('\n').find((line) => line.startsWith('[')), snippet]))(
@@ -104,8 +105,8 @@ describe('docs/deploy.md', async () => {
     },
   )
 
-  it('pauses the roll-up with its first SQL statement and resumes it with its second', async () => {
-    const [pause = '', resume = ''] = blocks('sql')
+  it('is followed by docs/upgrading.md, which pauses the roll-up with its first SQL statement and resumes it with its second', async () => {
+    const [pause = '', resume = ''] = blocks('sql', upgrading)
     const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
     const { databaseUrl } = (await response.json()) as { databaseUrl: string }
     const db = openDatabase({ url: databaseUrl, deadlineMs: 30_000 })
@@ -134,9 +135,20 @@ describe('docs/deploy.md', async () => {
       'configuration_invalid',
       'database_not_ready',
       'batch_dead',
+      'rollup_not_placed',
+      'namespace_id',
+      'workers_dev',
     ]
     for (const name of named) if (!elsewhere.includes(name)) expect(config).toMatch(new RegExp(`\\b${name}\\b`))
-    for (const name of ['DATABASE_URL', 'API_TOKEN', 'BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT']) {
+    for (const name of [
+      'DATABASE_URL',
+      'API_TOKEN',
+      'BATCHES',
+      'DEAD_BATCHES',
+      'VISITOR_LIMIT',
+      'READER_LIMIT',
+      'SELF',
+    ]) {
       expect(guide).toContain(name)
       expect(config).toContain(name)
     }

@@ -16,6 +16,7 @@ describe('The configuration', () => {
       deadBatches: null,
       rateLimit: null,
       readLimit: null,
+      self: null,
       types: new Map([
         [
           'page_view',
@@ -163,7 +164,7 @@ describe('The configuration', () => {
         newKeys: 'any',
         newKeysPerMinute: 120,
         public: true,
-        allowedOrigins: ['*'],
+        allowedOrigins: ['https://example.com'],
         slots: null,
         dedupeSeconds: null,
         redirectTo: null,
@@ -178,10 +179,10 @@ describe('The configuration', () => {
         newKeys: 'any',
         newKeysPerMinute: 120,
         public: true,
-        allowedOrigins: ['*'],
+        allowedOrigins: ['https://example.com'],
         slots: null,
         dedupeSeconds: null,
-        redirectTo: 'http://127.0.0.1:8788/files/',
+        redirectTo: null,
         countBots: false,
         respectDoNotTrack: false,
       },
@@ -295,4 +296,15 @@ describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
       ])
     },
   )
+})
+
+describe('SELF', () => {
+  it('may be a Worker', () => {
+    const self = { fetch: async () => new Response() }
+    expect(read({ SELF: self }).self).toBe(self)
+  })
+
+  it.each([null, 'slotted-counter', {}])('is not %j', (value) => {
+    expect(problems({ SELF: value })).toEqual(['SELF must be a service binding: [[services]] in wrangler.toml'])
+  })
 })

@@ -2,6 +2,7 @@ import { env as configured } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../../build/openapi/document.ts'
 import { type DocumentExample, operationExamples } from '../../../build/openapi/document-examples.ts'
+import { localCounters } from '../../../local/worker/local-counters.ts'
 import { app } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/bindings.ts'
 import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
@@ -23,11 +24,12 @@ beforeAll(async () => {
   worker = await workerFor()
 })
 
-/** The Worker as it ships, on a new database, with a private type added. */
+/** The Worker of wrangler.toml, open to every page, on a new database, with a private type added. */
 async function workerFor(overrides: Bindings = {}, faults: { action: 'error'; errno: number; times: number }[] = []) {
   const db = await freshDatabase()
   if (faults.length > 0) await db.behave({ faults })
-  const COUNTERS = { ...((configured as Bindings).COUNTERS as object), secret: { record_type: 3 } }
+  const shipped = localCounters((configured as Bindings).COUNTERS, 'https://files.example.com/dist/')
+  const COUNTERS = { ...shipped, secret: { record_type: 3 } }
   return new TestWorker(db.url, { COUNTERS, ...overrides })
 }
 

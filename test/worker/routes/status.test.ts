@@ -1,5 +1,7 @@
+import { env as configured } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { version } from '../../../package.json'
+import type { Bindings } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
 import type { CircuitBreaker } from '../../../src/database/circuit-breaker.ts'
@@ -35,6 +37,28 @@ const dead = () => new TestWorker('http://user:password@127.0.0.1:9')
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('GET /v1/status', () => {
+  it('says that the shipped origin is still allowed, for which types, and what to put there', async () => {
+    const { COUNTERS } = configured as Bindings
+    const shipped = new TestWorker(db.url, { COUNTERS })
+    await shipped.cron(ROLL_UP_CRON)
+    const { healthy, problems } = await status(shipped)
+    expect(healthy).toBe(false)
+    expect(problems).toEqual([
+      {
+        code: 'example_origin',
+        detail: expect.stringMatching(
+          /^COUNTERS\.page_view\.allowed_origins and COUNTERS\.download\.allowed_origins still have https:\/\/example\.com, /,
+        ),
+      },
+    ])
+    const one = new TestWorker(db.url, {
+      COUNTERS: { visit: { record_type: 1, allowed_origins: ['https://example.com'] }, issue: { record_type: 2 } },
+    })
+    expect((await status(one)).problems).toEqual([
+      { code: 'example_origin', detail: expect.stringMatching(/^COUNTERS\.visit\.allowed_origins still has /) },
+    ])
+  })
+
   it('needs the token', async () => {
     expect((await worker.fetch('/v1/status')).status).toBe(401)
   })

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { expect, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
+import { PROJECT } from '../../local/project-root.ts'
+import { shortTokenProblem } from '../../src/config/tokens.ts'
+
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
+const { repository, scripts, cloudflare } = JSON.parse(read('package.json')) as {
+  repository: { url: string }
+  scripts: Record<string, string>
+  cloudflare: { bindings: Record<string, { description: string }> }
+}
+const secrets = parseEnv(read('.dev.vars.example')) as Record<string, string>
+const config = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
+
+it('The button deploys the repository that package.json names, by a script that Cloudflare finds', () => {
+  const [, address] = /deploy\.workers\.cloudflare\.com\/\?url=([^)]+)\)/.exec(read('README.md'))!
+  expect(repository.url).toBe(`git+${address}.git`)
+  expect(scripts.deploy).toBe('wrangler deploy')
+})
+
+it('Every secret, variable and binding has a description, and nothing else has', () => {
+  const names = [
+    ...Object.keys(secrets),
+    ...Object.keys(config.vars),
+    ...config.queues.producers!.map(({ binding }: { binding: string }) => binding),
+    ...config.ratelimits.map(({ name }: { name: string }) => name),
+  ]
+  expect(Object.keys(cloudflare.bindings).sort()).toEqual(names.sort())
+  for (const { description } of Object.values(cloudflare.bindings)) expect(description).toMatch(/^[A-Z].*\.$/)
+})
+
+it('The token of the example is refused once it is deployed', () => {
+  expect(Object.keys(secrets).sort()).toEqual(['API_TOKEN', 'DATABASE_URL'])
+  expect(shortTokenProblem(secrets.API_TOKEN!, 'https://slotted-counter.example.workers.dev/')).not.toBeNull()
+})
+
+it('Shipped settings let nobody else count, and lead nowhere', () => {
+  const types = Object.values(config.vars.COUNTERS as Record<string, object>)
+  expect(types).toHaveLength(2)
+  for (const type of types) {
+    expect(type).toMatchObject({ allowed_origins: ['https://example.com'] })
+    expect(type).not.toHaveProperty('redirect_to')
+  }
+})
