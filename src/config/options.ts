@@ -43,7 +43,7 @@ export type CounterOptions = {
 } & {
   /** The types of counters, by name. */
   types?: Record<string, CamelCased<Setting<'types'>[string]>>
-  /** The names that secrets, queues, rate limits, static assets and the Worker itself have in `env`, where they differ: `{ databaseUrl: 'COUNTER_DATABASE_URL' }`. */
+  /** The names that bindings and secrets have in `env`, where they differ: `{ databaseUrl: 'COUNTER_DATABASE_URL' }`. */
   bindings?: { [Name in keyof typeof BINDINGS]?: string }
 }
 

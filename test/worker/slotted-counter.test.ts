@@ -6,9 +6,12 @@ import {
   waitOnExecutionContext,
 } from 'cloudflare:test'
 import { Hono } from 'hono'
+import { hc } from 'hono/client'
 import { secureHeaders } from 'hono/secure-headers'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import type { App } from '../../client/app.d.ts'
 import type { CounterOptions } from '../../src/config/options.ts'
+import type { Counter } from '../../src/index.ts'
 import { createSlottedCounter, type SlottedCounter } from '../../src/slotted-counter.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
@@ -90,6 +93,49 @@ describe('a counter in a Hono app', () => {
         errors: [{ message: `must be "${path}", where the routes are mounted, not "${base}"` }],
       })
     })
+  })
+})
+
+describe('types', () => {
+  interface Env {
+    MINE: string
+    COUNTER: Service<Counter>
+  }
+  const counter = createSlottedCounter({ basePath: '/counter', types: TYPES })
+
+  it('fit a Worker with bindings of its own, a typed client and a service binding', () => {
+    const app = new Hono<{ Bindings: Env }>().route('/counter', counter.routes)
+    const { scheduled, queue } = counter
+    const worker = {
+      async fetch(request, env, context) {
+        const read = await env.COUNTER.read('page_view', '/')
+        if (!read.ok) return Response.json(read.errors)
+        const client = hc<App>('https://counter', { fetch: env.COUNTER.fetch.bind(env.COUNTER) })
+        await client.v1.counters[':type'].$get({
+          param: { type: 'page_view' },
+          query: { key: [String(read.count + 1n)] },
+        })
+        return counter.fetch(request, env, context)
+      },
+      scheduled,
+      queue,
+    } satisfies ExportedHandler<Env>
+    const mounted = { fetch: app.fetch, scheduled, queue } satisfies ExportedHandler<Env>
+    expect([typeof worker.fetch, typeof mounted.fetch]).toEqual(['function', 'function'])
+    expect(String(hc<typeof app>('https://host').counter.healthz.$url())).toBe('https://host/counter/healthz')
+  })
+
+  it('refuse options that the settings do not have', () => {
+    // @ts-expect-error: options are in camel case
+    createSlottedCounter({ types: { page_view: { record_type: 1 } } })
+    // @ts-expect-error: misspelled
+    createSlottedCounter({ rollUp: { maxSecond: 1 } })
+    // @ts-expect-error: misspelled
+    createSlottedCounter({ typs: {} })
+    // @ts-expect-error: neither "string" nor "integer"
+    createSlottedCounter({ types: { page_view: { recordType: 1, key: 'text' } } })
+    // @ts-expect-error: recordType is missing
+    createSlottedCounter({ types: { page_view: {} } })
   })
 })
 
