@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { unstable_readConfig } from 'wrangler'
 import { MIXED_TYPES, recordIdOf } from '../../src/counters/integer-key.ts'
 import type { DatabaseConnection } from '../database-connection.ts'
 
@@ -16,8 +15,10 @@ const TABLES = {
 } as const
 
 /** The record types of the types with integer keys in a configuration, in any of its environments. */
-export function configuredIntegerTypes(config: string): number[] {
+export async function configuredIntegerTypes(config: string): Promise<number[]> {
   if (!existsSync(config)) return []
+  // Whoever has a wrangler.toml has wrangler, but other projects need not.
+  const { unstable_readConfig } = await import('wrangler')
   const types = unstable_readConfig({ config }, { hideWarnings: true }).vars.COUNTERS ?? {}
   return Object.values(types as Record<string, { record_type: number; key?: string }>)
     .filter(({ key }) => key === 'integer')

@@ -14,7 +14,7 @@ import { missingVSchema } from '../../src/database/vschema.ts'
 import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
 import { configuredIntegerTypes, moveIntegerTypes } from './integer-types.ts'
 
-const CONFIGURATION = resolve(import.meta.dirname, '../../wrangler.toml')
+const CONFIGURATION = resolve('wrangler.toml')
 
 /** Which migrations to apply, and to which database. */
 export interface MigrationOptions {
@@ -38,7 +38,7 @@ export class MigrationRefused extends Error {}
  * @throws {MigrationRefused} at the first statement that fails
  */
 export async function migrate(options: MigrationOptions): Promise<string[]> {
-  const { migrations, integerTypes = configuredIntegerTypes(CONFIGURATION), say } = options
+  const { migrations, integerTypes = await configuredIntegerTypes(CONFIGURATION), say } = options
   return withDatabase(options, async (db, connection) => {
     const vschema = await missingVSchema(db)
     if (vschema !== null) throw new MigrationRefused(vschema)

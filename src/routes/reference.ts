@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
+import { publicPath } from '../http/path.ts'
 import type { Operation } from '../openapi/contract.ts'
 
 const readReference = {
@@ -39,7 +40,9 @@ reference.get(
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }
     // Files have no host, and that of the request may be one that workerd refuses.
-    const page = await assets.fetch(new Request(`http://assets${c.req.path}`, { method: c.req.method, headers }))
+    const page = await assets.fetch(
+      new Request(`http://assets${publicPath(c, c.req.path)}`, { method: c.req.method, headers }),
+    )
     const { 'content-length': _, ...kept } = Object.fromEntries(page.headers)
     if (page.status === 304) return c.body(null, 304, kept)
     if (page.status !== 200) return c.notFound()

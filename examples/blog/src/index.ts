@@ -35,6 +35,7 @@ app.get('/posts/:slug', (c) => {
   return c.html(page(title, html`<p>Read <b data-counter>…</b> times.</p>`))
 })
 
+// With data-local, views on your own machine count too.
 function page(title: string, content: unknown) {
   return html`<!doctype html>
 <html lang="en">
@@ -42,7 +43,7 @@ function page(title: string, content: unknown) {
 <title>${title}</title>
 <h1>${title}</h1>
 ${content}
-<script defer src="/counter/beacon.js"></script>
+<script defer data-local src="/counter/beacon.js"></script>
 </html>`
 }
 
