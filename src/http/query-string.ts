@@ -5,13 +5,14 @@ import { fieldErrors } from '../field-errors.ts'
 import type { AppEnv } from './context.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
+const single = z.transform((values: unknown, context) => {
+  if (!Array.isArray(values)) return values
+  if (values.length > 1) context.issues.push({ code: 'custom', message: 'may be given once', input: values })
+  return values[0]
+})
+
 /** A parameter that may occur once. */
 export function once<Schema extends z.ZodMiniType>(schema: Schema) {
-  const single = z.transform((values: unknown, context) => {
-    if (!Array.isArray(values)) return values
-    if (values.length > 1) context.issues.push({ code: 'custom', message: 'may be given once', input: values })
-    return values[0]
-  })
   return z.pipe(single, schema as Schema & z.core.$ZodType<unknown, unknown>)
 }
 
