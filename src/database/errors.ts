@@ -54,6 +54,8 @@ const BY_ERRNO: Record<number, FailureClass> = {
 // `multiGoTransaction`). VT13 is a bug in Vitess, and the statement may have run.
 const BY_TEXT: [string, FailureClass][] = [
   ['VT05|table \\S+ not found', SCHEMA],
+  // The keyspace has several shards, and its VSchema does not name the table (go/vt/vtgate/engine/routing.go, `unsharded`).
+  ["Keyspace '\\S+' does not have exactly one shard", SCHEMA],
   ['VT(?:03|06|07|09(?!03[12])|12)', REJECTED],
   ['syntax error at position |multi-db transaction attempted|Row count exceeded', REJECTED],
   // The branch has safe migrations on (go/vt/vtgate/engine/ddl.go).

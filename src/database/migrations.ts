@@ -325,8 +325,15 @@ async function readRecord(db: Executor, there: Set<string>): Promise<Set<string>
 async function readOldRecord(db: Executor, there: Set<string>, unknown: readonly Migration[]): Promise<string[]> {
   if (unknown.length === 0 || !there.has(`column ${OLD_RECORD}.name`)) return []
   const names = unknown.map(({ name }) => `'${name}'`).join(', ')
-  const { rows } = await db.execute(`SELECT name FROM ${OLD_RECORD} WHERE name IN (${names})`)
-  const recorded = new Set(rows.map(({ name }) => String(name)))
+  let recorded: Set<string>
+  try {
+    const { rows } = await db.execute(`SELECT name FROM ${OLD_RECORD} WHERE name IN (${names})`)
+    recorded = new Set(rows.map(({ name }) => String(name)))
+  } catch (error) {
+    if (error instanceof DatabaseFailure && error.retry) throw error
+    // Another program's, which we may not read, or which no VSchema names.
+    return []
+  }
   return unknown
     .filter(({ name }) => recorded.has(name))
     .filter(({ statements }) =>

@@ -7,6 +7,7 @@ import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf, tellHit } from '../http/hit-header.ts'
+import { rememberIgnored } from '../http/ignored-hit.ts'
 import { counterOfKey } from '../http/named-counters.ts'
 import { isOwnVisit } from '../http/own-visits.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
@@ -101,6 +102,7 @@ export const downloads = new Hono<AppEnv>().get(
     }
     const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
     const said = await withinBound(c, countDownload(c, type, counter))
+    rememberIgnored(c, type.name, said)
     return new Response(null, {
       status: 302,
       headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },

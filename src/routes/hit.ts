@@ -5,6 +5,7 @@ import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf } from '../http/hit-header.ts'
+import { rememberIgnored, senderOf } from '../http/ignored-hit.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { counterOfKey } from '../http/named-counters.ts'
 import { isOwnVisit } from '../http/own-visits.ts'
@@ -53,7 +54,7 @@ export const hit = routes
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countHit(c, isolate, type, key)
         if (said === 'counted') return counted
-        rememberIgnored(c, isolate, type, said)
+        rememberIgnored(c, type, said)
         return noContent(c, isolate.config, said)
       } catch (error) {
         const config = isolate?.config
@@ -115,14 +116,9 @@ function pixel(said: string): Response {
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {
   const { type, key } = queries.read(c.req.url)
-  const isolate = isolateOf(c.env)
-  const said = await countHit(c, isolate, type, key)
-  if (said !== 'counted') rememberIgnored(c, isolate, type, said)
+  const said = await countHit(c, isolateOf(c.env), type, key)
+  if (said !== 'counted') rememberIgnored(c, type, said)
   return said
-}
-
-function rememberIgnored(c: Context<AppEnv>, { ignoredHits }: Isolate, type: string, said: string): void {
-  if (said !== 'queued') ignoredHits.remember(type, said, senderOf(c), new Date())
 }
 
 /**
@@ -165,10 +161,6 @@ function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
   if (allowed.includes('*')) return true
   const sender = senderOf(c)
   return sender !== undefined && URL.canParse(sender) && allowed.includes(new URL(sender).origin)
-}
-
-function senderOf(c: Context<AppEnv>): string | undefined {
-  return c.req.header('Origin') ?? c.req.header('Referer')
 }
 
 /**

@@ -115,7 +115,7 @@ describe('A dashboard without numbers', () => {
         `<noscript><img src="${counter.url}/hit.gif?type=page_view&amp;key=%2Fabout" alt=""></noscript>`,
     )
     expect(await page.inputValue('#first-run-badge')).toBe(`![page_view](${counter.url}/badge/page_view/%2Fabout.svg)`)
-    expect(await page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')
+    await expect.poll(() => page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')
     await counter.add('page_view', '/first', 3)
     await page.getByText('The first one has been counted.').waitFor({ timeout: LIVE_MS })
     expect(await page.locator('#first-run').isVisible()).toBe(false)
@@ -124,6 +124,24 @@ describe('A dashboard without numbers', () => {
     await page.reload()
     await expect.poll(() => page.textContent('#found')).toBe('/first3')
     expect(await page.locator('#first-run').isVisible()).toBe(false)
+  })
+
+  it('shows links to downloads for a type that redirects', async () => {
+    const counter = await startCounter()
+    onTestFinished(() => counter.stop())
+    const page = await open(counter)
+    await page.goto(`${counter.url}/?type=download`)
+    await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
+    const code = await page.inputValue('#first-run-download')
+    expect(code).toBe(`<a href="${counter.url}/d/download/app-1.2.0.tgz">Download</a>`)
+    expect(await page.locator('#first-run-script').count()).toBe(0)
+    const [, link = ''] = /"(.*)"/.exec(code)!
+    const follow = (agent: string) => fetch(link, { redirect: 'manual', headers: { 'User-Agent': agent } })
+    await follow('Googlebot/2.1 (+http://www.google.com/bot.html)')
+    await page.getByText('its browser says that it is a bot').waitFor({ timeout: LIVE_MS })
+    await follow('Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
+    await page.getByText('The first one has been counted.').waitFor({ timeout: LIVE_MS })
+    await counter.has({ 'download app-1.2.0.tgz': 1 })
   })
 
   it('says why a hit was not counted', async () => {

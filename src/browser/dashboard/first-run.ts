@@ -12,6 +12,8 @@ const REASONS: Record<string, (origin: string) => string> = {
   dnt: () => 'its browser asks not to be tracked.',
   rate: () => 'its network has sent too many.',
   prefetch: () => 'its browser loaded the page in advance.',
+  range: () => 'it asked for a part of the file that is not its beginning.',
+  head: () => 'it was a HEAD request.',
   duplicate: () => 'the same visitor has been counted before.',
   key: () => 'new_keys does not let its key come into being.',
 }

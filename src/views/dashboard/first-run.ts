@@ -10,26 +10,38 @@ import type { Viewer } from './layout.ts'
  * @param origin the Worker's origin
  */
 export function firstRun(viewer: Viewer, type: CounterType, origin: string): Html {
-  const { name, public: isPublic, redirectTo } = type
   const address = origin + viewer.base
-  const query = (key: string) => new URLSearchParams({ type: name, key })
-  const script = name === 'page_view' ? '' : ` data-type="${name}"`
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
 <div class="card-head"><h2 id="first-run-title">Count the first one</h2></div>
-<p>Paste this into your pages, before <code>&lt;/body&gt;</code>. The image counts visitors without JavaScript; its <code>key</code> is the path of the page.</p>
-${copyable(
-  'first-run-script',
-  'Script and image',
-  `<script defer src="${address}/beacon.js"${script}></script>\n<noscript><img src="${address}/hit.gif?${String(query('/about')).replace('&', '&amp;')}" alt=""></noscript>`,
-  4,
-)}
-${redirectTo === null ? '' : copyable('first-run-download', 'Link to a download', `<a href="${address}/d/${name}/app-1.2.0.tgz">Download</a>`, 2)}
-${isPublic ? copyable('first-run-badge', 'Badge', `![${name}](${address}/badge/${name}/${encodeURIComponent('/about')}.svg)`, 2) : ''}
-<p>Then open one of these pages. This page looks every 5 seconds whether something was counted.</p>
+${type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
+<p>This page looks every 5 seconds whether something was counted.</p>
 <ul>${conditions(viewer, type).map((line) => html`<li>${line}</li>`)}</ul>
 <p class="message" id="first-run-refused" role="status"></p>
 </section>
 <p class="message" id="first-run-message" role="status"></p>`
+}
+
+function forPages(type: CounterType, origin: string): Html {
+  const key = type.key === 'integer' ? '1' : '/about'
+  const settings = `${type.name === 'page_view' ? '' : ` data-type="${type.name}"`}${type.key === 'integer' ? ` data-key="${key}"` : ''}`
+  const image = `${origin}/hit.gif?type=${type.name}&amp;key=${encodeURIComponent(key)}`
+  const code = `<script defer src="${origin}/beacon.js"${settings}></script>\n<noscript><img src="${image}" alt=""></noscript>`
+  return html`<p>Paste this into your pages, before <code>&lt;/body&gt;</code>, and open one of them. The image counts visitors without JavaScript; its <code>key</code> is that of the page.</p>
+${copyable('first-run-script', 'Script and image', code, 4)}
+${badge(type, key, origin)}`
+}
+
+function forDownloads(type: CounterType, origin: string): Html {
+  const key = 'app-1.2.0.tgz'
+  return html`<p>Link to files by way of this Worker, and follow such a link. It redirects to <code>${type.redirectTo}${key}</code>.</p>
+${copyable('first-run-download', 'Link to a download', `<a href="${origin}/d/${type.name}/${key}">Download</a>`, 2)}
+${badge(type, key, origin)}`
+}
+
+function badge({ name, public: isPublic }: CounterType, key: string, origin: string): Html | '' {
+  return isPublic
+    ? copyable('first-run-badge', 'Badge', `![${name}](${origin}/badge/${name}/${encodeURIComponent(key)}.svg)`, 2)
+    : ''
 }
 
 /** What keeps hits from being counted, by the settings of the type and for this browser. */
@@ -39,12 +51,8 @@ function conditions(
 ): string[] {
   const setting = `COUNTERS.${name}`
   return [
-    allowedOrigins.length === 0
-      ? `No page may count: ${setting}.allowed_origins is empty. Programs may, with a token.`
-      : allowedOrigins.includes('*')
-        ? `Pages of every site may count (${setting}.allowed_origins).`
-        : `Pages of these sites may count (${setting}.allowed_origins): ${allowedOrigins.join(', ')}.`,
-    'The script counts nothing on localhost, unless it has the attribute data-local.',
+    ...(redirectTo === null ? [originsOf(setting, allowedOrigins)] : []),
+    ...(redirectTo === null ? ['The script counts nothing on localhost, unless it has the attribute data-local.'] : []),
     ...(ownVisits.marked
       ? ['Visits from this browser do not count. Use another one, or count this one again (below).']
       : []),
@@ -53,7 +61,13 @@ function conditions(
     ...(respectDoNotTrack
       ? [`Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`]
       : []),
-    ...(redirectTo === null ? [`There are no links to downloads: ${setting}.redirect_to is not set.`] : []),
     ...(isPublic ? [] : [`There are no badges: ${setting}.public is not set.`]),
   ]
+}
+
+function originsOf(setting: string, allowedOrigins: readonly string[]): string {
+  const name = `${setting}.allowed_origins`
+  if (allowedOrigins.length === 0) return `No page may count: ${name} is empty. Programs may, with a token.`
+  if (allowedOrigins.includes('*')) return `Pages of every site may count (${name}).`
+  return `Pages of these sites may count (${name}): ${allowedOrigins.join(', ')}.`
 }

@@ -72,6 +72,8 @@ describe('a failure', () => {
     ['ABORTED', `${target} Aborted desc = Row count exceeded 100000 (CallerID: 1a2b3c)`, REJECTED],
     ['INTERNAL', 'VT13001: [BUG] index out of range', { ...REJECTED, applied: 'unknown' }],
     ['UNKNOWN', 'table counter_x not found', SCHEMA],
+    ['FAILED_PRECONDITION', "Keyspace 'a' does not have exactly one shard: [0x105ae 0x105af]", SCHEMA],
+    ['UNKNOWN', 'direct DDL is disabled', REJECTED],
     [
       'PERMISSION_DENIED',
       `${target} PermissionDenied desc = Insert command denied to user 'u' for table 'counter_totals' (ACL check error)`,
