@@ -39,7 +39,7 @@ export function startSetupPage(): void {
       byId('setup-done').hidden = false
     } catch (error) {
       say(messageOf(error))
-      await showStatements().catch(() => {})
+      if ((error as ApiError).code === 'deploy_request_needed') await showStatements().catch(() => {})
       button.disabled = false
     }
   })
