@@ -1220,6 +1220,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'deploy_request_needed'
               | 'insufficient_scope'
               | 'internal_error'
               | 'invalid_request'

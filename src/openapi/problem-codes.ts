@@ -13,6 +13,7 @@ export const PROBLEMS = {
   overtaken: { status: 409, title: 'Others kept changing the same counters' },
   counter_exists: { status: 409, title: 'There is a counter with this key' },
   count_not_below: { status: 409, title: 'The count is not below the number' },
+  deploy_request_needed: { status: 409, title: 'This branch takes tables from deploy requests only' },
   setup_stopped: { status: 409, title: 'The tables cannot be made' },
   rollup_running: { status: 409, title: 'Another roll-up is running' },
   body_too_large: { status: 413, title: 'The body is too large' },

@@ -82,7 +82,14 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
       ),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'setup_stopped', ...DATABASE],
+  problems: [
+    'malformed_query',
+    'unauthorized',
+    'invalid_request',
+    'deploy_request_needed',
+    'setup_stopped',
+    ...DATABASE,
+  ],
   examples: {
     again: {
       summary: 'Nothing was left to do',
@@ -151,9 +158,9 @@ async function makeAll(c: Context<AppEnv>) {
   return { outcome: 'complete' as const, applied, pending, notices }
 }
 
-function stopped(c: Context<AppEnv>, detail: string, error?: Error): Problem {
+function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): Problem {
   log('error', 'setup_stopped', { requestId: c.get('requestId'), detail, ...(error && { error: error.message }) })
-  return new Problem('setup_stopped', { detail, cause: error })
+  return new Problem(error?.needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', { detail, cause: error })
 }
 
 /** Why a statement failed and what to do, without the database's own words. */

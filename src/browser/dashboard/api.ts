@@ -4,9 +4,12 @@ import { type Count, parseExactly } from './exact-json.ts'
 /** An error response. The message is the API's. */
 export class ApiError extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
+  /** Empty if it is not a problem document. */
+  readonly code: string
+  constructor(status: number, message: string, code = '') {
     super(message)
     this.status = status
+    this.code = code
   }
 }
 
@@ -85,8 +88,8 @@ export async function ask<Answer>(method: string, path: string, body?: string): 
   }
   if (response.ok) return answer as Answer
   if (response.status === 401) showSignedOut()
-  const { detail } = answer as { detail?: string }
-  throw new ApiError(response.status, detail ?? `The Worker answered ${response.status}.`)
+  const { detail, code } = answer as { detail?: string; code?: string }
+  throw new ApiError(response.status, detail ?? `The Worker answered ${response.status}.`, code)
 }
 
 /** The message to show for an error. */

@@ -1,4 +1,5 @@
 import { ApiError, ask, messageOf, path } from './api.ts'
+import { basePath } from './base-path.ts'
 import { startCopyButtons } from './copy-buttons.ts'
 import { byId } from './elements.ts'
 
@@ -32,14 +33,14 @@ export function startSetupPage(): void {
       const notices = await makeTables(say)
       if (notices.length === 0) {
         // Without the query, which named no page.
-        location.replace('/')
+        location.replace(`${basePath()}/`)
         return
       }
       say(`The tables are ready. ${notices.join(' ')}`)
       byId('setup-done').hidden = false
     } catch (error) {
       say(messageOf(error))
-      await showStatements().catch(() => {})
+      if ((error as ApiError).code === 'deploy_request_needed') await showStatements().catch(() => {})
       button.disabled = false
     }
   })

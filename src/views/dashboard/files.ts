@@ -1,3 +1,3 @@
 // Made by `npm run assets`. The names contain a hash of the contents.
-export const SCRIPT = '/dashboard/SeFCCrguH2kb.js'
+export const SCRIPT = '/dashboard/d1C5PXYMbPZ_.js'
 export const STYLE = '/dashboard/-5lm9tUrbTwE.css'

@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 /** Reads from an IPv6 network that no other test uses. */
 const read = (path: string, headers: Record<string, string> = {}, on = limited) =>
-  on.fetch(path, { headers: { 'CF-Connecting-IP': `2001:db8:${networks}::${++hosts}`, ...headers } })
+  on.fetch(path, { headers: { 'CF-Connecting-IP': `2001:db9:${networks}::${++hosts}`, ...headers } })
 let hosts = 0
 const statuses = async (count: number, path: string, headers: Record<string, string> = {}, on = limited) => {
   const found: number[] = []
@@ -129,7 +129,7 @@ describe('As shipped', () => {
     // The local simulation counts exactly.
     const loop = await Promise.all(Array.from({ length: 1_300 }, () => statuses(1, '/badge/page/a.svg', {}, on)))
     expect(loop.filter(([status]) => status === 200)).toHaveLength(1_150)
-    const headers = { 'CF-Connecting-IP': `2001:db8:${networks}::1` }
+    const headers = { 'CF-Connecting-IP': `2001:db9:${networks}::1` }
     const hits = await Promise.all(Array.from({ length: 700 }, () => on.hit('page', 'a', headers)))
     const said = hits.map((response) => `${response.status} ${response.headers.get('X-Hit')}`)
     expect(said.filter((one) => one === '204 counted')).toHaveLength(600)
