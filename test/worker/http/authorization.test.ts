@@ -15,13 +15,10 @@ import { TestWorker, TOKEN } from '../../harness/worker.ts'
 const NEEDED: Record<string, Operation['access']> = {
   hit: 'anyone',
   hitPixel: 'anyone',
-  beacon: 'anyone',
-  beaconRelease: 'anyone',
   download: 'anyone',
   badgeSvg: 'anyone',
   badgeJson: 'anyone',
   health: 'anyone',
-  openapi: 'anyone',
   docs: 'anyone',
   increment: 'count',
   incrementMany: 'count',
