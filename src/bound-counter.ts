@@ -13,7 +13,7 @@ import { checkParameters } from './http/query-string.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import { toAnswer } from './routes/counters.ts'
-import { readMany } from './routes/counters-contract.ts'
+import { readMany, read as readOne } from './routes/counters-contract.ts'
 import { askedRange, historyAnswer } from './routes/history.ts'
 import { historyOfCounter } from './routes/history-contract.ts'
 import { incrementMany, listed } from './routes/increment-contract.ts'
@@ -149,7 +149,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   return {
     increment: (type, key, { by, ...options } = {}) =>
       counting('increment', async (isolate) => {
-        const asked = check(listed, { type, key, by })
+        const asked = check(listed(), { type, key, by })
         const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
         const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
@@ -169,8 +169,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     read: (type, key, options = {}) =>
       outcome('read', async (isolate) => {
-        const asked = check(listed, { type, key })
-        const { consistency } = checkParameters({ consistency: readMany.query.consistency }, { ...options })
+        const asked = check(listed(), { type, key })
+        const { consistency } = checkParameters(readOne.query, { ...options })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const [reading] = await readings(isolate, [counter], consistency)
@@ -191,7 +191,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     history: (type, key, range = {}) =>
       outcome('history', async (isolate) => {
-        const asked = check(listed, { type, key })
+        const asked = check(listed(), { type, key })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const now = new Date()

@@ -3,6 +3,7 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/rece
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
@@ -14,31 +15,35 @@ const SHIELDS_STYLES = [...BADGE_STYLES, 'plastic', 'social'] as const
 
 const oneOf = (values: readonly string[]) => `must be one of ${values.join(', ')}`
 
-const color = z.pipe(
-  z.string(),
-  z.transform((text, context) => {
-    const color = parseColor(text)
-    if (color === undefined) context.issues.push({ code: 'custom', message: COLOR_RULE, input: text })
-    return color
-  }),
-)
+const color = () =>
+  z.pipe(
+    z.string(),
+    z.transform((text, context) => {
+      const color = parseColor(text)
+      if (color === undefined) context.issues.push({ code: 'custom', message: COLOR_RULE, input: text })
+      return color
+    }),
+  )
 
-const look = {
+const look = () => ({
   label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
-  color: once(z.optional(color)),
-  label_color: once(z.optional(color)),
+  color: once(z.optional(color())),
+  label_color: once(z.optional(color())),
   period: once(z._default(z.enum(PERIODS, { error: oneOf(PERIODS) }), 'all')),
   compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
-}
+})
 
 /** What may be asked of a drawn badge. */
-export const svgQuery = {
-  ...look,
+export const svgQuery = onFirstUse(() => ({
+  ...look(),
   style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
-}
+}))
 
 /** What may be asked of a badge that shields.io draws. */
-const jsonQuery = { ...look, style: once(z.optional(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }))) }
+const jsonQuery = onFirstUse(() => ({
+  ...look(),
+  style: once(z.optional(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }))),
+}))
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 const shieldsBadge = () =>
@@ -84,7 +89,9 @@ export const svgBadge = {
   path: '/badge/{type}/{key}.svg',
   access: 'anyone',
   params: COUNTER_PARAMS,
-  query: svgQuery,
+  get query() {
+    return svgQuery()
+  },
 } as const satisfies Route
 
 export const svgBadgeContract = /* @__PURE__ */ documented(svgBadge, () => ({
@@ -121,7 +128,9 @@ export const jsonBadge = {
   path: '/badge/{type}/{key}.json',
   access: 'anyone',
   params: COUNTER_PARAMS,
-  query: jsonQuery,
+  get query() {
+    return jsonQuery()
+  },
 } as const satisfies Route
 
 export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({

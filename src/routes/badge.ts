@@ -137,7 +137,7 @@ function saidOf({ code, status, details }: Problem): string {
   const [wrong] = details.errors ?? []
   // The rules are our own text. A field name is repeated only if it is one of ours.
   if (code === 'invalid_request' && wrong !== undefined) {
-    const ours = wrong.field === 'key' || Object.hasOwn(svgQuery, wrong.field)
+    const ours = wrong.field === 'key' || Object.hasOwn(svgQuery(), wrong.field)
     return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
   }
   if (status === 404) return 'not found'

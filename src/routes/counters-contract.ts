@@ -3,13 +3,16 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { exampleProblem, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
-const consistency = once(
-  described(
-    z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
-    '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+const consistency = onFirstUse(() =>
+  once(
+    described(
+      z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+    ),
   ),
 )
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
@@ -29,12 +32,16 @@ const reading = () =>
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
 
+const readQuery = onFirstUse(() => ({ consistency: consistency() }))
+
 export const read = {
   method: 'get',
   path: '/v1/counters/{type}/{key}',
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
-  query: { consistency },
+  get query() {
+    return readQuery()
+  },
 } as const satisfies Route
 
 export const readContract = /* @__PURE__ */ documented(read, () => ({
@@ -75,17 +82,21 @@ export const readContract = /* @__PURE__ */ documented(read, () => ({
   },
 }))
 
+const readManyQuery = onFirstUse(() => ({
+  key: described(
+    z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
+    'A key. Repeat the parameter for each key: `?key=a&key=b`.',
+  ),
+  consistency: consistency(),
+}))
+
 export const readMany = {
   method: 'get',
   path: '/v1/counters/{type}',
   access: 'read-unless-public',
   params: { type: typeParam },
-  query: {
-    key: described(
-      z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
-      'A key. Repeat the parameter for each key: `?key=a&key=b`.',
-    ),
-    consistency,
+  get query() {
+    return readManyQuery()
   },
 } as const satisfies Route
 

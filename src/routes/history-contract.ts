@@ -4,6 +4,7 @@ import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
@@ -11,23 +12,23 @@ const TIME_RULE =
   'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
 const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
 
-const time = z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
+const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
 
-const historyQuery = {
+const historyQuery = onFirstUse(() => ({
   by: once(described(z._default(z.enum(HISTORY_UNITS, { error: BY_RULE }), 'day'), 'The length of a period.')),
   from: once(
     described(
-      z.optional(time),
+      z.optional(time()),
       `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
     ),
   ),
   to: once(
-    described(z.optional(time), 'The end of the range, exclusive. By default, the current period is the last one.'),
+    described(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
   ),
   tz: once(
     described(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
   ),
-}
+}))
 
 const clock = () => z.iso.datetime({ offset: true })
 const points = () => ({
@@ -58,7 +59,9 @@ export const historyOfCounter = {
   path: '/v1/counters/{type}/{key}/history',
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
-  query: historyQuery,
+  get query() {
+    return historyQuery()
+  },
 } as const satisfies Route
 
 export const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, () => ({
@@ -117,7 +120,9 @@ export const historyOfType = {
   path: '/v1/types/{type}/history',
   access: 'read-unless-public',
   params: { type: typeParam },
-  query: historyQuery,
+  get query() {
+    return historyQuery()
+  },
 } as const satisfies Route
 
 export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({

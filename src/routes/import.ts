@@ -11,6 +11,7 @@ import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { importedCountField, keyField, typeField } from './request-fields.ts'
@@ -22,20 +23,32 @@ const MAX_ROWS = 1_000
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
 
-const row = described(
+const row = () =>
+  described(
+    z.strictObject(
+      {
+        type: described(typeField, TYPE_DESCRIPTION),
+        key: described(keyField, 'The key, not percent-encoded.'),
+        count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
+        day: described(
+          z.optional(z.iso.date({ error: DAY_RULE })),
+          'The day in the history that the count belongs to (UTC).',
+        ),
+      },
+      { error: 'must be an object' },
+    ),
+    { id: 'ImportedCount' },
+  )
+
+const addImportBody = onFirstUse(() =>
   z.strictObject(
     {
-      type: described(typeField, TYPE_DESCRIPTION),
-      key: described(keyField, 'The key, not percent-encoded.'),
-      count: described(importedCountField, 'The number to add. Beyond 2^53, send it as a string of digits.'),
-      day: described(
-        z.optional(z.iso.date({ error: DAY_RULE })),
-        'The day in the history that the count belongs to (UTC).',
-      ),
+      counters: z
+        .array(row(), { error: LENGTH_RULE })
+        .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
     },
-    { error: 'must be an object' },
+    { error: 'must be an object with counters' },
   ),
-  { id: 'ImportedCount' },
 )
 
 const addImport = {
@@ -47,14 +60,9 @@ const addImport = {
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
-    schema: z.strictObject(
-      {
-        counters: z
-          .array(row, { error: LENGTH_RULE })
-          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
-      },
-      { error: 'must be an object with counters' },
-    ),
+    get schema() {
+      return addImportBody()
+    },
   },
 } as const satisfies Route
 

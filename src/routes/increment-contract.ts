@@ -3,29 +3,39 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { byField, keyField, typeField } from './request-fields.ts'
+
+const incrementQuery = onFirstUse(() => ({
+  return: once(
+    described(
+      z.optional(z.literal('count', { error: 'must be "count" if given' })),
+      '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
+    ),
+  ),
+}))
+const incrementBody = onFirstUse(() =>
+  z.strictObject(
+    { by: described(z._default(byField, 1), 'The number to add.') },
+    { error: 'must be an object such as {"by":1}' },
+  ),
+)
 
 export const increment = {
   method: 'post',
   path: '/v1/counters/{type}/{key}',
   access: 'count',
   params: COUNTER_PARAMS,
-  query: {
-    return: once(
-      described(
-        z.optional(z.literal('count', { error: 'must be "count" if given' })),
-        '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
-      ),
-    ),
+  get query() {
+    return incrementQuery()
   },
   body: {
     maxBytes: 1024,
-    schema: z.strictObject(
-      { by: described(z._default(byField, 1), 'The number to add.') },
-      { error: 'must be an object such as {"by":1}' },
-    ),
+    get schema() {
+      return incrementBody()
+    },
     optional: true,
   },
   problemHeaders: ['X-Hit'],
@@ -114,22 +124,35 @@ const MAX_INCREMENTS = 1_000
 
 const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
 /** An entry of a list of increments. */
-export const listed = described(
-  z.strictObject(
-    {
-      type: described(typeField, TYPE_DESCRIPTION),
-      key: described(keyField, 'The key, not percent-encoded.'),
-      by: described(z._default(byField, 1), 'The number to add.'),
-    },
-    { error: 'must be an object' },
+export const listed = onFirstUse(() =>
+  described(
+    z.strictObject(
+      {
+        type: described(typeField, TYPE_DESCRIPTION),
+        key: described(keyField, 'The key, not percent-encoded.'),
+        by: described(z._default(byField, 1), 'The number to add.'),
+      },
+      { error: 'must be an object' },
+    ),
+    { id: 'Increment' },
   ),
-  { id: 'Increment' },
 )
 
 const accepted = () =>
   described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
     id: 'Accepted',
   })
+
+const incrementManyBody = onFirstUse(() =>
+  z.strictObject(
+    {
+      increments: z
+        .array(listed(), { error: LENGTH_RULE })
+        .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_INCREMENTS, LENGTH_RULE)),
+    },
+    { error: 'must be an object with increments' },
+  ),
+)
 
 export const incrementMany = {
   method: 'post',
@@ -140,14 +163,9 @@ export const incrementMany = {
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
-    schema: z.strictObject(
-      {
-        increments: z
-          .array(listed, { error: LENGTH_RULE })
-          .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_INCREMENTS, LENGTH_RULE)),
-      },
-      { error: 'must be an object with increments' },
-    ),
+    get schema() {
+      return incrementManyBody()
+    },
   },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route

@@ -32,18 +32,19 @@ const IMPORTED_DIGITS = /^-?\d{1,19}$/
 const LARGEST = 2n ** 63n - 1n
 
 /** An imported count: any count that a counter can hold. JSON numbers do not hold the largest ones exactly. */
-export const importedCountField = z
-  .pipe(
-    z.union(
-      [
-        exactInteger,
-        z.string().check(z.regex(IMPORTED_DIGITS, `Invalid string: must match pattern ${IMPORTED_DIGITS}`)),
-      ],
-      { error: IMPORTED_RULE },
-    ),
-    z.transform((value) => BigInt(value)),
-  )
-  .check(z.refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE))
+export const importedCountField = () =>
+  z
+    .pipe(
+      z.union(
+        [
+          exactInteger,
+          z.string().check(z.regex(IMPORTED_DIGITS, `Invalid string: must match pattern ${IMPORTED_DIGITS}`)),
+        ],
+        { error: IMPORTED_RULE },
+      ),
+      z.transform((value) => BigInt(value)),
+    )
+    .check(z.refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE))
 
 /** The rule for `after`: clients must not construct cursors themselves. */
 export const AFTER_RULE = 'must be the "next" of the page before'
@@ -52,10 +53,8 @@ export const AFTER_RULE = 'must be the "next" of the page before'
 export const AFTER_DESCRIPTION = 'The `next` of the previous page.'
 
 /** The cursor in a response that leads to the next page. */
-export const nextField = described(
-  z.nullable(z.string()),
-  'Pass it as `after` to get the next page; null on the last page.',
-)
+export const nextField = () =>
+  described(z.nullable(z.string()), 'Pass it as `after` to get the next page; null on the last page.')
 
 /**
  * A limit in a query string.

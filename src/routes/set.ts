@@ -9,9 +9,17 @@ import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
+
+const setCountBody = onFirstUse(() =>
+  z.strictObject(
+    { count: described(countField, 'The new count.') },
+    { error: 'must be an object such as {"count":0}' },
+  ),
+)
 
 const setCount = {
   method: 'put',
@@ -21,10 +29,9 @@ const setCount = {
   query: {},
   body: {
     maxBytes: 1024,
-    schema: z.strictObject(
-      { count: described(countField, 'The new count.') },
-      { error: 'must be an object such as {"count":0}' },
-    ),
+    get schema() {
+      return setCountBody()
+    },
   },
 } as const satisfies Route
 

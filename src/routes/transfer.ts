@@ -19,6 +19,7 @@ import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { keyField } from './request-fields.ts'
@@ -60,27 +61,31 @@ const noSuchCounter = () => exampleProblem('no_such_counter', 'There is no such 
 
 const BELOW_RULE = 'must be a whole number'
 
+const deleteCounterQuery = onFirstUse(() => ({
+  below: once(
+    described(
+      z.optional(
+        z.pipe(
+          z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
+          z.transform((digits: string) => BigInt(digits)),
+        ),
+      ),
+      {
+        type: 'integer',
+        pattern: undefined,
+        description: 'Delete it only if its count is below this number at that instant.',
+      },
+    ),
+  ),
+}))
+
 const deleteCounter = {
   method: 'delete',
   path: '/v1/counters/{type}/{key}',
   access: 'manage',
   params: COUNTER_PARAMS,
-  query: {
-    below: once(
-      described(
-        z.optional(
-          z.pipe(
-            z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
-            z.transform((digits: string) => BigInt(digits)),
-          ),
-        ),
-        {
-          type: 'integer',
-          pattern: undefined,
-          description: 'Delete it only if its count is below this number at that instant.',
-        },
-      ),
-    ),
+  get query() {
+    return deleteCounterQuery()
   },
 } as const satisfies Route
 
@@ -103,6 +108,13 @@ const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
   },
 }))
 
+const renameBody = onFirstUse(() =>
+  z.strictObject(
+    { to: described(keyField, 'The new key. There must be no counter with it.') },
+    { error: 'must be an object such as {"to":"/new"}' },
+  ),
+)
+
 const rename = {
   method: 'post',
   path: '/v1/counters/{type}/{key}/rename',
@@ -111,10 +123,9 @@ const rename = {
   query: {},
   body: {
     maxBytes: 4096,
-    schema: z.strictObject(
-      { to: described(keyField, 'The new key. There must be no counter with it.') },
-      { error: 'must be an object such as {"to":"/new"}' },
-    ),
+    get schema() {
+      return renameBody()
+    },
   },
 } as const satisfies Route
 
@@ -138,6 +149,13 @@ const renameContract = /* @__PURE__ */ documented(rename, () => ({
   },
 }))
 
+const mergeBody = onFirstUse(() =>
+  z.strictObject(
+    { into: described(keyField, 'The key of the other counter, which must exist.') },
+    { error: 'must be an object such as {"into":"/other"}' },
+  ),
+)
+
 const merge = {
   method: 'post',
   path: '/v1/counters/{type}/{key}/merge',
@@ -146,10 +164,9 @@ const merge = {
   query: {},
   body: {
     maxBytes: 4096,
-    schema: z.strictObject(
-      { into: described(keyField, 'The key of the other counter, which must exist.') },
-      { error: 'must be an object such as {"into":"/other"}' },
-    ),
+    get schema() {
+      return mergeBody()
+    },
   },
 } as const satisfies Route
 

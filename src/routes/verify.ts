@@ -12,33 +12,38 @@ import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
 import { readCursor, writeCursor } from './verify-cursor.ts'
 
+const verifyCountsQuery = onFirstUse(() => ({
+  after: once(
+    described(
+      z.optional(
+        z.pipe(
+          z.string({ error: AFTER_RULE }),
+          z.transform((text, context): VerifyPosition => {
+            const position = readCursor(text)
+            if (position !== null) return position
+            context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
+            return z.NEVER
+          }),
+        ),
+      ),
+      AFTER_DESCRIPTION,
+    ),
+  ),
+  limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
+}))
+
 const verifyCounts = {
   method: 'post',
   path: '/v1/verify',
   access: 'read',
-  query: {
-    after: once(
-      described(
-        z.optional(
-          z.pipe(
-            z.string({ error: AFTER_RULE }),
-            z.transform((text, context): VerifyPosition => {
-              const position = readCursor(text)
-              if (position !== null) return position
-              context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
-              return z.NEVER
-            }),
-          ),
-        ),
-        AFTER_DESCRIPTION,
-      ),
-    ),
-    limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
+  get query() {
+    return verifyCountsQuery()
   },
 } as const satisfies Route
 
@@ -66,7 +71,7 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
               difference: count,
             }),
           ),
-          next: nextField,
+          next: nextField(),
         }),
         { id: 'Verification' },
       ),
