@@ -17,9 +17,10 @@ const TABLES = {
 /** The record types of the types with integer keys in a configuration, in any of its environments. */
 export async function configuredIntegerTypes(config: string): Promise<number[]> {
   if (!existsSync(config)) return []
-  // Whoever has a wrangler.toml has wrangler, but other projects need not.
-  const { unstable_readConfig } = await import('wrangler')
-  const types = unstable_readConfig({ config }, { hideWarnings: true }).vars.COUNTERS ?? {}
+  // Only this repository's own Worker has counters from before, and it has wrangler.
+  const wrangler = await import('wrangler').catch(() => null)
+  if (wrangler === null) return []
+  const types = wrangler.unstable_readConfig({ config }, { hideWarnings: true }).vars.COUNTERS ?? {}
   return Object.values(types as Record<string, { record_type: number; key?: string }>)
     .filter(({ key }) => key === 'integer')
     .map(({ record_type }) => record_type)

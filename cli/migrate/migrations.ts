@@ -9,6 +9,7 @@ import {
   readMissing,
   readProgress,
   recordAll,
+  unfilled,
 } from '../../src/database/migrations.ts'
 import { missingVSchema } from '../../src/database/vschema.ts'
 import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
@@ -45,6 +46,7 @@ export async function migrate(options: MigrationOptions): Promise<string[]> {
     const applied = await applyMigrations(db, {
       ...(migrations && { migrations }),
       onApplied: (name) => say(`  applied ${name}`),
+      onUnfilled: (name) => say(`  ${unfilled(name)}`),
     })
     const missing = await readMissing(db, migrations)
     if (missing.length > 0)

@@ -112,6 +112,11 @@ export async function readMissing(db: Executor, migrations = MIGRATIONS): Promis
   return missingFrom(await readTables(db, migrations), migrations)
 }
 
+/** What to tell of a migration that `onUnfilled` names. */
+export function unfilled(name: string): string {
+  return `${name} was only recorded: its tables came in another way. If the database counted before that, run its INSERT statements yourself (docs/upgrading.md).`
+}
+
 /** How to apply migrations. */
 export interface ApplyOptions {
   /** Default: this version's. */
@@ -120,12 +125,14 @@ export interface ApplyOptions {
   mayGoOn?: (statements: number) => boolean
   /** Called after each migration. */
   onApplied?: (name: string) => void
+  /** Called for a migration that was recorded although it may not have filled its tables, because they came in another way. */
+  onUnfilled?: (name: string) => void
 }
 
 /**
  * Applies the pending migrations in order. Safe to repeat, to interrupt anywhere, and to run several times at once.
  *
- * What came in another way, such as a deploy request, is recorded without being run.
+ * What came in another way, such as a deploy request, is only recorded. Nothing fills its tables then: they may count already.
  *
  * @returns the names of the migrations that were applied or recorded
  * @throws {MigrationStopped} at the first statement that fails
@@ -133,7 +140,7 @@ export interface ApplyOptions {
  */
 export async function applyMigrations(
   db: Executor,
-  { migrations = MIGRATIONS, mayGoOn = () => true, onApplied = () => {} }: ApplyOptions = {},
+  { migrations = MIGRATIONS, mayGoOn = () => true, onApplied = () => {}, onUnfilled = () => {} }: ApplyOptions = {},
 ): Promise<string[]> {
   const progress = await readProgress(db, migrations)
   const { there, applied, pending } = progress
@@ -152,7 +159,8 @@ export async function applyMigrations(
     // Another run may have gone on meanwhile. What fills tables must not come after what counts into them.
     const known = changesRows(migration) ? await readRecord(db, there) : applied
     if (!known.has(name)) {
-      if (!isThere(migration, there, migrations)) await runStatements(db, migration, there)
+      if (!hasCome(migration, there, migrations)) await runStatements(db, migration, there)
+      else if (await hasRowsToFillFrom(db, migration)) onUnfilled(name)
       await record(db, [name])
       names.push(name)
       onApplied(name)
@@ -197,6 +205,8 @@ async function keepRecord(db: Executor, { there, applied }: Progress): Promise<v
 
 async function runStatements(db: Executor, migration: Migration, there: Set<string>): Promise<void> {
   for (const [index, statement] of migration.statements.entries()) {
+    // Another run may have finished meanwhile.
+    if (fills(statement) && (await readRecord(db, there)).has(migration.name)) return
     await runStatement(db, migration, index, statement, there)
   }
 }
@@ -233,14 +243,20 @@ async function hasRows(db: Executor, statement: string): Promise<boolean> {
   return source === undefined || (await db.execute(`SELECT 1 FROM ${source} LIMIT 1`)).rows.length > 0
 }
 
+/** Whether there are rows from which a migration would fill its tables. */
+async function hasRowsToFillFrom(db: Executor, { statements }: Migration): Promise<boolean> {
+  for (const statement of statements) if (fills(statement) && (await hasRows(db, statement))) return true
+  return false
+}
+
 /**
- * Whether a migration has been applied in another way: what it makes is there. If it also fills tables, something of a later
- * migration must be there too: an attempt that was cut off does not get that far.
+ * Whether a migration that fills tables has come in another way: what it makes is there, and something of a later migration too. An
+ * attempt that was cut off does not get that far. Migrations that only make something may always be repeated.
  */
-function isThere(migration: Migration, there: Set<string>, migrations: readonly Migration[]): boolean {
+function hasCome(migration: Migration, there: Set<string>, migrations: readonly Migration[]): boolean {
+  if (!changesRows(migration)) return false
   const makes = migration.statements.flatMap((statement) => madeBy(statement).does)
   if (makes.length === 0 || !makes.every((thing) => there.has(thing))) return false
-  if (!changesRows(migration)) return true
   const position = migrations.indexOf(migration)
   const before = new Set(
     migrations.slice(0, position + 1).flatMap(({ statements }) =>
@@ -258,7 +274,12 @@ function isThere(migration: Migration, there: Set<string>, migrations: readonly 
 }
 
 function changesRows({ statements }: Migration): boolean {
-  return statements.some((statement) => madeBy(statement).does.length === 0)
+  return statements.some(fills)
+}
+
+/** Whether a statement changes rows instead of making something. */
+function fills(statement: string): boolean {
+  return madeBy(statement).does.length === 0
 }
 
 function missingFrom(there: Set<string>, migrations: readonly Migration[]): string[] {
@@ -287,20 +308,29 @@ async function readTables(db: Executor, migrations: readonly Migration[]): Promi
     }
   }
   const ours = `TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${[...names].map((name) => `'${name}'`).join(', ')})`
-  const there = new Set<string>()
-  const columns = await db.execute(
-    `SELECT TABLE_NAME AS table_name, COLUMN_NAME AS column_name, DATA_TYPE AS data_type FROM information_schema.COLUMNS WHERE ${ours}`,
-  )
-  for (const { table_name, column_name, data_type } of columns.rows) {
-    const column = `column ${toText(table_name)}.${toText(column_name)}`
-    there.add(`table ${toText(table_name)}`).add(column)
-    if (toText(data_type).toLowerCase() === 'decimal') there.add(`decimal ${column}`)
+  let there = await readColumns(db, ours)
+  if (!there.has(`table ${FIRST}`) && (await reaches(db, FIRST))) {
+    // It may have been made in between.
+    there = await readColumns(db, ours)
+    if (!there.has(`table ${FIRST}`)) throw new OtherKeyspace()
   }
-  if (!there.has(`table ${FIRST}`) && (await reaches(db, FIRST))) throw new OtherKeyspace()
   const indexes = await db.execute(
     `SELECT DISTINCT TABLE_NAME AS table_name, INDEX_NAME AS index_name FROM information_schema.STATISTICS WHERE ${ours}`,
   )
   for (const { table_name, index_name } of indexes.rows) there.add(`index ${toText(table_name)}.${toText(index_name)}`)
+  return there
+}
+
+async function readColumns(db: Executor, where: string): Promise<Set<string>> {
+  const there = new Set<string>()
+  const { rows } = await db.execute(
+    `SELECT TABLE_NAME AS table_name, COLUMN_NAME AS column_name, DATA_TYPE AS data_type FROM information_schema.COLUMNS WHERE ${where}`,
+  )
+  for (const { table_name, column_name, data_type } of rows) {
+    const column = `column ${toText(table_name)}.${toText(column_name)}`
+    there.add(`table ${toText(table_name)}`).add(column)
+    if (toText(data_type).toLowerCase() === 'decimal') there.add(`decimal ${column}`)
+  }
   return there
 }
 

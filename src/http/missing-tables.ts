@@ -8,21 +8,27 @@ import type { AppEnv } from './context.ts'
 /** Milliseconds for which a page waits for the database. */
 const DEADLINE_MS = 1_000
 
-const ready = new WeakSet<Isolate>()
+/** Milliseconds for which pages do not ask again if the database did not tell. */
+const PAUSE_MS = 10_000
+
+/** When to look again. Never once nothing is missing. */
+const lookAgainAt = new WeakMap<Isolate, number>()
 
 /**
- * What the database lacks of the tables that this version needs, for pages. Nothing if the database does not tell: that is for
- * the status to say. Once nothing is missing, the isolate does not look again.
+ * The tables and columns that the database lacks, for pages. None if the database does not tell: that is for the status to say.
+ * Once none is missing, the isolate does not look again. Without an index, everything works, only slower.
  */
 export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = isolateOf(c.env)
-  if (ready.has(isolate)) return []
+  if (Date.now() < (lookAgainAt.get(isolate) ?? 0)) return []
   try {
-    const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
-    if (missing.length === 0) ready.add(isolate)
+    const lacking = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
+    const missing = lacking.filter((thing) => !thing.startsWith('index '))
+    if (missing.length === 0) lookAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {
-    if (error instanceof DatabaseFailure || error instanceof OtherKeyspace) return []
-    throw error
+    if (!(error instanceof DatabaseFailure || error instanceof OtherKeyspace)) throw error
+    lookAgainAt.set(isolate, Date.now() + PAUSE_MS)
+    return []
   }
 }

@@ -11,6 +11,7 @@ import {
   RECORD,
   readProgress,
   statementsToDeploy,
+  unfilled,
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry.ts'
 import { countStatements } from '../database/statement-budget.ts'
@@ -137,8 +138,10 @@ async function makeAll(c: Context<AppEnv>) {
   const vschema = await missingVSchema(db)
   if (vschema !== null) throw stopped(c, vschema)
   let applied: string[]
+  const notices: string[] = []
   try {
     applied = await applyMigrations(db, {
+      onUnfilled: (name) => notices.push(unfilled(name)),
       mayGoOn: (statements) => counted.sent + statements <= MAX_STATEMENTS && Date.now() - began < MAX_MS,
     })
   } catch (error) {
@@ -151,10 +154,10 @@ async function makeAll(c: Context<AppEnv>) {
   const progress = await readProgress(db)
   const pending = progress.pending.map(({ name }) => name)
   log('info', 'setup', { requestId: c.get('requestId'), applied, pending, statements: counted.sent })
-  if (pending.length > 0) return { outcome: 'partial' as const, applied, pending, notices: [] }
+  if (pending.length > 0) return { outcome: 'partial' as const, applied, pending, notices }
   if (progress.missing.length > 0) throw stopped(c, taken(progress))
   const integerTypes = [...config.types.values()].filter(({ key }) => key === 'integer')
-  const notices = (await unmixedTypes(db, integerTypes)).map(notMoved)
+  notices.push(...(await unmixedTypes(db, integerTypes)).map(notMoved))
   return { outcome: 'complete' as const, applied, pending, notices }
 }
 
@@ -167,8 +170,8 @@ function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): 
 function reasonOf({ migration, number, of, statement, message, cause, needsDeployRequest }: MigrationStopped): string {
   if (needsDeployRequest) {
     return (
-      'This branch has safe migrations on: it takes tables from deploy requests only. Run the statements of GET /v1/setup on a ' +
-      'development branch, deploy it to this one, and make the tables again: then they are only recorded.'
+      'This branch has safe migrations on: its tables come from deploy requests only. Run the missing statements (GET /v1/setup lists ' +
+      'them, the dashboard shows them) on a development branch. Deploy it to this one, then make the tables again.'
     )
   }
   if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Executor } from '../../src/database/database.ts'
-import { applyMigrations, OtherKeyspace, readMissing } from '../../src/database/migrations.ts'
-import { freshDatabase } from '../harness/database.ts'
+import { applyMigrations, MIGRATIONS, OtherKeyspace, readMissing } from '../../src/database/migrations.ts'
+import { emptyDatabase, freshDatabase } from '../harness/database.ts'
 
 it('A connection whose own keyspace is not that of the tables changes nothing', async () => {
   const db = await freshDatabase()
@@ -16,4 +16,20 @@ it('A connection whose own keyspace is not that of the tables changes nothing', 
   await expect(readMissing(elsewhere)).rejects.toThrow(OtherKeyspace)
   await expect(applyMigrations(elsewhere)).rejects.toThrow(/names their keyspace/)
   expect(sent.filter((sql) => !sql.startsWith('SELECT'))).toEqual([])
+})
+
+it('Tables that another run makes while this one looks are not taken for those of another keyspace', async () => {
+  const db = await emptyDatabase()
+  let looked = false
+  const beside: Executor = {
+    async execute(sql, args) {
+      const found = await db.execute(sql, args)
+      if (!looked && sql.includes('information_schema.COLUMNS')) {
+        looked = true
+        for (const statement of MIGRATIONS[0]!.statements) await db.execute(statement)
+      }
+      return found
+    },
+  }
+  expect(await readMissing(beside)).not.toContain('table slotted_counters')
 })

@@ -33,7 +33,7 @@ ${mayMake ? DEPLOY_REQUEST : ''}
 function lackOf(missing: readonly string[]): string {
   return missing.includes('table slotted_counters')
     ? 'The database has no tables yet.'
-    : 'The database has the tables of an older version, or only some of them.'
+    : 'The tables are from an older version, or some are missing.'
 }
 
 const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
@@ -42,7 +42,8 @@ const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-label
 <li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
 <li>Run these statements on the new branch.</li>
 <li>Open a deploy request for it, and deploy it.</li>
-<li>Come back and make the tables once more. Then they are only recorded.</li>
+<li>If this database already counts, follow “Upgrading” in the documentation: a deploy request carries no rows.</li>
+<li>Come back and press the button again. It then only records what is there.</li>
 </ol>
 ${copyable('statements', 'Statements', '', 12)}
 </section>`

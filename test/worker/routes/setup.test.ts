@@ -54,6 +54,7 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
       })
       expect(sent.length).toBeLessThanOrEqual(50)
       applied.push(...summary!.applied)
+      expect(summary!.notices).toEqual([])
       expect([...applied, ...summary!.pending]).toEqual(NAMES)
       outcome = summary!.outcome
     }
@@ -147,6 +148,22 @@ describe('POST /v1/setup upgrades', () => {
       expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
     },
   )
+
+  it('and says which tables a deploy request may have brought without the rows of before', async () => {
+    const db = await freshDatabase()
+    const worker = new TestWorker(db.url)
+    await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
+    await worker.api('POST', '/v1/rollup')
+    await db.arrange('DELETE FROM slotted_counter_migrations')
+    const notices: string[] = []
+    for (let outcome = ''; outcome !== 'complete'; ) {
+      const summary = await (await worker.api('POST', '/v1/setup')).json<Summary>()
+      notices.push(...summary.notices)
+      outcome = summary.outcome
+    }
+    expect(notices.length).toBeGreaterThan(0)
+    for (const notice of notices) expect(notice).toMatch(/^\d{4}_\w+\.sql was only recorded.*docs\/upgrading\.md/)
+  })
 
   it('and says if counters with integer keys are still where they were', async () => {
     const db = await freshDatabase()
