@@ -35,5 +35,5 @@ export async function buildDashboard(): Promise<{ script: DashboardFile; style: 
 
 function hashed(extension: string, text: string): DashboardFile {
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 12)
-  return { path: `dashboard/${hash}.${extension}`, text }
+  return { path: `dashboard/slotted-counter-${hash}.${extension}`, text }
 }

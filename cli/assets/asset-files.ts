@@ -7,8 +7,12 @@ export type AssetFiles = ReadonlyMap<string, string>
 
 /** The file with the rules for headers. Only the one at the top of a folder counts, so projects share it. */
 const HEADERS = '_headers'
-const BEGIN = '# Slotted Counter: the rules down to the end mark are made by a command.'
-const END = '# Slotted Counter: end'
+
+/** The marks around the rules of a counter: several may share a host, and so the file. */
+function marks(basePath: string): { begin: string; end: string } {
+  const counter = `# Slotted Counter${basePath === '' ? '' : ` at ${basePath}`}`
+  return { begin: `${counter}: the rules down to the end mark are made by a command.`, end: `${counter}: end` }
+}
 
 /** Reads the files that `writeAssets` wrote without a base path. */
 export async function readAssets(directory: string): Promise<AssetFiles> {
@@ -18,7 +22,8 @@ export async function readAssets(directory: string): Promise<AssetFiles> {
     async (path) => [path.slice(join(directory, '/').length), await readFile(path, 'utf8')] as const,
   )
   const read = new Map(await Promise.all(files))
-  read.set(HEADERS, read.get(HEADERS)!.slice(BEGIN.length + 1, -END.length - 1))
+  const { begin, end } = marks('')
+  read.set(HEADERS, read.get(HEADERS)!.slice(begin.length + 1, -end.length - 1))
   return read
 }
 
@@ -34,7 +39,7 @@ export async function writeAssets(files: AssetFiles, directory: string, basePath
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, path === 'openapi.json' ? servedAt(text, basePath) : text)
   }
-  await writeHeaders(join(directory, HEADERS), files.get(HEADERS)!.replaceAll(/^\//gm, `${basePath}/`))
+  await writeHeaders(join(directory, HEADERS), files.get(HEADERS)!.replaceAll(/^\//gm, `${basePath}/`), basePath)
   await removeOldDashboards(join(directory, basePath, 'dashboard'), files)
 }
 
@@ -46,18 +51,19 @@ function servedAt(document: string, basePath: string): string {
   return moved.replaceAll(sessionCookie(''), sessionCookie(basePath))
 }
 
-async function writeHeaders(file: string, rules: string): Promise<void> {
+async function writeHeaders(file: string, rules: string, basePath: string): Promise<void> {
   const before = await readFile(file, 'utf8').catch(() => '')
-  const begin = before.indexOf(BEGIN)
-  const others = begin < 0 ? before : before.slice(0, begin) + before.slice(before.indexOf(END) + END.length + 1)
+  const { begin, end } = marks(basePath)
+  const at = before.indexOf(begin)
+  const others = at < 0 ? before : before.slice(0, at) + before.slice(before.indexOf(end) + end.length + 1)
   const separated = others === '' || others.endsWith('\n') ? others : `${others}\n`
-  await writeFile(file, `${separated}${BEGIN}\n${rules}${END}\n`)
+  await writeFile(file, `${separated}${begin}\n${rules}${end}\n`)
 }
 
 /** Removes the dashboard's files of other versions, which have other hashes in their names. */
 async function removeOldDashboards(directory: string, files: AssetFiles): Promise<void> {
   const current = new Set([...files.keys()].map((path) => basename(path)))
   for (const name of await readdir(directory)) {
-    if (/^[\w-]{12}\.(js|css)$/.test(name) && !current.has(name)) await rm(join(directory, name))
+    if (/^slotted-counter-[\w-]{12}\.(js|css)$/.test(name) && !current.has(name)) await rm(join(directory, name))
   }
 }

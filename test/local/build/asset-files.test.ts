@@ -30,21 +30,25 @@ describe('In a folder with files of others', () => {
 
   it('they are served under a base path, and the other files and rules stay', async () => {
     const directory = join(inject('scratch'), 'assets-of-others')
-    await mkdir(join(directory, 'dashboard'), { recursive: true })
-    await writeFile(join(directory, 'dashboard/000000000000.js'), 'theirs')
+    await mkdir(join(directory, 'counter/dashboard'), { recursive: true })
+    await writeFile(join(directory, 'counter/dashboard/app-00000000.js'), 'theirs')
     await writeFile(join(directory, '_headers'), '/theirs\n  X-Theirs: yes')
     const files = await readAssets(PUBLIC)
+    await writeAssets(files, directory, '/other')
     for (let i = 0; i < 2; i++) await writeAssets(files, directory, '/counter')
 
     for (const path of files.keys()) {
       if (path !== '_headers' && path !== 'openapi.json')
         expect(await read(directory, `counter/${path}`)).toBe(files.get(path))
     }
-    expect(await read(directory, 'dashboard/000000000000.js')).toBe('theirs')
+    expect(await read(directory, 'counter/dashboard/app-00000000.js')).toBe('theirs')
     const rules = (await read(directory, '_headers')).split('\n')
     expect(rules.slice(0, 2)).toEqual(['/theirs', '  X-Theirs: yes'])
     const paths = files.get('_headers')!.match(/^\/.*/gm)!
-    expect(rules.filter((line) => line.startsWith('/'))).toEqual(['/theirs', ...paths.map((path) => `/counter${path}`)])
+    expect(rules.filter((line) => line.startsWith('/'))).toEqual([
+      '/theirs',
+      ...['/other', '/counter'].flatMap((base) => paths.map((path) => `${base}${path}`)),
+    ])
     const { servers, ...rest } = JSON.parse(await read(directory, 'counter/openapi.json'))
     expect([servers[0].url, rest.components.securitySchemes.session.name]).toEqual([
       '/counter',
@@ -56,11 +60,14 @@ describe('In a folder with files of others', () => {
 
   it('those of the version before are replaced', async () => {
     const directory = join(inject('scratch'), 'assets-of-two-versions')
-    const before = [['_headers', '/old\n  A: b\n'] as const, ['dashboard/000000000000.js', 'old'] as const]
+    const before = [
+      ['_headers', '/old\n  A: b\n'] as const,
+      ['dashboard/slotted-counter-000000000000.js', 'old'] as const,
+    ]
     await writeAssets(new Map(before), directory, '/counter')
     const files = await readAssets(PUBLIC)
     await writeAssets(files, directory, '/counter')
     expect(await read(directory, '_headers')).not.toContain('/old')
-    await expect(stat(join(directory, 'counter/dashboard/000000000000.js'))).rejects.toThrow('ENOENT')
+    await expect(stat(join(directory, 'counter/dashboard/slotted-counter-000000000000.js'))).rejects.toThrow('ENOENT')
   })
 })
