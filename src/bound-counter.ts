@@ -147,22 +147,23 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
 
   return {
-    increment: (type, key, { by, ...options } = {}) =>
+    increment: (type, key, given) =>
       counting('increment', async (isolate) => {
+        const { by, ...options } = given ?? {}
         const asked = check(listed(), { type, key, by })
         const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
         const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
       }),
 
-    incrementMany: (increments, options = {}) =>
+    incrementMany: (increments, options) =>
       counting('incrementMany', async (isolate) => {
         const asked = check(incrementMany.body.schema, { increments })
         const counters = await listedCounters(isolate, 'increments', asked.increments)
         const queued = await count(
           isolate,
           asked.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) })),
-          options,
+          options ?? {},
         )
         return { accepted: counters.length, queued }
       }),

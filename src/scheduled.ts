@@ -75,9 +75,14 @@ async function rollUpWherePlaced(
   if (self === null) return null
   try {
     const headers = { Authorization: `Bearer ${apiToken}` }
-    const response = await self.fetch(`https://self.invalid${basePath}/v1/rollup`, { method: 'POST', headers })
+    const response = await self.fetch(`https://self.invalid${basePath}/v1/rollup`, {
+      method: 'POST',
+      headers,
+      redirect: 'manual',
+    })
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
     const summary = (await response.json()) as { stuck: number }
+    if (typeof summary.stuck !== 'number') throw new Error('SELF is bound to another Worker')
     return { ...summary, placement: response.headers.get('cf-placement') }
   } catch (error) {
     log('warn', 'rollup_not_placed', { error: String(error) })

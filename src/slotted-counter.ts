@@ -11,6 +11,7 @@ import { asWritten, WRITTEN } from './config/written-settings.ts'
 import type { Delivery } from './counters/write/queue-consumer.ts'
 import { logFailure } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
+import { isolateOf } from './isolate.ts'
 import { runQueued } from './queue.ts'
 import type { App } from './routes/route-list.ts'
 import { runScheduled } from './scheduled.ts'
@@ -111,8 +112,14 @@ function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) =>
 
 function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response {
   const message = `must be "${mountedAt}", where the routes are mounted, not "${basePathOf(bindings)}"`
-  const problems = asWritten(bindings[WRITTEN], [{ field: 'BASE_PATH', message }])
-  const problem = problemOf(new ConfigurationError(problems))
+  let error: unknown = new ConfigurationError(asWritten(bindings[WRITTEN], [{ field: 'BASE_PATH', message }]))
+  try {
+    isolateOf(bindings)
+  } catch (mistakes) {
+    // A base path that is written in a wrong way is among them.
+    error = mistakes
+  }
+  const problem = problemOf(error)
   logFailure(c, problem)
   return problem.toResponse(c)
 }

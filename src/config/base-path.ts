@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Bindings } from './bindings.ts'
 
 /** Segments that need no encoding anywhere: not in a URL, in HTML or in the name of a cookie. */
-const FORM = /^(?:\/[\w-]+)+$/
+const FORM = /^(?:\/[\w-]*\w)+$/
 const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 

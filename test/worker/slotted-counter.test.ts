@@ -94,6 +94,20 @@ describe('a counter in a Hono app', () => {
       })
     })
   })
+
+  it('reports a base path that is written in a wrong way', async () => {
+    const app = new Hono<{ Bindings: object }>().route(
+      '/stats',
+      createSlottedCounter({ types: TYPES, basePath: '/stats/' }).routes,
+    )
+    await logged(async () => {
+      const response = await send(asHost(app), '/stats/hit?type=page_view&key=a', { method: 'POST' })
+      expect(await response.json()).toMatchObject({
+        code: 'configuration_invalid',
+        errors: [{ field: 'basePath', message: expect.stringMatching(/^must be a path such as/) }],
+      })
+    })
+  })
 })
 
 describe('types', () => {
@@ -343,6 +357,14 @@ describe('calls without HTTP', () => {
       errors: [{ field, message: expect.any(String) }],
     })
     expect(await call((bound) => bound.read('page_view', 'wrong'))).toMatchObject({ count: 0n })
+  })
+
+  it('take null for no options', async () => {
+    const nothing = null as unknown as undefined
+    expect(await call((bound) => bound.increment('page_view', 'null', nothing))).toMatchObject({ ok: true, added: 1 })
+    const increments = [{ type: 'page_view', key: 'null' }]
+    expect(await call((bound) => bound.incrementMany(increments, nothing))).toMatchObject({ ok: true, accepted: 1 })
+    expect(await call((bound) => bound.read('page_view', 'null', nothing))).toMatchObject({ ok: true, count: 2n })
   })
 
   it('return the problem of a database that does not answer, and log it', async () => {

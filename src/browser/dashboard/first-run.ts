@@ -15,7 +15,7 @@ const REASONS: Record<string, (origin: string) => string> = {
   range: () => 'it asked for a part of the file that is not its beginning.',
   head: () => 'it was a HEAD request.',
   duplicate: () => 'the same visitor has been counted before.',
-  key: () => 'new_keys does not let its key come into being.',
+  key: () => 'new_keys does not allow its key.',
 }
 
 /**

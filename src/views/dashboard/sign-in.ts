@@ -35,7 +35,7 @@ ${message === undefined ? '' : html`<p class="error" id="token-message" role="al
 <input type="hidden" name="next" value="${next}">
 <button class="primary">Sign in</button>
 </form>
-<p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or another one that may read. You stay signed in for 12 hours.</p>
+<p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>
 </main>`,
   )
 }
