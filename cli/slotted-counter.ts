@@ -5,14 +5,14 @@ import { VERSION } from '../src/version.ts'
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
-  token: ['make a named token of the API', () => import('./token/token.ts')],
+  token: ['make a named API token', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
   delete: ['delete counters', () => import('./transfer/delete.ts')],
   rename: ['move counters to other keys', () => import('./transfer/rename.ts')],
-  merge: ['add counters to another one', () => import('./transfer/merge.ts')],
+  merge: ['add counters to another one and delete them', () => import('./transfer/merge.ts')],
 }
 
 const HELP = `Usage: npx slotted-counter COMMAND [options]

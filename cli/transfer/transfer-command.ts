@@ -44,7 +44,7 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
   const { name, description, other: otherOption, atOnce = MAX_AT_ONCE } = command
   program
     .name(commandName(name))
-    .description(`${description} An interrupted command is run again.`)
+    .description(`${description} If it is interrupted, run it again.`)
     .argument('<type>', 'the type of the counters')
     .argument('[key]', 'the key of one counter')
     .addOption(URL_OPTION)
