@@ -1,5 +1,6 @@
 import { byPrimaryKey, type CounterAddress } from '../../src/counters/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
+import { rangeOf } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
@@ -157,13 +158,17 @@ export class MixedWorkload {
       const rows = times(50, () => {
         return { ...this.ledger.counters[this.#index()]!, slot: BigInt(1 + this.#below(KEYS)) }
       })
-      await this.#db.arrange(
-        `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-         VALUES ${rows
-           .sort(byPrimaryKey)
-           .map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
-           .join(',')}`,
-      )
+      // One range after the other: two statements over both shards may each wait for the other one's rows, which no server sees.
+      for (let range = 0; range < this.#db.ranges; range++) {
+        const values = rows
+          .filter(({ recordId }) => rangeOf(recordId, this.#db.ranges) === range)
+          .sort(byPrimaryKey)
+          .map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
+        if (values.length === 0) continue
+        await this.#db.execute(
+          `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${values.join(',')}`,
+        )
+      }
     }
     const { deleted } = await prune(this.#open(), {
       // In hours. Below 0, the slots of the current hour are old as well.
