@@ -7,7 +7,7 @@ import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { type StopCron, startCron } from './cron.ts'
 import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
 import { type DemoSite, startDemoSite } from './demo-site.ts'
-import { freePort, isFree } from './processes/free-port.ts'
+import { isFree } from './processes/free-port.ts'
 import { endLeftover, type ServerProcess } from './processes/server-process.ts'
 import { PROJECT } from './project-root.ts'
 import { lockStateDirectory } from './state-directory-lock.ts'
@@ -155,11 +155,17 @@ async function start(): Promise<void> {
 
 /** Starts the demo site on DEMO_PORT if that is set, else on its usual port, or on a free one if that is in use. */
 async function startDemo(): Promise<DemoSite> {
-  const wanted = demoPort ?? ((await isFree(DEMO_PORT)) ? DEMO_PORT : await freePort())
+  const startAt = (port: number) => startDemoSite({ counter: url, port })
   try {
-    return await startDemoSite({ counter: url, port: wanted })
+    // By trying: between a look and the start, another `npm start` may take the port.
+    return await startAt(demoPort ?? DEMO_PORT).catch((error: NodeJS.ErrnoException) => {
+      if (demoPort === undefined && error.code === 'EADDRINUSE') return startAt(0)
+      throw error
+    })
   } catch (error) {
-    throw new Error(`The demo site cannot use port ${wanted}. Choose another one: DEMO_PORT=…`, { cause: error })
+    throw new Error(`The demo site cannot use port ${demoPort ?? DEMO_PORT}. Choose another one: DEMO_PORT=…`, {
+      cause: error,
+    })
   }
 }
 
