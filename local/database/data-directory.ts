@@ -43,8 +43,8 @@ export async function createData(program: DatabaseProgram, directory: string, da
 }
 
 /**
- * The option that gives a server a folder of its own for temporary files. A server that starts deletes what it finds there: in a
- * shared folder, the temporary tables of the others too.
+ * The option for a private folder of temporary files. When a server starts, it deletes the temporary tables in this folder, so
+ * servers must not share one.
  */
 export async function temporaryFolder(directory: string): Promise<string> {
   const folder = join(directory, 'tmp')

@@ -1,6 +1,6 @@
 import { byPrimaryKey, type CounterAddress } from '../../src/counters/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
-import { rangeOf } from '../../src/counters/ranges.ts'
+import { rowsByRange } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
@@ -159,12 +159,8 @@ export class MixedWorkload {
         return { ...this.ledger.counters[this.#index()]!, slot: BigInt(1 + this.#below(KEYS)) }
       })
       // One range after the other: two statements over both shards may each wait for the other one's rows, which no server sees.
-      for (let range = 0; range < this.#db.ranges; range++) {
-        const values = rows
-          .filter(({ recordId }) => rangeOf(recordId, this.#db.ranges) === range)
-          .sort(byPrimaryKey)
-          .map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
-        if (values.length === 0) continue
+      for (const part of rowsByRange(rows.sort(byPrimaryKey), this.#db.ranges).values()) {
+        const values = part.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
         await this.#db.execute(
           `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${values.join(',')}`,
         )
