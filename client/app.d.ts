@@ -1321,6 +1321,7 @@ type Routes = {
               title: string
               unit: string
               url: string | null
+              also: string | null
               recordType: number
               key: 'integer' | 'string'
             }[]

@@ -144,7 +144,7 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
     const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
     if (excluded !== null) return `ignored; reason=${excluded}`
     if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
-    return countVisit(c, counter, {
+    return countVisit(c, type, counter, {
       dedupeSeconds: type.dedupeSeconds ?? 0,
       advice: 'Views are not worth sending twice.',
       answerReady: true,
