@@ -111,6 +111,7 @@ const counterType = table({
   also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
   count_bots: flag,
+  count_automated: flag,
   respect_do_not_track: flag,
 }).check(
   z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {

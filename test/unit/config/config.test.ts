@@ -37,6 +37,7 @@ describe('The configuration', () => {
             also: null,
             redirectTo: null,
             countBots: false,
+            countAutomated: false,
             respectDoNotTrack: false,
           },
         ],
@@ -69,6 +70,7 @@ describe('The configuration', () => {
           also: 'c',
           redirect_to: 'https://files.example.com/dist/',
           count_bots: true,
+          count_automated: true,
           respect_do_not_track: true,
         },
         c: { record_type: 3, key: 'integer', dedupe_seconds: 1_800 },
@@ -97,6 +99,7 @@ describe('The configuration', () => {
       also: 'c',
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
+      countAutomated: true,
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
@@ -186,6 +189,7 @@ describe('The configuration', () => {
         also: null,
         redirectTo: null,
         countBots: false,
+        countAutomated: false,
         respectDoNotTrack: false,
       },
       {
@@ -205,6 +209,7 @@ describe('The configuration', () => {
         also: null,
         redirectTo: null,
         countBots: false,
+        countAutomated: false,
         respectDoNotTrack: false,
       },
     ])
