@@ -4,8 +4,9 @@ import { PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../counter-address.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
-import { isComplete, type Prefix } from '../prefix-builds.ts'
+import { isComplete } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
+import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
@@ -93,7 +94,7 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
  */
 export async function readPrefixHistory(
   db: Executor,
-  { recordType, hash }: Prefix,
+  { recordType, recordId: hash }: TotalOf,
   range: HistoryRange,
   ranges: number,
 ): Promise<bigint[] | null> {
