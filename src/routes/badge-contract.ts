@@ -86,7 +86,7 @@ const WRONG = {
 }
 
 /** What may be asked of a drawn badge of a total. */
-export const svgTotalQuery = onFirstUse(() => ({ ...svgQuery(), prefix: prefixField() }))
+const svgTotalQuery = onFirstUse(() => ({ ...svgQuery(), prefix: prefixField() }))
 const jsonTotalQuery = onFirstUse(() => ({ ...jsonQuery(), prefix: prefixField() }))
 
 export const svgTotalBadge = {

@@ -26,9 +26,9 @@ import {
   type jsonTotalBadgeContract,
   svgBadge,
   type svgBadgeContract,
+  svgQuery,
   svgTotalBadge,
   type svgTotalBadgeContract,
-  svgTotalQuery,
 } from './badge-contract.ts'
 
 /** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
@@ -187,9 +187,9 @@ function saidOf({ code, status, details }: Problem): string {
   const [wrong] = details.errors ?? []
   // The rules are our own text. A field name is repeated only if it is one of ours.
   if (code === 'invalid_request' && wrong !== undefined) {
-    const ours = wrong.field === 'key' || Object.hasOwn(svgTotalQuery(), wrong.field)
+    const ours = wrong.field === 'key' || Object.hasOwn(svgQuery(), wrong.field)
     // How to declare it is for the owner, not for an image.
-    if (wrong.field === 'prefix') return 'prefix is not declared'
+    if (wrong.field === 'prefix' && wrong.message.startsWith('is not declared')) return 'prefix is not declared'
     return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
   }
   if (code === 'totals_not_ready') return 'not ready yet'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
+import { hash64 } from '../../src/counters/key-hash.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
@@ -60,6 +61,8 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT h.record_type, h.prefix_hash, h.period_start': 'all shards',
   'SELECT h.record_type, h.prefix_hash, h.period_start … h.range_lane > … ORDER BY': 'all shards',
   "SELECT 'day' AS part … FROM prefix_history": 'all shards',
+  "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM prefix_history": 'all shards',
+  "SELECT 'month' AS part … FROM prefix_history": 'all shards',
   'SELECT what, start, SUM(recorded) … FROM prefix_history': 'all shards',
   "SELECT 'day' AS part … FROM counter_periods": 'single shard',
   "SELECT 'day' AS part … FROM type_history": 'all shards',
@@ -149,7 +152,8 @@ const COUNTERS = {
 /** Makes a Worker send every statement to a filled database, and records them. */
 export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStatement[]> {
   const worker = new TestWorker(db.url, {
-    COUNTERS,
+    // It does not know of the prefix that another one declares.
+    COUNTERS: { ...COUNTERS, release: { record_type: 4 } },
     ROLLUP: { page_slots: 20 },
     PRUNING: { page_slots: 100 },
     HISTORY: { page_hours: 100 },
@@ -204,21 +208,35 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
   })
 }
 
-/** Builds the sums of a prefix in two steps, and reads them. */
+/** Builds the sums of a prefix in two steps, reads them, and has their hours expire. */
 async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
   const increments = Array.from({ length: 120 * db.ranges }, (_, i) => ({ type: 'release', key: `app-${i}` }))
   await worker.api('POST', '/v1/increments', { increments })
-  await new TestWorker(db.url, { COUNTERS: { release: { record_type: 4 } } }).cron(ROLL_UP_CRON)
-  await db.arrange('DELETE FROM prefix_builds')
-  // Another one, because the first one knows what it built.
-  const other = new TestWorker(db.url, { COUNTERS })
-  for (let run = 0; run < 4; run++) await other.cron(ROLL_UP_CRON)
-  await other.api('POST', '/v1/increments', { increments: increments.slice(0, 5) })
+  await worker.cron(ROLL_UP_CRON)
+  const declaring = new TestWorker(db.url, { COUNTERS, HISTORY: { page_hours: 100 } })
+  for (let run = 0; run < 4; run++) await declaring.cron(ROLL_UP_CRON)
+  await worker.api('POST', '/v1/increments', { increments: increments.slice(0, 5) })
   for (const query of ['', '?consistency=rolled', '?prefix=app-', '?prefix=app-&consistency=rolled']) {
-    expect((await other.api('GET', `/v1/types/release${query}`)).status).toBe(200)
+    expect((await declaring.api('GET', `/v1/types/release${query}`)).status).toBe(200)
   }
-  expect((await other.api('GET', '/v1/types/release/history?prefix=app-')).status).toBe(200)
-  await other.cron(ROLL_UP_CRON)
+  for (const query of ['', '&by=hour', '&by=month', '&tz=Europe/Berlin']) {
+    expect((await declaring.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
+  }
+  await worker.cron(ROLL_UP_CRON)
+  const hash = await hash64('app-')
+  for (const [period, unit, count] of [
+    [0, 'HOUR', 240],
+    [1, 'DAY', 10],
+  ] as const) {
+    const rows = Array.from(
+      { length: count },
+      (_, i) => `(4, ${hash}, ${period}, '2026-01-01' + INTERVAL ${i} ${unit}, 0, 1)`,
+    )
+    await db.arrange(
+      `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${rows.join()}`,
+    )
+  }
+  await declaring.cron(PRUNING_CRON)
 }
 
 /** Deletes, renames and merges counters that have everything. */
