@@ -19,7 +19,8 @@ beforeAll(async () => {
   worker = new TestWorker(db.url, { COUNTERS })
   const { app_, other } = { app_: 'download/app-1.0.tgz', other: 'download/other' }
   await worker.api('POST', `/v1/counters/${app_}`, { by: 10 })
-  await worker.cron(ROLL_UP_CRON)
+  // The budget of a run does not suffice for three prefixes.
+  for (let run = 0; run < 3; run++) await worker.cron(ROLL_UP_CRON)
   await worker.api('POST', `/v1/counters/${app_}`, { by: 5 })
   await worker.api('POST', `/v1/counters/${other}`, { by: 200 })
   await worker.api('POST', '/v1/counters/download/%C3%89t%C3%A9%2F1', { by: 3 })
