@@ -213,7 +213,7 @@ async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
   const increments = Array.from({ length: 120 * db.ranges }, (_, i) => ({ type: 'release', key: `app-${i}` }))
   await worker.api('POST', '/v1/increments', { increments })
   await worker.cron(ROLL_UP_CRON)
-  const declaring = new TestWorker(db.url, { COUNTERS, HISTORY: { page_hours: 100 } })
+  const declaring = new TestWorker(db.url, { COUNTERS, PRUNING: { page_slots: 100 }, HISTORY: { page_hours: 100 } })
   for (let run = 0; run < 4; run++) await declaring.cron(ROLL_UP_CRON)
   await worker.api('POST', '/v1/increments', { increments: increments.slice(0, 5) })
   for (const query of ['', '?consistency=rolled', '?prefix=app-', '?prefix=app-&consistency=rolled']) {
@@ -224,13 +224,14 @@ async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
   }
   await worker.cron(ROLL_UP_CRON)
   const hash = await hash64('app-')
-  for (const [period, unit, count] of [
-    [0, 'HOUR', 240],
-    [1, 'DAY', 10],
+  for (const [period, unit, first, count] of [
+    [0, 'HOUR', '2027-01-01', 5_000],
+    [0, 'HOUR', '2026-01-01', 240],
+    [1, 'DAY', '2026-01-01', 10],
   ] as const) {
     const rows = Array.from(
       { length: count },
-      (_, i) => `(4, ${hash}, ${period}, '2026-01-01' + INTERVAL ${i} ${unit}, 0, 1)`,
+      (_, i) => `(4, ${hash}, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1)`,
     )
     await db.arrange(
       `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${rows.join()}`,
