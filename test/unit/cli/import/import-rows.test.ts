@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EXPORT_FORMATS, type ExportedRow } from '../../../../cli/export/export-format.ts'
 import { importBatches } from '../../../../cli/import/cut-import-batches.ts'
-import { type ImportFormat, type ImportRow, readImportRows } from '../../../../cli/import/import-rows.ts'
+import type { ImportRow } from '../../../../cli/import/import-row.ts'
+import { type ImportFormat, readImportRows } from '../../../../cli/import/import-rows.ts'
 
 /** Yields a file in pieces of a given size. */
 async function* pieces(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
