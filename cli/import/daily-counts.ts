@@ -35,18 +35,21 @@ export class DailyCounts {
   add(line: number, name: string, text: string, count: bigint, day?: string): void {
     const { type, prefix, before } = this.#rules
     const key = prefix + text
+    if (count === 0n) return
     if (text === '') this.leaveOut(`without a ${name}`, count)
     else if (key.includes('\0') || !key.isWellFormed()) this.leaveOut(`${name} is not a text`, count)
     else if (Buffer.byteLength(key) > MAX_KEY_BYTES) this.leaveOut(`${name} longer than ${MAX_KEY_BYTES} bytes`, count)
     else if (day !== undefined && before !== undefined && day >= before) this.leaveOut(`${before} and later`, count)
-    else if (count > 0n) {
-      const id = `${day ?? ''} ${key}`
-      const row = this.#rows.get(id)
-      if (row === undefined) this.#rows.set(id, { line, type, key, count, ...(day !== undefined && { day }) })
-      else {
-        row.count += count
-        if (!isCount(row.count)) throw new LineError(line, `the sum of this ${name} must be within 64 bits`)
-      }
+    else this.#sum({ line, type, key, count, ...(day !== undefined && { day }) })
+  }
+
+  #sum(row: ImportRow): void {
+    const id = `${row.day ?? ''} ${row.key}`
+    const sum = this.#rows.get(id)
+    if (sum === undefined) this.#rows.set(id, row)
+    else {
+      sum.count += row.count
+      if (!isCount(sum.count)) throw new LineError(row.line, 'the sum for this key and day must be within 64 bits')
     }
   }
 
