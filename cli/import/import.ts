@@ -60,13 +60,14 @@ standard input, the rows before that line are imported.
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
 apostrophe before = + - @, a tab or a line break.
 
-With --from, the file is one of these. Counts are summed for each key and day. What is left out is said.
+With --from, the file is one of these. Counts are summed for each key and day. What is left out is said. Another --type,
+--prefix or --before makes another import, and so does an export that has grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} --from goatcounter -
 - plausible: of the zip file, imported_pages_….csv:
   unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} --from plausible -
-- github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. Import them once: the numbers have no
-  days, so a later answer would add all of them again.
+- github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
+  answer would add all of them again.
   gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} --from github-releases -`,
   )
   .parse()
