@@ -19,6 +19,7 @@ import { setup, setupState } from './setup.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
+import { typeTotal } from './type-total.ts'
 import { verify } from './verify.ts'
 
 /** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
@@ -35,6 +36,7 @@ export const PROGRAM_ROUTES = [
   merging,
   imports,
   counterHistory,
+  typeTotal,
   typeHistory,
   top,
   search,
