@@ -233,7 +233,7 @@ async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
       { length: count },
       (_, i) => `(4, ${hash}, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1)`,
     )
-    await db.arrange(
+    await db.execute(
       `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${rows.join()}`,
     )
   }
