@@ -61,10 +61,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -104,10 +106,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -124,6 +128,7 @@ type Routes = {
         query: {
           type: string
           key: string
+          automated?: '0' | '1'
         }
       }
     }
@@ -1318,6 +1323,10 @@ type Routes = {
             }
             types: {
               name: string
+              title: string
+              unit: string
+              url: string | null
+              also: string | null
               recordType: number
               key: 'integer' | 'string'
             }[]
@@ -1570,7 +1579,8 @@ type Routes = {
               recordType: number
               key?: string | null | undefined
               recordId: string | null
-              what: 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
+              prefix?: string | undefined
+              what: 'adjustments' | 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
               start: string | null
               is: number
               shouldBe: number

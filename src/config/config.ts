@@ -16,6 +16,7 @@ import {
   declaredPrefixes,
   outlivesPruning,
   sharedRecordTypes,
+  wrongCompanions,
 } from './counter-types.ts'
 import { crons } from './crons.ts'
 import { integer, table } from './fields.ts'
@@ -223,6 +224,7 @@ export function readConfig(bindings: Bindings): Config {
   const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
   const conflicts = [
     ...wrongTokens,
+    ...wrongCompanions(data.COUNTERS),
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
     ...tooFewStatements(
       data.PLAN,

@@ -8,12 +8,13 @@ import type { DeclaredPrefix } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
+import { type Presentation, presentation, titleOf } from './presentation.ts'
 
 /** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
 export const DOWNLOAD_WINDOW_SECONDS = 30
 
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule, VisitRules {
+export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presentation {
   name: string
   /** Whether counts may be read without the token. */
   public: boolean
@@ -23,6 +24,10 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules {
   slots: number | null
   /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
   dedupeSeconds: number | null
+  /** Whether there are badges that count those who look at them. */
+  countingBadge: boolean
+  /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
+  also: string | null
   /** Prefixes of keys whose totals are kept. */
   totals: readonly string[]
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
@@ -90,6 +95,7 @@ const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
 
 const counterType = table({
   record_type: integer(1, 65_535),
+  ...presentation,
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
     z.array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
@@ -124,6 +130,8 @@ const counterType = table({
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  counting_badge: flag,
+  also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
   totals: z._default(
     z
@@ -132,8 +140,13 @@ const counterType = table({
     [],
   ),
   count_bots: flag,
+  count_automated: flag,
   respect_do_not_track: flag,
 }).check(
+  z.refine((type) => type.public || !type.countingBadge, {
+    path: ['counting_badge'],
+    error: 'needs public = true: the badge shows the count to everybody',
+  }),
   z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
     path: ['record_type'],
     error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
@@ -186,7 +199,12 @@ export const counterTypes = z.pipe(
     })
     .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
   z.transform((types): ReadonlyMap<string, CounterType> => {
-    return new Map(Object.entries(types).map(([name, type]) => [name, { name, ...type, recordType: storedType(type) }]))
+    return new Map(
+      Object.entries(types).map(([name, type]) => [
+        name,
+        { name, ...type, title: type.title ?? titleOf(name), recordType: storedType(type) },
+      ]),
+    )
   }),
 )
 
@@ -210,6 +228,38 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       },
     ]
   })
+}
+
+/** Types that name another one (`also`) which cannot count the same visits. */
+export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
+  return [...types.values()].flatMap((type) => {
+    const problem = type.also === null ? null : companionProblem(type, types.get(type.also))
+    return problem === null ? [] : [{ field: `COUNTERS.${type.name}.also`, message: problem }]
+  })
+}
+
+function companionProblem(type: CounterType, other: CounterType | undefined): string | null {
+  if (other === undefined || other === type) return 'must be the name of another type'
+  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
+  if (other.also !== null) return `must name a type that names none itself: ${named}.also is set`
+  // The same key must be the same record id in both.
+  if (other.key !== type.key) return `must name a type with the same keys: ${own}.key and ${named}.key differ`
+  if (spellingsOf(type) !== spellingsOf(other)) {
+    return `must name a type with the same keys: ${own}.same_key and ${named}.same_key differ`
+  }
+  const seconds = other.dedupeSeconds ?? 0
+  if (seconds === 0) return `must name a type that counts a visitor once: set ${named}.dedupe_seconds`
+  const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  // Otherwise a visit that is a repeat in the first type could be a new one in the other.
+  if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
+    const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
+    return `must name a type whose windows hold whole ones of this: ${named}.dedupe_seconds must be a multiple of ${of}`
+  }
+  return null
+}
+
+function spellingsOf({ sameKey = [] }: CounterType): string {
+  return sameKey.toSorted().join()
 }
 
 /** Seconds that the longest window lasts in which a visitor counts once. */

@@ -24,6 +24,7 @@ import {
   type jsonBadgeContract,
   jsonTotalBadge,
   type jsonTotalBadgeContract,
+  type SvgQuery,
   svgBadge,
   type svgBadgeContract,
   svgQuery,
@@ -37,7 +38,7 @@ const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-
 const SHIELDS_CACHE_SECONDS = 300
 
 /** Makes an image harmless if it is opened as a page, and lets every page embed it. */
-const SVG_HEADERS = {
+export const SVG_HEADERS = {
   'Content-Type': 'image/svg+xml; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
   'X-Content-Type-Options': 'nosniff',
@@ -114,7 +115,7 @@ function totalShown(type: CounterType): Shown {
 }
 
 /** The type that the path names. Types that are not public do not exist for images, which have no token. */
-function publicType(c: Context<AppEnv>, name?: string): CounterType {
+export function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
   return type
@@ -122,17 +123,21 @@ function publicType(c: Context<AppEnv>, name?: string): CounterType {
 
 async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
   const query = readQuery(c, queries.svg.query)
-  const count = await countOf(c, query)
-  const badge: Badge = {
+  const badge = badgeOf(type, await countOf(c, query), query)
+  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
+  const tag = (await hash64(JSON.stringify(badge))).toString(16)
+  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
+}
+
+/** The badge of a count, as it was asked for. */
+export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
+  return {
     label: query.label ?? labelOf(type),
     message: showCount(count, { compact: query.compact === 'true' }),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
     style: query.style,
   }
-  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
-  const tag = (await hash64(JSON.stringify(badge))).toString(16)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
 }
 
 async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
@@ -154,7 +159,11 @@ async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Prom
 }
 
 /** The number that a badge shows. */
-async function countOf(c: Context<AppEnv>, counter: CounterAddress, period: RecentPeriod | 'all'): Promise<bigint> {
+export async function countOf(
+  c: Context<AppEnv>,
+  counter: CounterAddress,
+  period: RecentPeriod | 'all',
+): Promise<bigint> {
   if (period !== 'all') return readRecentFor(c, counter, period)
   const { readings } = await readCountersFor(c, [counter])
   const [reading] = readings
@@ -166,10 +175,10 @@ function labelOf(type: CounterType): string {
 }
 
 /** A badge that says what is wrong. It never repeats what the client sent. */
-function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message = saidOf(problem)): Response {
   // Soon, or for somebody else, the answer may be a count.
   const passes = problem.status >= 500 || problem.status === 429
-  const badge = { label: 'counter', message: saidOf(problem), color: passes ? 'lightgrey' : 'red' }
+  const badge = { label: 'counter', message, color: passes ? 'lightgrey' : 'red' }
   const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
   if (drawn) {
