@@ -1318,6 +1318,9 @@ type Routes = {
             }
             types: {
               name: string
+              title: string
+              unit: string
+              url: string | null
               recordType: number
               key: 'integer' | 'string'
             }[]

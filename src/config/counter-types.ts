@@ -7,12 +7,13 @@ import { SPELLINGS } from '../counters/key-spelling.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
+import { type Presentation, presentation, titleOf } from './presentation.ts'
 
 /** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
 export const DOWNLOAD_WINDOW_SECONDS = 30
 
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule, VisitRules {
+export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presentation {
   name: string
   /** Whether counts may be read without the token. */
   public: boolean
@@ -70,6 +71,7 @@ const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
 
 const counterType = table({
   record_type: integer(1, 65_535),
+  ...presentation,
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
     z.array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
@@ -147,7 +149,12 @@ export const counterTypes = z.pipe(
     })
     .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
   z.transform((types): ReadonlyMap<string, CounterType> => {
-    return new Map(Object.entries(types).map(([name, type]) => [name, { name, ...type, recordType: storedType(type) }]))
+    return new Map(
+      Object.entries(types).map(([name, type]) => [
+        name,
+        { name, ...type, title: type.title ?? titleOf(name), recordType: storedType(type) },
+      ]),
+    )
   }),
 )
 

@@ -51,21 +51,22 @@ dashboard.get('/', guarded, async (c) => {
   const missing = await missingTables(c)
   if (viewer === null) return signIn(c, 200, { notReady: missing.length > 0 })
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
-  const wanted = c.req.query('type') ?? viewer.types[0]!
-  if (!viewer.types.includes(wanted)) return redirect(c, '/', 302)
-  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!, new URL(c.req.url).origin))
+  const wanted = c.req.query('type') ?? viewer.types[0]!.name
+  const type = viewer.types.find(({ name }) => name === wanted)
+  if (type === undefined) return redirect(c, '/', 302)
+  return page(c, 200, overviewPage(viewer, type, new URL(c.req.url).origin))
 })
 
 // The key is in the query, because a path cannot contain every key.
 dashboard.get('/counter', guarded, async (c) => {
   const viewer = await viewerOf(c)
   if (viewer === null) return signIn(c, 200)
-  const wanted = c.req.query('type') ?? ''
+  const wanted = c.req.query('type')
+  const type = viewer.types.find(({ name }) => name === wanted)
   const key = c.req.query('key')
-  if (!viewer.types.includes(wanted) || key === undefined || key.length > MAX_KEY_LENGTH) {
+  if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  const type = isolateOf(c.env).config.types.get(wanted)!
   return page(c, 200, counterPage(viewer, type, key, new URL(c.req.url).origin))
 })
 
@@ -127,10 +128,10 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
   const { scope, types } = token
-  const names = [...isolateOf(c.env).config.types.keys()]
+  const known = [...isolateOf(c.env).config.types.values()]
   return {
     base: basePathOf(c.env),
-    types: types === null ? names : names.filter((name) => types.has(name)),
+    types: types === null ? known : known.filter(({ name }) => types.has(name)),
     ofAllTypes: types === null,
     mayChange: includes(scope, 'manage'),
     ownVisits: { marked: isMarked(c), next: pageOf(c) },

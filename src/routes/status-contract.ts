@@ -90,7 +90,16 @@ const status = () =>
         z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
         'Whether the rate limits of public requests are bound.',
       ),
-      types: z.array(z.strictObject({ name: z.string(), recordType: z.int(), key: z.enum(['string', 'integer']) })),
+      types: z.array(
+        z.strictObject({
+          name: z.string(),
+          title: z.string(),
+          unit: described(z.string(), 'What one count is, in the plural.'),
+          url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
+          recordType: z.int(),
+          key: z.enum(['string', 'integer']),
+        }),
+      ),
     }),
     { id: 'Status' },
   )
@@ -150,8 +159,8 @@ export const readStatusContract = /* @__PURE__ */ documented(readStatus, () => (
         },
         rateLimits: { counting: true, reading: true },
         types: [
-          { name: 'page_view', recordType: 1, key: 'string' },
-          { name: 'download', recordType: 2, key: 'string' },
+          { name: 'page_view', title: 'Page views', unit: 'views', url: null, recordType: 1, key: 'string' },
+          { name: 'download', title: 'Downloads', unit: 'downloads', url: null, recordType: 2, key: 'string' },
         ],
       },
     },

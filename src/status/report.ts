@@ -73,7 +73,14 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
 }
 
 function typesOf({ types }: Config) {
-  return [...types.values()].map(({ name, recordType, key }) => ({ name, recordType, key }))
+  return [...types.values()].map(({ name, title, unit, url, recordType, key }) => ({
+    name,
+    title,
+    unit,
+    url,
+    recordType,
+    key,
+  }))
 }
 
 function numberOf(value: bigint | null): number | null {

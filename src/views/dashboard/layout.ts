@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { SCRIPT, STYLE } from './files.ts'
 
@@ -34,8 +35,8 @@ ${body}
 export interface Viewer {
   /** The Worker's base path, without a slash at its end. */
   base: string
-  /** The names of the types that the user may see. */
-  types: readonly string[]
+  /** The types that the user may see. */
+  types: readonly CounterType[]
   /** Whether these are all types, so that the user may see the status too. */
   ofAllTypes: boolean
   /** Whether the user may change counters. */
@@ -63,7 +64,7 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="${viewer.base}/">Slotted Counter</a>
-<nav aria-label="Types">${viewer.types.map((type) => typeLink(viewer.base, type, type === current))}</nav>
+<nav aria-label="Types">${viewer.types.map(({ name }) => typeLink(viewer.base, name, name === current))}</nav>
 <a href="${viewer.base}/docs">API</a>
 <form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
 </header>

@@ -23,6 +23,9 @@ describe('The configuration', () => {
           {
             name: 'page_view',
             recordType: 1,
+            title: 'Page view',
+            unit: 'counts',
+            url: null,
             key: 'string',
             sameKey: [],
             newKeys: 'any',
@@ -52,6 +55,9 @@ describe('The configuration', () => {
       COUNTERS: {
         b: {
           record_type: 32_767,
+          title: 'Bees',
+          unit: 'bees',
+          url: 'https://example.com/bees/',
           key: 'integer',
           new_keys: ['1*', '2*'],
           new_keys_per_minute: 'unlimited',
@@ -74,6 +80,9 @@ describe('The configuration', () => {
     expect(config.types.get('b')).toEqual({
       name: 'b',
       recordType: 65_535,
+      title: 'Bees',
+      unit: 'bees',
+      url: 'https://example.com/bees/',
       key: 'integer',
       sameKey: [],
       newKeys: ['1*', '2*'],
@@ -159,6 +168,9 @@ describe('The configuration', () => {
       {
         name: 'page_view',
         recordType: 1,
+        title: 'Page views',
+        unit: 'views',
+        url: null,
         key: 'string',
         sameKey: [],
         newKeys: 'any',
@@ -174,6 +186,9 @@ describe('The configuration', () => {
       {
         name: 'download',
         recordType: 2,
+        title: 'Downloads',
+        unit: 'downloads',
+        url: null,
         key: 'string',
         sameKey: [],
         newKeys: 'any',

@@ -26,7 +26,15 @@ describe('options', () => {
       basePath: '/counter',
       types: {
         page_view: { recordType: 1, public: true, allowedOrigins: ['https://example.com'], sameKey: ['letter_case'] },
-        number: { recordType: 2, key: 'integer', newKeysPerMinute: 'unlimited', dedupeSeconds: 30, countBots: true },
+        number: {
+          recordType: 2,
+          title: 'Numbers',
+          unit: 'numbers',
+          key: 'integer',
+          newKeysPerMinute: 'unlimited',
+          dedupeSeconds: 30,
+          countBots: true,
+        },
       },
       plan: 'paid',
       rollUp: { pageSlots: 100, maxStatements: 1_000 },
@@ -47,6 +55,8 @@ describe('options', () => {
         },
         number: {
           record_type: 2,
+          title: 'Numbers',
+          unit: 'numbers',
           key: 'integer',
           new_keys_per_minute: 'unlimited',
           dedupe_seconds: 30,
