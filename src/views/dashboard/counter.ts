@@ -1,51 +1,39 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
-import { chart, choice, signedInPage, type Viewer } from './layout.ts'
-
-const RANGES = [
-  ['day', '24 hours'],
-  ['week', '7 days'],
-  ['month', '30 days'],
-  ['quarter', '90 days'],
-  ['year', '12 months'],
-] as const
+import { signedInPage, type Viewer } from './layout.ts'
+import { chartCard, figures, type IncludedNumbers, included, periodChoice } from './numbers.ts'
 
 /**
  * The page of a counter: its count, its history, its badge, and for those who may change it, the forms.
  *
  * @param key the key from the URL, which may be invalid
  * @param origin the Worker's origin
+ * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function counterPage(viewer: Viewer, type: CounterType, key: string, origin: string): Html {
+export function counterPage(
+  viewer: Viewer,
+  type: CounterType,
+  key: string,
+  origin: string,
+  numbers: IncludedNumbers | null,
+): Html {
   return signedInPage(
     key,
     viewer,
     type.name,
-    html`<main id="main" data-page="counter" data-type="${type.name}">
-<p class="crumb"><a href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.name}</a></p>
+    html`<main id="main" data-page="counter" data-type="${type.name}" data-unit="${type.unit}">
+<p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${key}</bdi></h1>
-<dl class="figures">
-<div><dt>Count</dt><dd id="count">–</dd></div>
-<div><dt>Rolled up</dt><dd id="total">–</dd></div>
-<div><dt>Pending</dt><dd id="pending-count">–</dd></div>
-</dl>
+${figures()}
+<p class="hint" id="compare-note"></p>
 <p class="message" id="count-message" role="status"></p>
-<section class="card" aria-labelledby="history-title">
-<div class="card-head"><h2 id="history-title">History</h2>${choice('range', 'Time range', RANGES)}</div>
-<form id="days" class="row days">
-<label>From <input type="date" name="from" required></label>
-<label>to <input type="date" name="to" required></label>
-<label>by <select name="by"><option value="hour">hour</option><option value="day" selected>day</option><option value="month">month</option></select></label>
-<button>Show</button>
-</form>
-<p class="sum" id="sum"></p>
-${chart('history')}
-<div id="adjustments" hidden>
+<p class="hint">Rolled up <b id="total">–</b>, pending <b id="pending-count">–</b>.</p>
+${periodChoice()}
+${chartCard(html`<div id="adjustments" hidden>
 <h3>Adjustments in this period</h3>
 <table><thead><tr><th scope="col">When</th><th scope="col">Kind</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
-</div>
-</section>
+</div>`)}
 <div class="columns">
 <section class="card" aria-labelledby="badge-title">
 <div class="card-head"><h2 id="badge-title">Badge</h2></div>
@@ -54,7 +42,8 @@ ${type.public ? badge(type.name, key, viewer.base, origin) : html`<p>Only public
 ${viewer.mayChange ? CHANGE : ''}
 </div>
 ${viewer.mayChange ? confirmations(type.name, key) : ''}
-</main>`,
+</main>
+${included(numbers)}`,
   )
 }
 
