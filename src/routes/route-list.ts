@@ -10,6 +10,7 @@ import { counterHistory, typeHistory } from './history.ts'
 import { hit } from './hit.ts'
 import { imports } from './import.ts'
 import { increment, increments } from './increment.ts'
+import { numbers } from './numbers.ts'
 import { reference } from './reference.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
@@ -46,7 +47,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, dashboard, reference] as const
+export const BROWSER_ROUTES = [downloads, badges, dashboard, numbers, reference] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

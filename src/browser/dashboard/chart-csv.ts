@@ -1,6 +1,6 @@
-import { saveCsv } from './csv.ts'
 import { byId } from './elements.ts'
 import type { ChartNumbers } from './numbers.ts'
+import { saveCsv } from './save-csv.ts'
 
 /**
  * Starts the button that saves the chart's numbers.

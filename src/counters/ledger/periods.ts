@@ -36,6 +36,12 @@ export async function addToPeriods(
   await addToCalendar(transaction, { hourly, daily: [] }, rangeLane)
 }
 
+/**
+ * Added to the lane of a type's row for amounts of which only the day is known: so it is known of a day how much of it was
+ * imported. More than a range has lanes.
+ */
+export const IMPORT_LANE = 64n
+
 /** An amount to add to the history of one counter on one day. */
 export interface DayAmount extends PeriodAmount {
   /** Any instant of the UTC day. */
@@ -66,16 +72,20 @@ async function addToCalendar(
 ): Promise<void> {
   const ofCounters = new Sums()
   const ofTypes = new Sums()
-  const add = ({ recordType, recordId, amount, at }: DayAmount, typePeriods: readonly CalendarPeriod[]) => {
+  const add = (
+    { recordType, recordId, amount, at }: DayAmount,
+    typePeriods: readonly CalendarPeriod[],
+    lane: bigint,
+  ) => {
     for (const period of CALENDAR) {
       ofCounters.add(`${recordType},${recordId},${PERIODS[period]},${literal(startOf(period, at))}`, amount)
     }
     for (const period of typePeriods) {
-      ofTypes.add(`${recordType},${PERIODS[period]},${literal(startOf(period, at))},${rangeLane}`, amount)
+      ofTypes.add(`${recordType},${PERIODS[period]},${literal(startOf(period, at))},${lane}`, amount)
     }
   }
-  for (const amount of hourly) add(amount, ['hour', ...CALENDAR])
-  for (const amount of daily) add(amount, CALENDAR)
+  for (const amount of hourly) add(amount, ['hour', ...CALENDAR], rangeLane)
+  for (const amount of daily) add(amount, CALENDAR, rangeLane + IMPORT_LANE)
   if (ofCounters.size === 0) return
   await transaction.execute(
     `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters.rows()}

@@ -21,8 +21,8 @@ export const CHANGE = html`<details class="card fold" id="change">
 </details>
 <dialog id="confirm" aria-labelledby="confirm-title" aria-describedby="confirm-text">
 <form method="dialog">
-<h2 id="confirm-title">Change this counter?</h2>
+<h2 id="confirm-title">Are you sure?</h2>
 <div id="confirm-text"></div>
-<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Change</button></div>
+<div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
 </form>
 </dialog>`
