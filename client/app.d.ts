@@ -61,10 +61,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -104,10 +106,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -124,6 +128,7 @@ type Routes = {
         query: {
           type: string
           key: string
+          automated?: '0' | '1'
         }
       }
     }
@@ -1321,6 +1326,7 @@ type Routes = {
               title: string
               unit: string
               url: string | null
+              also: string | null
               recordType: number
               key: 'integer' | 'string'
             }[]

@@ -9,7 +9,7 @@ import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
-import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
+import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { crons } from './crons.ts'
 import { integer, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
@@ -215,6 +215,7 @@ export function readConfig(bindings: Bindings): Config {
   const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
   const conflicts = [
     ...wrongTokens,
+    ...wrongCompanions(data.COUNTERS),
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
     ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
   ]

@@ -25,6 +25,8 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presenta
   slots: number | null
   /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
   dedupeSeconds: number | null
+  /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
+  also: string | null
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
   redirectTo: string | null
 }
@@ -109,8 +111,10 @@ const counterType = table({
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
   count_bots: flag,
+  count_automated: flag,
   respect_do_not_track: flag,
 }).check(
   z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
@@ -185,6 +189,38 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       },
     ]
   })
+}
+
+/** Types that name another one (`also`) which cannot count the same visits. */
+export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
+  return [...types.values()].flatMap((type) => {
+    const problem = type.also === null ? null : companionProblem(type, types.get(type.also))
+    return problem === null ? [] : [{ field: `COUNTERS.${type.name}.also`, message: problem }]
+  })
+}
+
+function companionProblem(type: CounterType, other: CounterType | undefined): string | null {
+  if (other === undefined || other === type) return 'must be the name of another type'
+  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
+  if (other.also !== null) return `must name a type that names none itself: ${named}.also is set`
+  // The same key must be the same record id in both.
+  if (other.key !== type.key) return `must name a type with the same keys: ${own}.key and ${named}.key differ`
+  if (spellingsOf(type) !== spellingsOf(other)) {
+    return `must name a type with the same keys: ${own}.same_key and ${named}.same_key differ`
+  }
+  const seconds = other.dedupeSeconds ?? 0
+  if (seconds === 0) return `must name a type that counts a visitor once: set ${named}.dedupe_seconds`
+  const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  // Otherwise a visit that is a repeat in the first type could be a new one in the other.
+  if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
+    const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
+    return `must name a type whose windows hold whole ones of this: ${named}.dedupe_seconds must be a multiple of ${of}`
+  }
+  return null
+}
+
+function spellingsOf({ sameKey = [] }: CounterType): string {
+  return sameKey.toSorted().join()
 }
 
 /** Seconds that the longest window lasts in which a visitor counts once. */

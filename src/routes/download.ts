@@ -122,7 +122,7 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
     if (excluded !== null) return `ignored; reason=${excluded}`
     if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
     const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
-    return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
+    return await countVisit(c, type, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
   } catch (error) {
     if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
     else if (error.status >= 500) logFailure(c, error)

@@ -73,11 +73,12 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
 }
 
 function typesOf({ types }: Config) {
-  return [...types.values()].map(({ name, title, unit, url, recordType, key }) => ({
+  return [...types.values()].map(({ name, title, unit, url, also, recordType, key }) => ({
     name,
     title,
     unit,
     url,
+    also,
     recordType,
     key,
   }))

@@ -12,6 +12,8 @@ const PURPOSES = /\b(?:prefetch|prerender|preview)\b/i
 export interface VisitRules {
   /** Whether automatic clients count, too. */
   countBots: boolean
+  /** Whether browsers count that a program drives, and that say so (`navigator.webdriver`). */
+  countAutomated: boolean
   /** Whether to leave out visitors whose browser asks not to be tracked (DNT, Global Privacy Control). */
   respectDoNotTrack: boolean
 }

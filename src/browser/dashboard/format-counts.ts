@@ -19,9 +19,13 @@ export const showChange = (count: Count | bigint) => withSign.format(BigInt(coun
 /** A short form, for the axis of a chart. */
 export const showShort = (count: number) => short.format(count)
 
-/** The change in per cent, or an empty string if it cannot be told: there was nothing before, or nothing can be compared. */
+/**
+ * The change in per cent, from the tenfold on as a factor; an empty string if it cannot be told: there was nothing before, or
+ * nothing can be compared.
+ */
 export function showGrowth(now: Count | null, before: Count | null): string {
   if (now === null || before === null || BigInt(before) <= 0n) return ''
+  if (BigInt(now) >= 10n * BigInt(before)) return `×${showCount(BigInt(now) / BigInt(before))}`
   return signedPercent.format(ratio(BigInt(now) - BigInt(before), BigInt(before)))
 }
 

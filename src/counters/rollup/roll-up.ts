@@ -3,7 +3,9 @@ import { toBigInt } from '../../database/numbers.ts'
 import { withRetries } from '../../database/retry.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { changingTotals, type Ledger } from '../ledger/totals.ts'
+import { MAX_LANES } from '../prefix-builds.ts'
 import { random63 } from '../random-id.ts'
 import { boundsOf } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
@@ -20,7 +22,7 @@ const RANGE_STATEMENTS = 3
 /** Statements after the last page for all ranges: counting the slots that are left. */
 const LAST_STATEMENTS = 1
 /** Pages under way at the same time. A Worker's request may wait for 6 connections; further ones would be queued. */
-const MAX_PAGES_UNDER_WAY = 6
+const MAX_PAGES_UNDER_WAY = MAX_LANES
 /** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
 const LANE_MS = 8
 /** Slots of a small page, which writers do not notice. Larger pages are faster, but slow writers down: see bench/README.md. */
@@ -75,10 +77,10 @@ export interface RollUpOptions extends RollUpSettings {
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
 export function rollUp(ledger: Ledger, options: RollUpOptions): Promise<RollUpSummary> {
-  return changingTotals(ledger, (database) => runRollUp(database, options))
+  return changingTotals(ledger, (database, sums) => runRollUp(database, sums, options))
 }
 
-async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
+async function runRollUp(database: Database, sums: KeptSums, options: RollUpOptions): Promise<RollUpSummary> {
   const { at, maxSeconds, lease = true } = options
   const db = countStatements(database)
   // Failed pages are read again. All other statements can simply be retried.
@@ -96,7 +98,7 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
     ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
   )
-  const spent = progress.length > 0 ? await movePages(db, progress, options, began) : null
+  const spent = progress.length > 0 ? await movePages(db, sums, progress, options, began) : null
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
     const stoppedBy = complete || failure !== null ? null : spent
@@ -153,6 +155,7 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number): Pro
  */
 async function movePages(
   db: CountedDatabase,
+  sums: KeptSums,
   ranges: readonly RangeProgress[],
   { at, pageSlots, maxStatements, maxSeconds }: RollUpOptions,
   began: number,
@@ -167,7 +170,7 @@ async function movePages(
   }
   const mayRead = () => {
     const underWay = ranges.reduce((sum, { pagesUnderWay }) => sum + pagesUnderWay, 0)
-    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
+    const reserved = (underWay + 1) * (PAGE_STATEMENTS + sums.statements) + ranges.length + LAST_STATEMENTS
     if (db.sent + reserved > maxStatements) {
       // Pages under way may take fewer statements than are reserved for them.
       if (underWay === 0) spentFirst ??= 'statements'
@@ -178,7 +181,7 @@ async function movePages(
   }
   const nextJob = (): (() => Promise<void>) | null => {
     const movable = ranges.find(({ mayMove }) => mayMove)
-    if (movable !== undefined) return () => movable.move(db, at)
+    if (movable !== undefined) return () => movable.move(db, sums, at)
     const [readable] = ranges
       .filter((range) => range.mayRead)
       .sort((a, b) => a.pagesUnderWay - b.pagesUnderWay || a.pagesRead - b.pagesRead)

@@ -35,8 +35,10 @@ describe('The configuration', () => {
             slots: null,
             dedupeSeconds: null,
             publicPage: false,
+            also: null,
             redirectTo: null,
             countBots: false,
+            countAutomated: false,
             respectDoNotTrack: false,
           },
         ],
@@ -67,10 +69,13 @@ describe('The configuration', () => {
           allowed_origins: ['*'],
           slots: 100,
           dedupe_seconds: 30,
+          also: 'c',
           redirect_to: 'https://files.example.com/dist/',
           count_bots: true,
+          count_automated: true,
           respect_do_not_track: true,
         },
+        c: { record_type: 3, key: 'integer', dedupe_seconds: 1_800 },
         a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
       SHARDING: { ranges: 1 },
@@ -78,7 +83,7 @@ describe('The configuration', () => {
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
       HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000, max_seconds: 840 },
     })
-    expect([...config.types.keys()]).toEqual(['b', 'a'])
+    expect([...config.types.keys()]).toEqual(['b', 'c', 'a'])
     expect(config.types.get('b')).toEqual({
       name: 'b',
       recordType: 65_535,
@@ -94,8 +99,10 @@ describe('The configuration', () => {
       allowedOrigins: ['*'],
       slots: 100,
       dedupeSeconds: 30,
+      also: 'c',
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
+      countAutomated: true,
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
@@ -183,8 +190,10 @@ describe('The configuration', () => {
         slots: null,
         dedupeSeconds: null,
         publicPage: false,
+        also: null,
         redirectTo: null,
         countBots: false,
+        countAutomated: false,
         respectDoNotTrack: false,
       },
       {
@@ -202,8 +211,10 @@ describe('The configuration', () => {
         slots: null,
         dedupeSeconds: null,
         publicPage: false,
+        also: null,
         redirectTo: null,
         countBots: false,
+        countAutomated: false,
         respectDoNotTrack: false,
       },
     ])
