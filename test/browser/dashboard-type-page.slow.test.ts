@@ -139,7 +139,7 @@ describe('the page of a type', () => {
     await shows('#count', /^33$/)
     expect(await page.textContent('h1')).toBe('/found/33')
 
-    await page.goBack()
+    await page.goBack({ waitUntil: 'commit' })
     await page.getByLabel('Key or prefix').fill('/nothing')
     await page.getByLabel('Key or prefix').press('Enter')
     await shows('#search-message', /^No key begins with that\.$/)
