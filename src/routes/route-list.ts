@@ -16,6 +16,7 @@ import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
 import { setup, setupState } from './setup.ts'
+import { stats } from './stats.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
@@ -47,7 +48,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, dashboard, numbers, reference] as const
+export const BROWSER_ROUTES = [downloads, badges, dashboard, numbers, reference, stats] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

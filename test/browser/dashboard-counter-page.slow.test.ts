@@ -228,7 +228,7 @@ describe('the page of a counter', () => {
     await page.getByLabel('Color').fill('blurple')
     expect(await code.inputValue()).toContain('color=0a0')
 
-    await page.getByLabel('For').selectOption('Image that counts a page')
+    await page.locator('[name=kind]').selectOption('Image that counts a page')
     expect(await page.getByLabel('Color').isVisible()).toBe(false)
     const pixel = /src="([^"]+)"/.exec(await code.inputValue())![1]!.replaceAll('&amp;', '&')
     await fetch(pixel, { headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0' } })

@@ -111,5 +111,7 @@ export function numbersQuery(about: { type: string; key?: string }, view: View, 
 
 /** @throws {ApiError} */
 export function askNumbers(query: string): Promise<Numbers> {
-  return ask<Numbers>('GET', `${basePath()}/numbers?${query}`)
+  // A page for everybody names its own source.
+  const source = document.querySelector('main')?.dataset.numbers ?? `${basePath()}/numbers`
+  return ask<Numbers>('GET', `${source}?${query}`)
 }

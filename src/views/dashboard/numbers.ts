@@ -49,17 +49,30 @@ export function alsoFigures(title: string): Html {
   )}</dl>`
 }
 
-/** The buttons of the page's period, and the form for other days. The script handles both. */
-export function periodChoice(): Html {
-  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${PERIODS.map(
+/**
+ * The buttons of the page's period, and the form for other days. The script handles both.
+ *
+ * @param options `days`: whether other days can be chosen
+ */
+export function periodChoice({ days = true } = {}): Html {
+  const periods = PERIODS.filter(([value]) => days || value !== 'custom')
+  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${periods.map(
     ([value, text]) =>
       html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,
   )}</div>
-<form id="days" class="row days" hidden>
+${days ? DAYS : ''}</div>`
+}
+
+const DAYS = html`<form id="days" class="row days" hidden>
 <label>From <input type="date" name="from" min="1975-01-01" required></label>
 <label>to <input type="date" name="to" min="1975-01-01" required></label>
 <button>Show</button>
-</form></div>`
+</form>`
+
+/** The list of counters, and what there is to say about it. The script fills both. */
+export function ranking(): Html {
+  return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
+<p class="message" id="top-message" role="status"></p>`
 }
 
 /** The chart of the period with its numbers as a table, in a card. */

@@ -3,7 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figures, type IncludedNumbers, included, periodChoice } from './numbers.ts'
+import { chartCard, figures, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -29,8 +29,7 @@ ${chartCard()}
 <label for="find" class="hidden">Keys that begin with</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>
 </form></div>
-<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
-<p class="message" id="top-message" role="status"></p>
+${ranking()}
 <button id="more" class="quiet" hidden>Show more</button>
 </section>
 <p class="hint" id="as-of"></p>

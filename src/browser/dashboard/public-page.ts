@@ -1,0 +1,22 @@
+import { startChartCsv } from './chart-csv.ts'
+import { byId } from './elements.ts'
+import { setText } from './figures.ts'
+import type { TypeNumbers } from './numbers.ts'
+import { startNumbers } from './page-numbers.ts'
+import { TopList } from './top-list.ts'
+
+/** Starts the page of a type for everybody. */
+export function startPublicPage(type: string, unit: string): void {
+  const list = new TopList(null, byId('top'))
+  const keepForCsv = startChartCsv(type)
+  startNumbers<TypeNumbers>({
+    type,
+    unit,
+    show({ chart, list: { counters }, timeZone }, _, asked) {
+      list.show(counters, chart.count, asked)
+      keepForCsv(chart)
+      setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+    },
+  })
+}
