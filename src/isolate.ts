@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { longestWindow } from './config/counter-types.ts'
@@ -31,6 +32,9 @@ const STATEMENT_DEADLINE_MS = 3_000
 /** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
+/** Counts in one generation of `shownCounts`; it holds two generations. */
+const MAX_SHOWN_COUNTS = 1_000
+
 /** How requests read counters. */
 export interface Reads {
   exact: ReadsByRange<Reading>
@@ -59,6 +63,8 @@ export interface Isolate {
   /** Attempts at the owner's token. */
   attempts: Attempts
   newKeys: NewKeyAllowance
+  /** The counts that counting badges showed last, by counter and period. */
+  shownCounts: BoundedMap<bigint>
 }
 
 // By the bindings: the platform passes the same object to every request of an isolate.
@@ -122,6 +128,7 @@ function makeIsolate(config: Config): Isolate {
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(),
+    shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }
 }
 

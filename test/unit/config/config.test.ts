@@ -38,6 +38,7 @@ describe('The configuration', () => {
             redirectTo: null,
             countBots: false,
             countAutomated: false,
+            countingBadge: false,
             respectDoNotTrack: false,
           },
         ],
@@ -71,6 +72,7 @@ describe('The configuration', () => {
           redirect_to: 'https://files.example.com/dist/',
           count_bots: true,
           count_automated: true,
+          counting_badge: true,
           respect_do_not_track: true,
         },
         c: { record_type: 3, key: 'integer', dedupe_seconds: 1_800 },
@@ -100,6 +102,7 @@ describe('The configuration', () => {
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
       countAutomated: true,
+      countingBadge: true,
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
@@ -190,6 +193,7 @@ describe('The configuration', () => {
         redirectTo: null,
         countBots: false,
         countAutomated: false,
+        countingBadge: false,
         respectDoNotTrack: false,
       },
       {
@@ -210,6 +214,7 @@ describe('The configuration', () => {
         redirectTo: null,
         countBots: false,
         countAutomated: false,
+        countingBadge: false,
         respectDoNotTrack: false,
       },
     ])
