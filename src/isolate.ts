@@ -35,6 +35,9 @@ const BACKGROUND_DEADLINE_MS = 20_000
 /** Answers that an isolate keeps for pages for everybody, of about 10 kB each. */
 const MAX_PUBLIC_NUMBERS = 50
 
+/** Counts in one generation of `shownCounts`; it holds two generations. */
+const MAX_SHOWN_COUNTS = 1_000
+
 /** How requests read counters. */
 export interface Reads {
   exact: ReadsByRange<Reading>
@@ -65,6 +68,8 @@ export interface Isolate {
   newKeys: NewKeyAllowance
   /** The latest numbers of pages for everybody, by what was asked. In milliseconds since 1970. */
   publicNumbers: BoundedMap<{ readAt: number; numbers: object }>
+  /** The counts that counting badges showed last, by counter and period. */
+  shownCounts: BoundedMap<bigint>
 }
 
 // By the bindings: the platform passes the same object to every request of an isolate.
@@ -129,6 +134,7 @@ function makeIsolate(config: Config): Isolate {
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(),
     publicNumbers: new BoundedMap(MAX_PUBLIC_NUMBERS),
+    shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }
 }
 

@@ -25,6 +25,8 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presenta
   slots: number | null
   /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
   dedupeSeconds: number | null
+  /** Whether there are badges that count those who look at them. */
+  countingBadge: boolean
   /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
   also: string | null
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
@@ -111,12 +113,17 @@ const counterType = table({
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  counting_badge: flag,
   also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
   count_bots: flag,
   count_automated: flag,
   respect_do_not_track: flag,
 }).check(
+  z.refine((type) => type.public || !type.countingBadge, {
+    path: ['counting_badge'],
+    error: 'needs public = true: the badge shows the count to everybody',
+  }),
   z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
     path: ['record_type'],
     error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,

@@ -39,6 +39,8 @@ export const svgQuery = onFirstUse(() => ({
   style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
 }))
 
+export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
+
 /** What may be asked of a badge that shields.io draws. */
 const jsonQuery = onFirstUse(() => ({
   ...look(),
@@ -76,7 +78,7 @@ const shieldsError = () =>
     { id: 'ShieldsError' },
   )
 
-const WRONG = {
+export const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
   404: 'The type does not exist or is not public.',
   422: 'The key or a parameter is invalid. The badge says which.',

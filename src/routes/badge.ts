@@ -18,7 +18,14 @@ import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
-import { jsonBadge, type jsonBadgeContract, svgBadge, type svgBadgeContract, svgQuery } from './badge-contract.ts'
+import {
+  jsonBadge,
+  type jsonBadgeContract,
+  type SvgQuery,
+  svgBadge,
+  type svgBadgeContract,
+  svgQuery,
+} from './badge-contract.ts'
 
 /** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
@@ -26,7 +33,7 @@ const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-
 const SHIELDS_CACHE_SECONDS = 300
 
 /** Makes an image harmless if it is opened as a page, and lets every page embed it. */
-const SVG_HEADERS = {
+export const SVG_HEADERS = {
   'Content-Type': 'image/svg+xml; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
   'X-Content-Type-Options': 'nosniff',
@@ -64,7 +71,7 @@ export const badges = routes.get(
 )
 
 /** The type that the path names. Types that are not public do not exist for images, which have no token. */
-function publicType(c: Context<AppEnv>): CounterType {
+export function publicType(c: Context<AppEnv>): CounterType {
   const type = pathType(c)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
   return type
@@ -73,16 +80,21 @@ function publicType(c: Context<AppEnv>): CounterType {
 async function svg(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
   const query = readQuery(c, svgBadge.query)
   const count = await countOf(c, counter, query.period)
-  const badge: Badge = {
+  const badge = badgeOf(type, count, query)
+  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
+  const tag = (await hash64(JSON.stringify(badge))).toString(16)
+  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
+}
+
+/** The badge of a count, as it was asked for. */
+export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
+  return {
     label: query.label ?? labelOf(type),
     message: showCount(count, { compact: query.compact === 'true' }),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
     style: query.style,
   }
-  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
-  const tag = (await hash64(JSON.stringify(badge))).toString(16)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
 }
 
 async function json(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
@@ -104,7 +116,11 @@ async function json(c: Context<AppEnv>, type: CounterType, counter: CounterAddre
 }
 
 /** The number that a badge shows. */
-async function countOf(c: Context<AppEnv>, counter: CounterAddress, period: RecentPeriod | 'all'): Promise<bigint> {
+export async function countOf(
+  c: Context<AppEnv>,
+  counter: CounterAddress,
+  period: RecentPeriod | 'all',
+): Promise<bigint> {
   if (period !== 'all') return readRecentFor(c, counter, period)
   const { readings } = await readCountersFor(c, [counter])
   const [reading] = readings
@@ -116,10 +132,10 @@ function labelOf(type: CounterType): string {
 }
 
 /** A badge that says what is wrong. It never repeats what the client sent. */
-function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message = saidOf(problem)): Response {
   // Soon, or for somebody else, the answer may be a count.
   const passes = problem.status >= 500 || problem.status === 429
-  const badge = { label: 'counter', message: saidOf(problem), color: passes ? 'lightgrey' : 'red' }
+  const badge = { label: 'counter', message, color: passes ? 'lightgrey' : 'red' }
   const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
   if (drawn) {

@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import type { BlankEnv, ExtractSchema } from 'hono/types'
 import { badges } from './badge.ts'
 import { counter, counters } from './counters.ts'
+import { countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
 import { downloads } from './download.ts'
 import { exports } from './export.ts'
@@ -48,7 +49,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, dashboard, numbers, reference, stats] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

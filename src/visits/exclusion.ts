@@ -1,4 +1,4 @@
-import type { Bots } from './bots.ts'
+import type { Bots, Purpose } from './bots.ts'
 import { exceedsLimit, type RateLimit } from './rate-limit.ts'
 
 /**
@@ -25,8 +25,8 @@ export type Exclusion = 'prefetch' | 'dnt' | 'bot' | 'rate'
 export interface ExclusionContext {
   bots: Bots
   rateLimit: RateLimit | null
-  /** Whether the visit is a download. Then download programs are not bots. Default: false. */
-  downloads?: boolean
+  /** What the visit is for. Default: a page. */
+  purpose?: Purpose
 }
 
 /**
@@ -37,11 +37,11 @@ export interface ExclusionContext {
 export async function exclusionOf(
   headers: Headers,
   rules: VisitRules,
-  { bots, rateLimit, downloads = false }: ExclusionContext,
+  { bots, rateLimit, purpose }: ExclusionContext,
 ): Promise<Exclusion | null> {
   for (const name of PURPOSE_HEADERS) if (PURPOSES.test(headers.get(name) ?? '')) return 'prefetch'
   if (rules.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
-  if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', { downloads })) return 'bot'
+  if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', purpose)) return 'bot'
   // Checked before the header is read, because reading one costs time on the hot path.
   if (rateLimit === null) return null
   return (await exceedsLimit(rateLimit, headers.get('CF-Connecting-IP'))) ? 'rate' : null

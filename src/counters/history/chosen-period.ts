@@ -83,7 +83,9 @@ export function comparableSpans(period: ChosenPeriod, now: number): { current: S
   const { zone, by } = range
   const start = range.edges[0]!
   if (now >= to) return { current: period, before: { from: start, to: from, days: before } }
-  const hour = now - (now % HOUR_MS)
+  const lastHour = now - (now % HOUR_MS)
+  // In some zones a day begins within an hour, which then belongs to the day before.
+  const hour = by === 'hour' ? lastHour : Math.max(lastHour, zone.startOf(zone.dateAt(now)))
   if (hour <= from) return null
   const today = zone.dateAt(hour)
   const sameDay =

@@ -43,7 +43,9 @@ export function unitCounts(
     const local = at + zone.offsetAt(at)
     return by === 'day' ? local % DAY_MS : new Date(local).getUTCDate() * DAY_MS + (local % DAY_MS)
   }
-  const age = ageOf(lastHour)
+  const current = periodAt(range, now)
+  // 0 if the present unit began within this hour: nothing of it is known yet.
+  const age = current !== undefined && lastHour < range.edges[current]! ? 0 : ageOf(lastHour)
   const remainders = new Map<number, bigint>()
   const addRemainder = (day: number, count: bigint) => remainders.set(day, (remainders.get(day) ?? 0n) + count)
   for (const { unit, start, count, imported } of rows) {

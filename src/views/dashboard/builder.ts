@@ -43,6 +43,7 @@ ${type.public ? '' : html`<p class="hint">Badges, and numbers in your pages, nee
 function kindsOf(type: CounterType): (readonly [kind: string, text: string])[] {
   return [
     ...(type.public ? ([['badge', 'Badge']] as const) : []),
+    ...(type.countingBadge ? ([['counting', 'Badge that counts']] as const) : []),
     ...(type.redirectTo === null ? [] : ([['download', 'Link to a download']] as const)),
     ['script', 'Script that counts a page'],
     ['pixel', 'Image that counts a page'],

@@ -39,6 +39,7 @@ describe('The configuration', () => {
             redirectTo: null,
             countBots: false,
             countAutomated: false,
+            countingBadge: false,
             respectDoNotTrack: false,
           },
         ],
@@ -73,6 +74,7 @@ describe('The configuration', () => {
           redirect_to: 'https://files.example.com/dist/',
           count_bots: true,
           count_automated: true,
+          counting_badge: true,
           respect_do_not_track: true,
         },
         c: { record_type: 3, key: 'integer', dedupe_seconds: 1_800 },
@@ -103,6 +105,7 @@ describe('The configuration', () => {
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,
       countAutomated: true,
+      countingBadge: true,
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
@@ -194,6 +197,7 @@ describe('The configuration', () => {
         redirectTo: null,
         countBots: false,
         countAutomated: false,
+        countingBadge: false,
         respectDoNotTrack: false,
       },
       {
@@ -215,6 +219,7 @@ describe('The configuration', () => {
         redirectTo: null,
         countBots: false,
         countAutomated: false,
+        countingBadge: false,
         respectDoNotTrack: false,
       },
     ])

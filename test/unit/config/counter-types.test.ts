@@ -280,6 +280,20 @@ describe.each(['count_bots', 'respect_do_not_track'])('%s', (name) => {
   })
 })
 
+describe('counting_badge', () => {
+  it('is for public types', () => {
+    expect(typeProblems({ counting_badge: true, public: true })).toEqual([])
+    for (const type of [{}, { public: false }]) {
+      expect(typeProblems({ counting_badge: true, ...type })).toEqual([
+        'COUNTERS.page_view.counting_badge needs public = true: the badge shows the count to everybody',
+      ])
+    }
+    expect(typeProblems({ counting_badge: 'yes', public: true })).toEqual([
+      'COUNTERS.page_view.counting_badge must be true or false',
+    ])
+  })
+})
+
 describe('also', () => {
   const pair = (view: object, visitor: object, more: object = {}) =>
     problems({
