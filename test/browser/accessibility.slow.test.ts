@@ -7,6 +7,7 @@ import { counterUrl, signedIn } from './open-dashboard.ts'
 import { fillHistory } from './sample-history.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
+const PUBLIC = { public: true, public_page: true, allowed_origins: ['*'] }
 const LONG = 'W'.repeat(500)
 
 let browser: Browser
@@ -14,7 +15,20 @@ let browser: Browser
 let counter: Counter
 let unused: Counter
 beforeAll(async () => {
-  ;[browser, counter, unused] = await Promise.all([launchChromium(), startCounter(), startCounter()])
+  const COUNTERS = {
+    page_view: {
+      record_type: 1,
+      ...PUBLIC,
+      title: 'Page views',
+      unit: 'views',
+      url: 'https://example.com',
+      also: 'visitor',
+      counting_badge: true,
+    },
+    download: { record_type: 2, ...PUBLIC, redirect_to: '/files/' },
+    visitor: { record_type: 3, ...PUBLIC, dedupe_seconds: 86_400 },
+  }
+  ;[browser, counter, unused] = await Promise.all([launchChromium(), startCounter({ COUNTERS }), startCounter()])
   await counter.add('page_view', LONG, 2 ** 45)
   await counter.api('POST', '/v1/imports', {
     counters: [{ type: 'page_view', key: '/big', count: '9223372036854775' }],
@@ -44,6 +58,10 @@ const SIGNED_IN: Record<string, { path: string; of?: 'unused'; state?: (page: Pa
       await charted(page)
       await openAll(page)
     },
+  },
+  'a type, with other days to choose': {
+    path: '/?from=2026-01-01&to=2026-01-02',
+    state: (page) => page.getByLabel('From').waitFor(),
   },
   'a type without counts': {
     path: '/',
@@ -102,6 +120,15 @@ describe('nothing is wrong, light and dark, from 320 to 1,920 pixels, with', () 
     expect(await audit(page)).toEqual([])
   })
 
+  it.each(['/stats/page_view', '/stats/download?period=today'])('the public page %s', async (path) => {
+    const page = await (await newContext()).newPage()
+    await page.goto(counter.url + path)
+    await charted(page)
+    await page.locator('#top tr').first().waitFor()
+    await openAll(page)
+    expect(await audit(page)).toEqual([])
+  })
+
   it('the documentation, closed and open', async () => {
     const page = await (await newContext()).newPage()
     await page.goto(`${counter.url}/docs`)
@@ -125,7 +152,7 @@ function counterPath(key: string): string {
 }
 
 async function charted(page: Page): Promise<void> {
-  await page.waitForSelector('.chart canvas')
+  await page.waitForSelector('.chart svg')
 }
 
 async function openAll(page: Page): Promise<void> {
@@ -139,7 +166,7 @@ async function search(page: Page, prefix: string): Promise<void> {
   await page.getByRole('searchbox').fill(prefix)
   await page.keyboard.press('Enter')
   if (prefix === 'nothing') await page.getByText('No key begins with that.').waitFor()
-  else await page.locator('#found a').first().waitFor()
+  else await expect.poll(() => page.locator('#top a').first().textContent()).toContain(prefix)
 }
 
 async function dialog(page: Page, button: string): Promise<void> {
@@ -152,7 +179,10 @@ async function offline(page: Page): Promise<void> {
   await charted(page)
   await page.context().setOffline(true)
   await page.evaluate(() => dispatchEvent(new Event('online')))
-  await page.getByText('The Worker does not answer').first().waitFor()
+  await page
+    .getByText(/You are offline|does not answer/)
+    .first()
+    .waitFor()
 }
 
 async function sessionEnded(page: Page): Promise<void> {
