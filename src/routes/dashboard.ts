@@ -57,7 +57,12 @@ dashboard.get('/', guarded, async (c) => {
   const wanted = c.req.query('type') ?? viewer.types[0]!.name
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return redirect(c, '/', 302)
-  return page(c, 200, overviewPage(viewer, type, new URL(c.req.url).origin, await includedNumbers(c, type)))
+  const also = viewer.types.find(({ name }) => name === type.also)
+  return page(
+    c,
+    200,
+    overviewPage(viewer, { type, also }, new URL(c.req.url).origin, await includedNumbers(c, { type, also })),
+  )
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -70,7 +75,8 @@ dashboard.get('/counter', guarded, async (c) => {
   if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  return page(c, 200, counterPage(viewer, type, key, await includedNumbers(c, type, key)))
+  const also = viewer.types.find(({ name }) => name === type.also)
+  return page(c, 200, counterPage(viewer, { type, also }, key, await includedNumbers(c, { type, also, key })))
 })
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))

@@ -70,7 +70,9 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = isolateOf(c.env).config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, [name])
-  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked })
+  const { types } = c.get('token')!
+  const also = companionOf(c, type, (other) => types === null || types.has(other.name))
+  const answer = await pageNumbers(c, databaseOf(c), { type, also, key, asked })
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
@@ -81,8 +83,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
  */
 export async function includedNumbers(
   c: Context<AppEnv>,
-  type: CounterType,
-  key?: string,
+  { type, also, key }: { type: CounterType; also: CounterType | undefined; key?: string },
 ): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
   if (tz === undefined) return null
@@ -108,23 +109,73 @@ export async function includedNumbers(
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
   try {
-    return { query, numbers: await pageNumbers(c, db, { type, key, asked }) }
+    return { query, numbers: await pageNumbers(c, db, { type, also, key, asked }) }
   } catch (error) {
     if (error instanceof InvalidInput || error instanceof Problem || error instanceof DatabaseFailure) return null
     throw error
   }
 }
 
+/** The type that counts the same hits in another way (`also`), if it may be seen. */
+export function companionOf(
+  c: Context<AppEnv>,
+  { also }: CounterType,
+  maySee: (type: CounterType) => boolean,
+): CounterType | undefined {
+  const type = also === null ? undefined : isolateOf(c.env).config.types.get(also)
+  return type !== undefined && maySee(type) ? type : undefined
+}
+
 async function pageNumbers(
   c: Context<AppEnv>,
   db: Executor,
-  { type, key, asked }: { type: CounterType; key: string | undefined; asked: AskedNumbers },
+  {
+    type,
+    also,
+    key,
+    asked,
+  }: { type: CounterType; also: CounterType | undefined; key: string | undefined; asked: AskedNumbers },
 ) {
-  const { config, addresses } = isolateOf(c.env)
   const now = new Date()
-  if (key === undefined) return typeNumbers(db, type, asked, now)
-  const counter = await counterOfKey(addresses, type, key)
-  return counterNumbers(db, counter, asked, { now, hourDays: config.history.hourDays })
+  if (key === undefined) {
+    const [own, other] = await Promise.all([
+      typeNumbers(db, type, asked, now),
+      also && companionNumbers(db, also, asked.tz, now),
+    ])
+    return { ...own, ...(other && { also: other }) }
+  }
+  const { config, addresses } = isolateOf(c.env)
+  const read = async (of: CounterType, asked: AskedNumbers) =>
+    counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
+  const [own, other] = await Promise.all([read(type, asked), also && read(also, figuresOnly(asked.tz))])
+  return { ...own, ...(also && other && { also: companion(also, other) }) }
+}
+
+/**
+ * The figures of the type that counts the same hits in another way, as of the last roll-up.
+ *
+ * @param tz the time zone of the days
+ */
+export async function companionNumbers(db: Executor, type: CounterType, tz: string, now: Date) {
+  const asked = figuresOnly(tz)
+  const read = ({ range }: ChosenPeriod) => readTypeUnits(db, type.recordType, range, now)
+  const [{ figures }, total] = await Promise.all([
+    historyNumbers(read, periodOf(asked, now), asked, now),
+    readTotal(db, type, now),
+  ])
+  return companion(type, { figures, total: toJsonNumber(total) })
+}
+
+function companion<Figures>(
+  { title, unit }: CounterType,
+  { figures, total }: { figures: Figures; total: ReturnType<typeof toJsonNumber> },
+) {
+  return { title, unit, figures, total }
+}
+
+/** The shortest question whose answer has the figures. */
+function figuresOnly(tz: string): AskedNumbers {
+  return { period: '30d', tz, find: '', rows: 0 }
 }
 
 /**

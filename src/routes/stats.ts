@@ -12,7 +12,7 @@ import { isolateOf } from '../isolate.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
-import { typeNumbers } from './numbers.ts'
+import { companionNumbers, companionOf, typeNumbers } from './numbers.ts'
 
 /** Seconds for which a page may be cached. It changes with a deployment only. */
 const PAGE_MAX_AGE = 60
@@ -38,7 +38,7 @@ stats.get('/stats/:type', guarded, async (c) => {
   if (type === undefined) return c.notFound()
   const others = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
-  return c.html(publicPage(basePathOf(c.env), type, others))
+  return c.html(publicPage(basePathOf(c.env), { type, also: publicCompanion(c, type) }, others))
 })
 
 stats.get('/stats/:type/numbers', revalidated, async (c) => {
@@ -51,19 +51,25 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   const known = publicNumbers.get(asked)
   const now = Date.now()
   if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
-    const { timeZone, until, figures, chart, total, list } = await typeNumbers(
-      databaseOf(c),
-      type,
-      { period, tz, find: '', rows: ROWS },
-      new Date(now),
-    )
+    const db = databaseOf(c)
+    const also = publicCompanion(c, type)
+    const [{ timeZone, until, figures, chart, total, list }, other] = await Promise.all([
+      typeNumbers(db, type, { period, tz, find: '', rows: ROWS }, new Date(now)),
+      also && companionNumbers(db, also, tz, new Date(now)),
+    ])
     // Named one by one, so that what is added for the dashboard stays there.
-    publicNumbers.set(asked, { readAt: now, numbers: { timeZone, until, figures, chart, total, list } })
+    const numbers = { timeZone, until, figures, chart, total, list, ...(other && { also: other }) }
+    publicNumbers.set(asked, { readAt: now, numbers })
   }
   const { readAt, numbers } = publicNumbers.get(asked)!
   const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((now - readAt) / 1_000))
   return c.json(numbers, 200, { 'Cache-Control': `public, max-age=${left}` })
 })
+
+/** The type that counts the same hits in another way, if it has a page for everybody too. */
+function publicCompanion(c: Context<AppEnv>, type: CounterType): CounterType | undefined {
+  return companionOf(c, type, ({ publicPage }) => publicPage)
+}
 
 function publicType(c: Context<AppEnv>): CounterType | undefined {
   const type = isolateOf(c.env).config.types.get(c.req.param('type') ?? '')

@@ -5,7 +5,7 @@ import { adjustmentRow } from './chart.ts'
 import { startChartCsv } from './chart-csv.ts'
 import { startCopyButtons } from './copy-buttons.ts'
 import { byId } from './elements.ts'
-import { setText } from './figures.ts'
+import { setText, showFigures } from './figures.ts'
 import { showChange, showCount } from './format-counts.ts'
 import { showMoment } from './format-time.ts'
 import { startMoveForms } from './move-counter.ts'
@@ -21,8 +21,9 @@ export function startCounterPage(type: string, unit: string, key: string): void 
     key,
     unit,
     adjustments: ({ adjustments }) => adjustments,
-    show({ adjustments, chart, ...numbers }) {
+    show({ adjustments, chart, also, ...numbers }) {
       keepForCsv(chart)
+      if (also !== undefined) showFigures(also, 'also')
       setText('as-of', asOf(numbers))
       byId('adjustments').hidden = adjustments.length === 0
       byId('adjustment-rows').replaceChildren(...adjustments.map((adjustment) => adjustmentRow(adjustment, showChange)))
@@ -35,7 +36,12 @@ export function startCounterPage(type: string, unit: string, key: string): void 
   startRollUpState(page.refresh)
 }
 
-function asOf({ rolled, pending, rolledUpAt, timeZone }: Omit<CounterNumbers, 'adjustments' | 'chart'>): string {
+function asOf({
+  rolled,
+  pending,
+  rolledUpAt,
+  timeZone,
+}: Omit<CounterNumbers, 'adjustments' | 'chart' | 'also'>): string {
   const at = rolledUpAt === null ? '' : ` on ${showMoment(new Date(rolledUpAt))}`
   return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} pending. Days begin at midnight in ${timeZone}.`
 }

@@ -50,6 +50,8 @@ export interface Numbers {
   figures: { today: Compared; '7d': Compared; '30d': Compared }
   total: Count
   chart: ChartNumbers
+  /** The type that counts the same hits in another way. */
+  also?: { title: string; unit: string; figures: Numbers['figures']; total: Count }
 }
 
 /** A row of the list of counters. */
@@ -62,8 +64,6 @@ export interface ListedCounter extends Compared {
 /** What the page of a type shows. */
 export interface TypeNumbers extends Numbers {
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
-  /** The type that counts the same hits in another way. */
-  also?: { title: string; unit: string; figures: Numbers['figures']; total: Count }
 }
 
 /** What the page of a counter shows. */

@@ -1,6 +1,6 @@
 import { startChartCsv } from './chart-csv.ts'
 import { byId } from './elements.ts'
-import { setText } from './figures.ts'
+import { setText, showFigures } from './figures.ts'
 import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { TopList } from './top-list.ts'
@@ -12,7 +12,8 @@ export function startPublicPage(type: string, unit: string): void {
   startNumbers<TypeNumbers>({
     type,
     unit,
-    show({ chart, list: { counters }, timeZone }, _, asked) {
+    show({ chart, list: { counters }, also, timeZone }, _, asked) {
+      if (also !== undefined) showFigures(also, 'also')
       list.show(counters, chart.count, asked)
       keepForCsv(chart)
       setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 
 const PERIODS = [
@@ -17,6 +18,13 @@ const FIGURES = [
   ['30d', '30 days'],
   ['all', 'All time'],
 ] as const
+
+/** What a page is about. */
+export interface ShownTypes {
+  type: CounterType
+  /** The type that counts the same hits in another way, if the viewer may see it. */
+  also: CounterType | undefined
+}
 
 /** The numbers of a page, so that its script need not ask for them first. */
 export interface IncludedNumbers {

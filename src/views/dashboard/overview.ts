@@ -1,9 +1,17 @@
 import { html } from 'hono/html'
-import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figures, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
+import {
+  alsoFigures,
+  chartCard,
+  figures,
+  type IncludedNumbers,
+  included,
+  periodChoice,
+  ranking,
+  type ShownTypes,
+} from './numbers.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -11,7 +19,12 @@ import { chartCard, figures, type IncludedNumbers, included, periodChoice, ranki
  * @param origin the Worker's origin
  * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function overviewPage(viewer: Viewer, type: CounterType, origin: string, numbers: IncludedNumbers | null): Html {
+export function overviewPage(
+  viewer: Viewer,
+  { type, also }: ShownTypes,
+  origin: string,
+  numbers: IncludedNumbers | null,
+): Html {
   return signedInPage(
     type.title,
     viewer,
@@ -20,6 +33,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string, 
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
 ${figures()}
+${also === undefined ? '' : alsoFigures(also.title)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}
 ${chartCard()}
