@@ -175,19 +175,17 @@ async function dialog(page: Page, button: string): Promise<void> {
   await page.getByRole('dialog').waitFor()
 }
 
+/** Chooses another period, whose numbers do not come: those of the one before stay, dimmed. */
 async function offline(page: Page): Promise<void> {
   await charted(page)
   await page.context().setOffline(true)
-  await page.evaluate(() => dispatchEvent(new Event('online')))
-  await page
-    .getByText(/You are offline|does not answer/)
-    .first()
-    .waitFor()
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
 }
 
 async function sessionEnded(page: Page): Promise<void> {
   await charted(page)
   await page.context().clearCookies()
-  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await page.getByRole('button', { name: 'Today' }).click()
   await page.getByText('Your session has ended.').waitFor()
 }

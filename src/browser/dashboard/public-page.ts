@@ -1,4 +1,4 @@
-import { startChartCsv } from './chart-csv.ts'
+import { startChartCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
 import { setText, showFigures } from './figures.ts'
 import type { TypeNumbers } from './numbers.ts'

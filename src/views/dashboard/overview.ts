@@ -44,7 +44,7 @@ ${chartCard()}
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>
 </form></div>
 ${ranking()}
-<button id="more" class="quiet" hidden>Show more</button>
+<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save the list as CSV</button></p>
 </section>
 <p class="hint" id="as-of"></p>
 </main>
