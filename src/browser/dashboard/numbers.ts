@@ -63,7 +63,7 @@ export interface ListedCounter extends Compared {
 export interface TypeNumbers extends Numbers {
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
   /** The type that counts the same hits in another way. */
-  also?: { title: string; unit: string; figures: Numbers['figures']; total: Count }
+  also?: Pick<Numbers, 'figures' | 'total'>
 }
 
 /** What the page of a counter shows. */

@@ -25,7 +25,7 @@ export function startOverviewPage(type: string, unit: string): void {
     type,
     unit,
     show({ list: { counters, more: hasMore, certain }, chart, total, also, timeZone }, { find, period }, asked) {
-      list.show(counters, chart.count, asked)
+      list.show(counters, period === 'all' ? total : chart.count, asked)
       if (also !== undefined) showFigures(also, 'also')
       if (document.activeElement !== input) input.value = find
       const full = counters.length >= MAX_ROWS

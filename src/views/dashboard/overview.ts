@@ -12,6 +12,8 @@ import { chartCard, figures, type IncludedNumbers, included, periodChoice } from
  * @param numbers what the page shows first; `null`: its script asks for it
  */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string, numbers: IncludedNumbers | null): Html {
+  // Only to those who may see it.
+  const also = viewer.types.find(({ name }) => name === type.also)
   return signedInPage(
     type.title,
     viewer,
@@ -19,7 +21,8 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string, 
     html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
-${figures()}
+${figures(also === undefined ? undefined : type.unit)}
+${also === undefined ? '' : figures(also.unit, 'also')}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}
 ${chartCard()}
