@@ -34,13 +34,13 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
 }
 
 async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void> {
-  const { config, reads } = isolateOf(bindings)
+  const { config, reads, sums } = isolateOf(bindings)
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
       const summary =
         (await rollUpWherePlaced(config, basePathOf(bindings))) ??
-        (await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at }))
+        (await rollUp({ db, totals: reads.totals, sums }, { ...config.rollUp, at }))
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import type { NewKeyRule } from '../counters/admission/new-key-rule.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-rule.ts'
-import type { KeyedType } from '../counters/counter-address.ts'
+import { type KeyedType, MAX_KEY_BYTES } from '../counters/counter-address.ts'
 import { MIXED_TYPES } from '../counters/integer-key.ts'
 import { SPELLINGS } from '../counters/key-spelling.ts'
+import type { DeclaredPrefix } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
@@ -29,6 +30,8 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presenta
   countingBadge: boolean
   /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
   also: string | null
+  /** Prefixes of keys whose totals are kept. */
+  totals: readonly string[]
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
   redirectTo: string | null
 }
@@ -66,6 +69,23 @@ const pattern = z
     z.refine(
       (value) => value !== '' && value.length <= MAX_PATTERN_LENGTH,
       `must have 1 to ${MAX_PATTERN_LENGTH} characters`,
+    ),
+  )
+
+/** Each is added to with every counter that it includes, and stays kept when it is declared no more. */
+const MAX_TOTALS = 16
+const TOTALS_RULE = `must be a list of at most ${MAX_TOTALS} different beginnings of keys, such as "app-"`
+
+const prefix = z
+  .string({ error: TOTALS_RULE })
+  .check(
+    z.refine(
+      (text) =>
+        text !== '' &&
+        text.isWellFormed() &&
+        !text.includes('\0') &&
+        new TextEncoder().encode(text).length <= MAX_KEY_BYTES,
+      `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
     ),
   )
 
@@ -116,6 +136,12 @@ const counterType = table({
   counting_badge: flag,
   also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
+  totals: z._default(
+    z
+      .array(prefix, { error: TOTALS_RULE })
+      .check(z.refine((list) => list.length <= MAX_TOTALS && new Set(list).size === list.length, TOTALS_RULE)),
+    [],
+  ),
   count_bots: flag,
   count_automated: flag,
   respect_do_not_track: flag,
@@ -140,7 +166,20 @@ const counterType = table({
     path: ['new_keys'],
     error: 'must be in lower case: with "letter_case", every key is',
   }),
+  z.refine(({ sameKey, totals }) => !sameKey.includes('letter_case') || isLowerCase(totals), {
+    path: ['totals'],
+    error: 'must be in lower case: with "letter_case", every key is',
+  }),
+  z.refine(({ key, totals }) => key === 'string' || totals.length === 0, {
+    path: ['totals'],
+    error: 'is for string keys: integers do not begin with each other',
+  }),
 )
+
+/** The prefixes that types declare. */
+export function declaredPrefixes(types: Iterable<CounterType>): DeclaredPrefix[] {
+  return [...types].flatMap(({ recordType, totals }) => totals.map((text) => ({ recordType, text })))
+}
 
 const isLowerCase = (newKeys: string | string[]) =>
   typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())

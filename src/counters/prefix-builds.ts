@@ -1,7 +1,7 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt } from '../database/numbers.ts'
 import { toText } from '../database/text.ts'
-import { boundsOf, rangeOf } from './ranges.ts'
+import { boundsOf, rangeOf, rangeStarts } from './ranges.ts'
 
 /** Transactions of one range that may add to the same sums at the same time. Each adds to rows of its own. */
 export const MAX_LANES = 6
@@ -89,11 +89,23 @@ export async function readBuilds(
   return new Map([...found].map(([type, { version, builds }]) => [type, { version, builds: [...builds.values()] }]))
 }
 
-/** The first record ids of all ranges that contain a range, with as many ranges as there are now or fewer, the largest first. */
+/** The first record ids of all ranges that contain a range, with as many ranges as there are now or fewer, the smallest range last. */
 export function coveringStarts(rangeStart: bigint, ranges: number): bigint[] {
   const starts = new Set<bigint>()
   for (let fewer = 1; fewer <= ranges; fewer *= 2) starts.add(boundsOf(rangeOf(rangeStart, fewer), fewer).first)
   return [...starts]
+}
+
+/**
+ * Whether the sums of a prefix include all counters of all ranges.
+ *
+ * @param complete by the first record id of a range, as it is stored
+ */
+export function isComplete(complete: ReadonlyMap<bigint, boolean>, ranges: number): boolean {
+  return rangeStarts(ranges).every((start) => {
+    const covering = coveringStarts(start, ranges).findLast((covering) => complete.has(covering))
+    return covering !== undefined && complete.get(covering)
+  })
 }
 
 /** Whether a counter is in the sums of a prefix. */

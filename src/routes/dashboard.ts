@@ -57,11 +57,15 @@ dashboard.get('/', guarded, async (c) => {
   const wanted = c.req.query('type') ?? viewer.types[0]!.name
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return redirect(c, '/', 302)
-  const also = viewer.types.find(({ name }) => name === type.also)
   return page(
     c,
     200,
-    overviewPage(viewer, { type, also }, new URL(c.req.url).origin, await includedNumbers(c, { type, also })),
+    overviewPage(
+      viewer,
+      type,
+      new URL(c.req.url).origin,
+      await includedNumbers(c, { type, mayRead: mayReadOf(viewer) }),
+    ),
   )
 })
 
@@ -75,8 +79,11 @@ dashboard.get('/counter', guarded, async (c) => {
   if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  const also = viewer.types.find(({ name }) => name === type.also)
-  return page(c, 200, counterPage(viewer, { type, also }, key, await includedNumbers(c, { type, also, key })))
+  return page(
+    c,
+    200,
+    counterPage(viewer, type, key, await includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })),
+  )
 })
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
@@ -133,6 +140,11 @@ async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
   })
   return new URLSearchParams(text)
 }
+
+const mayReadOf =
+  ({ types }: Viewer) =>
+  (other: string | null): other is string =>
+    types.some(({ name }) => name === other)
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
 async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {

@@ -1,12 +1,13 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
+import { pageOf } from '../config/presentation.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
 import { type ChosenPeriod, chosenPeriod, comparableSpans, PERIOD_NAMES } from '../counters/history/chosen-period.ts'
 import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
-import { historyRange } from '../counters/history/range.ts'
 import { MAX_RANKED, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { type Adjustment, readCounterUnits, readTypeHistory, readTypeUnits } from '../counters/history/read-history.ts'
+import { type Adjustment, readCounterUnits, readTypeUnits } from '../counters/history/read-history.ts'
+import { readTotal, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { readCounters } from '../counters/read/read-counters.ts'
@@ -60,6 +61,22 @@ export interface AskedNumbers {
   rows: number
 }
 
+/** A page of the dashboard. */
+interface Page {
+  type: CounterType
+  /** The key, on the page of a counter. */
+  key?: string | undefined
+  asked: AskedNumbers
+  /** Whether the visitor may see another type. */
+  mayRead: (type: string | null) => type is string
+}
+
+/** When numbers are read, and from how many ranges. */
+interface When {
+  now: Date
+  ranges: number
+}
+
 /**
  * All numbers of a page of the dashboard in one answer, because a page asks every minute. Programs get the same ones from the
  * API. The answer names no time of its own, so that it stays the same, by its `ETag`, while nothing was counted.
@@ -70,9 +87,10 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = isolateOf(c.env).config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, [name])
-  const { types } = c.get('token')!
-  const also = companionOf(c, type, (other) => types === null || types.has(other.name))
-  const answer = await pageNumbers(c, databaseOf(c), { type, also, key, asked })
+  const limitedTo = c.get('token')!.types
+  const mayRead = (other: string | null): other is string =>
+    other !== null && (limitedTo === null || limitedTo.has(other))
+  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked, mayRead })
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
@@ -83,7 +101,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
  */
 export async function includedNumbers(
   c: Context<AppEnv>,
-  { type, also, key }: { type: CounterType; also: CounterType | undefined; key?: string },
+  { type, key, mayRead }: Omit<Page, 'asked'>,
 ): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
   if (tz === undefined) return null
@@ -109,73 +127,22 @@ export async function includedNumbers(
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
   try {
-    return { query, numbers: await pageNumbers(c, db, { type, also, key, asked }) }
+    return { query, numbers: await pageNumbers(c, db, { type, key, asked, mayRead }) }
   } catch (error) {
     if (error instanceof InvalidInput || error instanceof Problem || error instanceof DatabaseFailure) return null
     throw error
   }
 }
 
-/** The type that counts the same hits in another way (`also`), if it may be seen. */
-export function companionOf(
-  c: Context<AppEnv>,
-  { also }: CounterType,
-  maySee: (type: CounterType) => boolean,
-): CounterType | undefined {
-  const type = also === null ? undefined : isolateOf(c.env).config.types.get(also)
-  return type !== undefined && maySee(type) ? type : undefined
-}
-
-async function pageNumbers(
-  c: Context<AppEnv>,
-  db: Executor,
-  {
-    type,
-    also,
-    key,
-    asked,
-  }: { type: CounterType; also: CounterType | undefined; key: string | undefined; asked: AskedNumbers },
-) {
-  const now = new Date()
-  if (key === undefined) {
-    const [own, other] = await Promise.all([
-      typeNumbers(db, type, asked, now),
-      also && companionNumbers(db, also, asked.tz, now),
-    ])
-    return { ...own, ...(other && { also: other }) }
-  }
+async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, mayRead }: Page) {
   const { config, addresses } = isolateOf(c.env)
+  const now = new Date()
+  const also = mayRead(type.also) ? config.types.get(type.also) : undefined
+  if (key === undefined) return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges })
   const read = async (of: CounterType, asked: AskedNumbers) =>
     counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
-  const [own, other] = await Promise.all([read(type, asked), also && read(also, figuresOnly(asked.tz))])
-  return { ...own, ...(also && other && { also: companion(also, other) }) }
-}
-
-/**
- * The figures of the type that counts the same hits in another way, as of the last roll-up.
- *
- * @param tz the time zone of the days
- */
-export async function companionNumbers(db: Executor, type: CounterType, tz: string, now: Date) {
-  const asked = figuresOnly(tz)
-  const read = ({ range }: ChosenPeriod) => readTypeUnits(db, type.recordType, range, now)
-  const [{ figures }, total] = await Promise.all([
-    historyNumbers(read, periodOf(asked, now), asked, now),
-    readTotal(db, type, now),
-  ])
-  return companion(type, { figures, total: toJsonNumber(total) })
-}
-
-function companion<Figures>(
-  { title, unit }: CounterType,
-  { figures, total }: { figures: Figures; total: ReturnType<typeof toJsonNumber> },
-) {
-  return { title, unit, figures, total }
-}
-
-/** The shortest question whose answer has the figures. */
-function figuresOnly(tz: string): AskedNumbers {
-  return { period: '30d', tz, find: '', rows: 0 }
+  const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
+  return { ...own, ...(other && { also: { figures: other.figures, total: other.total } }) }
 }
 
 /**
@@ -183,15 +150,22 @@ function figuresOnly(tz: string): AskedNumbers {
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-export async function typeNumbers(db: Executor, type: CounterType, asked: AskedNumbers, now: Date) {
+export async function typeNumbers(
+  db: Executor,
+  { type, also }: { type: CounterType; also: CounterType | undefined },
+  asked: AskedNumbers,
+  when: When,
+) {
+  const { now, ranges } = when
   const read = ({ range }: ChosenPeriod) => readTypeUnits(db, type.recordType, range, now)
   const period = periodOf(asked, now)
-  const [history, total, list] = await Promise.all([
+  const [history, total, list, alsoShown] = await Promise.all([
     historyNumbers(read, period, asked, now),
-    readTotal(db, type, now),
+    totalOfType(db, type, ranges),
     readList(db, type, period, asked, now),
+    alsoNumbers(db, also, asked, when),
   ])
-  return { ...history, total: toJsonNumber(total), list }
+  return { ...history, total: toJsonNumber(total), ...alsoShown, list }
 }
 
 /**
@@ -253,12 +227,17 @@ async function historyNumbers(
     timeZone: period.range.zone.name,
     /** Until when what is running is compared: the last full hour. */
     until: new Date(now.getTime() - (now.getTime() % 3_600_000)).toISOString(),
-    figures: {
-      today: comparison(compareDays(days, 1)),
-      '7d': comparison(compareDays(days, 7)),
-      '30d': comparison(compareDays(days, 30)),
-    },
+    figures: figuresOf(days),
     chart: chart(period, comparePeriod(period, units, now.getTime()), asked.period === 'all'),
+  }
+}
+
+/** @param days the last 60 days or more */
+function figuresOf(days: readonly UnitCount[]) {
+  return {
+    today: comparison(compareDays(days, 1)),
+    '7d': comparison(compareDays(days, 7)),
+    '30d': comparison(compareDays(days, 30)),
   }
 }
 
@@ -299,11 +278,21 @@ function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-/** All that was counted of a type. */
-async function readTotal(db: Executor, { recordType }: CounterType, now: Date): Promise<bigint> {
-  const range = historyRange({ by: 'month', timeZone: 'UTC', from: '1970-01-01', to: undefined }, now)
-  const counts = await readTypeHistory(db, recordType, range)
-  return counts.reduce((sum, count) => sum + count, 0n)
+/** The total of all counters of a type. */
+async function totalOfType(db: Executor, { recordType }: CounterType, ranges: number): Promise<bigint> {
+  const options = { consistency: 'rolled', period: null, ranges } as const
+  return (await readTotal(db, await totalOf(recordType, null), options)).total
+}
+
+/** The figures of the type that counts the same visits in another way, if this one names one. */
+async function alsoNumbers(db: Executor, type: CounterType | undefined, { tz }: AskedNumbers, { now, ranges }: When) {
+  if (type === undefined) return {}
+  const days = chosenPeriod({ name: '30d' }, tz, now)
+  const [units, total] = await Promise.all([
+    readTypeUnits(db, type.recordType, days.range, now),
+    totalOfType(db, type, ranges),
+  ])
+  return { also: { figures: figuresOf(units), total: toJsonNumber(total) } }
 }
 
 /** The first counters of the period, or those that were searched. */
@@ -321,6 +310,7 @@ async function readList(db: Executor, type: CounterType, period: ChosenPeriod, a
     ...more,
     counters: counters.map(({ name }, index) => ({
       key: name,
+      ...pageLink(type, name),
       ...comparison({
         count: counts[index]!,
         compared: compared[index] ?? null,
@@ -328,6 +318,12 @@ async function readList(db: Executor, type: CounterType, period: ChosenPeriod, a
       }),
     })),
   }
+}
+
+/** The page that a key stands for. */
+function pageLink({ url }: CounterType, key: string): { page?: string } {
+  const page = pageOf(url, key)
+  return page === null ? {} : { page }
 }
 
 async function readCounts(

@@ -12,7 +12,7 @@ import { isolateOf } from '../isolate.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
-import { companionNumbers, companionOf, typeNumbers } from './numbers.ts'
+import { typeNumbers } from './numbers.ts'
 
 /** Seconds for which a page may be cached. It changes with a deployment only. */
 const PAGE_MAX_AGE = 60
@@ -46,19 +46,19 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   if (type === undefined) return c.notFound()
   await limitReading(c)
   const { period, tz } = readQuery(c, publicQuery())
-  const { publicNumbers } = isolateOf(c.env)
+  const { config, publicNumbers } = isolateOf(c.env)
   const asked = JSON.stringify([type.name, period, tz])
   const known = publicNumbers.get(asked)
   const now = Date.now()
   if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
-    const db = databaseOf(c)
-    const also = publicCompanion(c, type)
-    const [{ timeZone, until, figures, chart, total, list }, other] = await Promise.all([
-      typeNumbers(db, type, { period, tz, find: '', rows: ROWS }, new Date(now)),
-      also && companionNumbers(db, also, tz, new Date(now)),
-    ])
+    const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
+      databaseOf(c),
+      { type, also: publicCompanion(c, type) },
+      { period, tz, find: '', rows: ROWS },
+      { now: new Date(now), ranges: config.ranges },
+    )
     // Named one by one, so that what is added for the dashboard stays there.
-    const numbers = { timeZone, until, figures, chart, total, list, ...(other && { also: other }) }
+    const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
     publicNumbers.set(asked, { readAt: now, numbers })
   }
   const { readAt, numbers } = publicNumbers.get(asked)!
@@ -68,7 +68,8 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 
 /** The type that counts the same hits in another way, if it has a page for everybody too. */
 function publicCompanion(c: Context<AppEnv>, type: CounterType): CounterType | undefined {
-  return companionOf(c, type, ({ publicPage }) => publicPage)
+  const also = isolateOf(c.env).config.types.get(type.also ?? '')
+  return also?.publicPage ? also : undefined
 }
 
 function publicType(c: Context<AppEnv>): CounterType | undefined {

@@ -12,7 +12,7 @@ const MAX_BAR = 48
 const BAR_PART = 0.74
 /** With less room than this, bars touch each other. */
 const MIN_GAP_PLACE = 5
-const MAX_LINES = 4
+const MAX_LINES = 5
 const CHARACTER = 7
 
 /** What a chart shows. */

@@ -51,7 +51,7 @@ export interface Numbers {
   total: Count
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */
-  also?: { title: string; unit: string; figures: Numbers['figures']; total: Count }
+  also?: Pick<Numbers, 'figures' | 'total'>
 }
 
 /** A row of the list of counters. */

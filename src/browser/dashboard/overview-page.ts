@@ -28,7 +28,7 @@ export function startOverviewPage(type: string, unit: string): void {
     type,
     unit,
     show({ list: { counters, more: hasMore, certain }, chart, total, also, timeZone }, { find, period }, asked) {
-      list.show(counters, chart.count, asked)
+      list.show(counters, period === 'all' ? total : chart.count, asked)
       keepChart(chart)
       keepList(counters, chart)
       if (also !== undefined) showFigures(also, 'also')

@@ -3,7 +3,7 @@ import { messageOf } from './api.ts'
 import { Chart } from './chart.ts'
 import { byId } from './elements.ts'
 import { changeOf, compareNote, setText, showFigures } from './figures.ts'
-import { showCount } from './format-counts.ts'
+import { showChange, showCount } from './format-counts.ts'
 import { showDays } from './format-time.ts'
 import { type Adjustment, askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
@@ -61,6 +61,7 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     const days = showDays(first, end)
     setText('history-days', days)
     setText('history-sum', `${showCount(count)} ${unit}`)
+    setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
     setText('history-change', changeOf(numbers.chart))
     chart.show({ ...numbers.chart, unit, adjustments: page.adjustments?.(numbers) ?? [] })
     page.show(numbers, view, asked && shown !== '')
@@ -123,6 +124,14 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
       polling.now()
     },
   }
+}
+
+/** Why the chart of all time does not add up to the total. */
+function adjustedNote({ total, chart }: Numbers): string {
+  const adjusted = BigInt(total) - BigInt(chart.count)
+  return adjusted === 0n
+    ? ''
+    : `With ${showChange(adjusted)} that were set or imported without a day, the total is ${showCount(total)}.`
 }
 
 /** Dims what is on the page while something else is on its way. */

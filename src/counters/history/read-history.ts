@@ -5,6 +5,7 @@ import type { CounterAddress } from '../counter-address.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { isComplete, type Prefix } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
@@ -98,15 +99,42 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
  * @returns the count of each period of the range, in its order
  */
 export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
-  const rows = await readParts(
-    db,
-    sourcesOf(range).map(({ unit, from, to }) => ({
-      sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM type_history
-        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
-      args: [recordType, dayText(from), dayText(to)],
-    })),
+  return sumPeriods(
+    range,
+    historyRows(await readParts(db, sumParts('type_history', 'record_type = ?', [recordType], range))),
   )
-  return sumPeriods(range, historyRows(rows))
+}
+
+/**
+ * The same for the counters whose keys begin with a prefix.
+ *
+ * @returns `null` if the sums do not include all of them yet
+ */
+export async function readPrefixHistory(
+  db: Executor,
+  { recordType, hash }: Prefix,
+  range: HistoryRange,
+  ranges: number,
+): Promise<bigint[] | null> {
+  const rows = await readParts(db, [
+    ...sumParts('prefix_history', 'record_type = ? AND prefix_hash = ?', [recordType, hash], range),
+    {
+      sql: `SELECT 'build' AS part, NULL AS at, complete AS kind, range_start AS count FROM prefix_builds FORCE INDEX (PRIMARY)
+        WHERE record_type = ? AND prefix_hash = ?`,
+      args: [recordType, hash],
+    },
+  ])
+  const builds = rows.filter(({ part }) => part === 'build')
+  const complete = new Map(builds.map(({ kind, count }) => [toBigInt(count), Number(kind) === 1]))
+  return isComplete(complete, ranges) ? sumPeriods(range, historyRows(rows)) : null
+}
+
+function sumParts(table: string, where: string, args: unknown[], range: HistoryRange): Part[] {
+  return sourcesOf(range).map(({ unit, from, to }) => ({
+    sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table}
+      WHERE ${where} AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+    args: [...args, dayText(from), dayText(to)],
+  }))
 }
 
 /**

@@ -1,10 +1,15 @@
 import type { Database } from '../../database/database.ts'
 import { counterId } from '../counter-address.ts'
 import { readNames } from '../names.ts'
-import { includes, rangeStartOf, readBuilds, type TypeBuilds } from '../prefix-builds.ts'
+import { includes, type Prefix, rangeStartOf, readBuilds, type TypeBuilds } from '../prefix-builds.ts'
 
 /** The most statements that prefixes add to a transaction: what is kept, the names of its counters, and their sums. */
 const STATEMENTS = 3
+
+const NOTHING: ReadonlyMap<number, TypeBuilds> = new Map()
+
+/** A prefix of keys whose sums are to be kept. */
+export type DeclaredPrefix = Pick<Prefix, 'recordType' | 'text'>
 
 /** A counter whose history changes, with its name if it is known. */
 export interface NamedCounter {
@@ -35,13 +40,15 @@ export interface SumsPlace {
  * leave a prefix out.
  */
 export class KeptSums {
+  readonly declared: readonly DeclaredPrefix[]
   readonly #declaring: ReadonlySet<number>
   readonly #known = new Map<bigint, ReadonlyMap<number, TypeBuilds>>()
   readonly #outdated = new Set<bigint>()
 
-  /** @param declaring the record types that declare prefixes */
-  constructor(declaring: Iterable<number> = []) {
-    this.#declaring = new Set(declaring)
+  /** @param declared the prefixes of the types in the configuration */
+  constructor(declared: readonly DeclaredPrefix[] = []) {
+    this.declared = declared
+    this.#declaring = new Set(declared.map(({ recordType }) => recordType))
   }
 
   /** The most statements that prefixes add to a transaction. */
@@ -58,7 +65,8 @@ export class KeptSums {
   /** Finds out where a transaction adds what it adds to counters. Call it before the transaction takes locks. */
   async placeOf(db: Database, counters: readonly NamedCounter[], rangeLane: bigint): Promise<SumsPlace> {
     const rangeStart = rangeStartOf(rangeLane)
-    const builds = await this.#buildsOf(db, counters, rangeStart)
+    const mayHave = this.#outdated.has(rangeStart) || counters.some(({ recordType }) => this.#declaring.has(recordType))
+    const builds = this.#known.get(rangeStart) ?? (mayHave ? await this.buildsOf(db, rangeStart) : NOTHING)
     const prefixed = ({ recordType }: NamedCounter) => (builds.get(recordType)?.builds.length ?? 0) > 0
     const nameless = counters.filter((counter) => prefixed(counter) && (counter.name ?? null) === null)
     const named = await readNames(db, nameless)
@@ -78,15 +86,10 @@ export class KeptSums {
     }
   }
 
-  async #buildsOf(
-    db: Database,
-    counters: readonly NamedCounter[],
-    rangeStart: bigint,
-  ): Promise<ReadonlyMap<number, TypeBuilds>> {
+  /** What is kept in a range, by record type, as far as is known here. */
+  async buildsOf(db: Database, rangeStart: bigint): Promise<ReadonlyMap<number, TypeBuilds>> {
     const known = this.#known.get(rangeStart)
     if (known !== undefined) return known
-    const mayHave = this.#outdated.has(rangeStart) || counters.some(({ recordType }) => this.#declaring.has(recordType))
-    if (!mayHave) return new Map()
     const builds = await readBuilds(db, rangeStart, db.ranges)
     this.#known.set(rangeStart, builds)
     return builds

@@ -1,18 +1,11 @@
 import { html } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import { pageOf } from '../../config/presentation.ts'
 import type { Html } from '../html-type.ts'
 import { builder } from './builder.ts'
 import { CHANGE } from './change.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import {
-  alsoFigures,
-  chartCard,
-  figures,
-  type IncludedNumbers,
-  included,
-  periodChoice,
-  type ShownTypes,
-} from './numbers.ts'
+import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice } from './numbers.ts'
 
 /**
  * The page of a counter: its figures, its chart, badges and snippets, and for those who may change it, the forms.
@@ -20,12 +13,9 @@ import {
  * @param key the key from the URL, which may be invalid
  * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function counterPage(
-  viewer: Viewer,
-  { type, also }: ShownTypes,
-  key: string,
-  numbers: IncludedNumbers | null,
-): Html {
+export function counterPage(viewer: Viewer, type: CounterType, key: string, numbers: IncludedNumbers | null): Html {
+  // Only to those who may see it.
+  const also = viewer.types.find(({ name }) => name === type.also)
   const page = pageOf(type.url, key)
   return signedInPage(
     key === '' ? '(empty)' : key,
@@ -35,8 +25,7 @@ export function counterPage(
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${key === '' ? '(empty)' : key}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${page}</a></p>`}
-${figures()}
-${also === undefined ? '' : alsoFigures(also.title)}
+${figuresOf(type, also)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}
 ${chartCard(ADJUSTMENTS)}

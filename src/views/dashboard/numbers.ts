@@ -19,18 +19,19 @@ const FIGURES = [
   ['all', 'All time'],
 ] as const
 
-/** What a page is about. */
-export interface ShownTypes {
-  type: CounterType
-  /** The type that counts the same hits in another way, if the viewer may see it. */
-  also: CounterType | undefined
-}
-
 /** The numbers of a page, so that its script need not ask for them first. */
 export interface IncludedNumbers {
   /** The query by which the script would ask for them. */
   query: string
   numbers: unknown
+}
+
+/** The figures of a type, and those of the type that counts the same visits in another way, if it is shown too. */
+export function figuresOf(type: CounterType, also: CounterType | undefined): Html {
+  return also === undefined
+    ? figures()
+    : html`${figures(type.unit)}
+${figures(also.unit, 'also')}`
 }
 
 /** The numbers that a page comes with, as data: no policy lets it run. */
@@ -41,19 +42,16 @@ export function included(of: IncludedNumbers | null): Html | '' {
   return html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>`
 }
 
-/** The figures: today, 7 days, 30 days and all time. The script fills them. */
-export function figures(): Html {
-  return html`<dl class="figures">${FIGURES.map(
-    ([name, label]) =>
-      html`<div><dt>${label}</dt><dd><b id="figure-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="figure-${name}-change"></small>`}</dd></div>`,
-  )}</dl>`
-}
-
-/** The figures of the type that counts the same hits in another way, in lines of their own. */
-export function alsoFigures(title: string): Html {
-  return html`<dl class="figures also" aria-label="${title}">${FIGURES.map(
-    ([name, label]) =>
-      html`<div><dt>${title}<span class="hidden">, ${label}</span></dt><dd><b id="also-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="also-${name}-change"></small>`}</dd></div>`,
+/**
+ * The figures: today, 7 days, 30 days and all time. The script fills them.
+ *
+ * @param unit what they count, if there are figures of several types
+ * @param prefix the beginning of the elements' ids: `also` for those of the type that counts the same visits in another way
+ */
+export function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
+  return html`<dl class="figures ${prefix}">${FIGURES.map(
+    ([name, label]) => html`<div><dt>${unit === undefined ? label : `${label}, ${unit}`}</dt>
+<dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
   )}</dl>`
 }
 
@@ -89,6 +87,7 @@ export function chartCard(more: Html | '' = ''): Html {
 <div class="card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
 <div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
 <ul class="legend follows-period" id="history-legend"></ul>
+<p class="message" id="history-note"></p>
 <p class="message" id="history-message" role="status"></p>
 <details class="numbers follows-period"><summary>Show as a table</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>

@@ -1,17 +1,9 @@
 import { html } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import {
-  alsoFigures,
-  chartCard,
-  figures,
-  type IncludedNumbers,
-  included,
-  periodChoice,
-  ranking,
-  type ShownTypes,
-} from './numbers.ts'
+import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -19,12 +11,9 @@ import {
  * @param origin the Worker's origin
  * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function overviewPage(
-  viewer: Viewer,
-  { type, also }: ShownTypes,
-  origin: string,
-  numbers: IncludedNumbers | null,
-): Html {
+export function overviewPage(viewer: Viewer, type: CounterType, origin: string, numbers: IncludedNumbers | null): Html {
+  // Only to those who may see it.
+  const also = viewer.types.find(({ name }) => name === type.also)
   return signedInPage(
     type.title,
     viewer,
@@ -32,8 +21,7 @@ export function overviewPage(
     html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
-${figures()}
-${also === undefined ? '' : alsoFigures(also.title)}
+${figuresOf(type, also)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}
 ${chartCard()}

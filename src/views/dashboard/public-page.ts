@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { document } from './layout.ts'
-import { alsoFigures, chartCard, figures, periodChoice, ranking, type ShownTypes } from './numbers.ts'
+import { chartCard, figuresOf, periodChoice, ranking } from './numbers.ts'
 
 /**
  * The page of a type for everybody: its figures, its chart and its list, and nothing to operate.
@@ -10,7 +10,11 @@ import { alsoFigures, chartCard, figures, periodChoice, ranking, type ShownTypes
  * @param base the Worker's base path
  * @param all the types that have such a page
  */
-export function publicPage(base: string, { type, also }: ShownTypes, all: readonly CounterType[]): Html {
+export function publicPage(
+  base: string,
+  { type, also }: { type: CounterType; also: CounterType | undefined },
+  all: readonly CounterType[],
+): Html {
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const links = all.map(
     ({ name, title }) =>
@@ -24,8 +28,7 @@ ${all.length > 1 ? html`<header class="top"><nav aria-label="Types">${links}</na
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
-${figures()}
-${also === undefined ? '' : alsoFigures(also.title)}
+${figuresOf(type, also)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice({ days: false })}
 ${chartCard()}

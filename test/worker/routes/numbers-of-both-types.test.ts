@@ -26,7 +26,7 @@ beforeAll(async () => {
 describe('The numbers of a type that counts for another one too', () => {
   it('come with those of the other: of the counter, pending ones included, and of the type', async () => {
     const counter = await (await worker.api('GET', '/numbers?type=view&key=/a')).json()
-    const ofCounter = { title: 'Visitors', unit: 'visitors', total: 4, figures: { today: { count: 4 } } }
+    const ofCounter = { total: 4, figures: { today: { count: 4 } } }
     expect(counter).toMatchObject({ total: 7, also: ofCounter })
     const type = await (await worker.api('GET', '/numbers?type=view')).json()
     expect(type).toMatchObject({ total: 7, also: { total: 4, figures: { '30d': { count: 4 } } } })
