@@ -67,7 +67,7 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
         (
           { period, start },
           index,
-        ) => `(SELECT ${index} AS part, record_id, count FROM counter_periods FORCE INDEX (ranking)
+        ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
           WHERE record_type = ${type.recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
           ORDER BY count DESC, record_id DESC LIMIT ${PER_PART})`,
       )
@@ -76,7 +76,7 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const found = new Map<bigint, { known: bigint; parts: Set<number> }>()
   const lasts = looked.map(() => ({ seen: 0, least: 0n }))
   for (const row of rows) {
-    const [part, id, count] = [Number(row.part), toBigInt(row.record_id), toBigInt(row.count)]
+    const [part, id, count] = [Number(row.place), toBigInt(row.record_id), toBigInt(row.count)]
     const one = found.get(id) ?? { known: 0n, parts: new Set() }
     one.known += count
     one.parts.add(part)
