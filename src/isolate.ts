@@ -37,6 +37,7 @@ const BACKGROUND_DEADLINE_MS = 20_000
 /** Answers that an isolate keeps for pages for everybody, of about 10 kB each. */
 const MAX_PUBLIC_NUMBERS = 50
 
+=======
 /** Counts in one generation of `shownCounts`; it holds two generations. */
 const MAX_SHOWN_COUNTS = 1_000
 
