@@ -1,12 +1,10 @@
-import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
 import { numberDigits } from '../exact-json.ts'
 import { unescapeFormula } from '../formula-escaping.ts'
 import { splitLines } from '../lines.ts'
+import { csvRecords, MAX_CSV_BYTES } from './csv-records.ts'
+import { decodeUtf8 } from './decode-utf8.ts'
 import { LineError } from './line-error.ts'
 
-/** The longest row of a CSV file, in bytes. A longer one has a quotation mark that was never closed. */
-const MAX_CSV_BYTES = 64 * 1024
 /** The longest line of JSON. */
 const MAX_JSON_CHARACTERS = 64 * 1024
 const COLUMNS = ['type', 'key', 'count', 'day']
@@ -32,7 +30,7 @@ export type ImportFormat = 'csv' | 'json'
  * @throws {LineError} at the first row that is wrong
  */
 export async function* readImportRows(chunks: AsyncIterable<Buffer>, format?: ImportFormat): AsyncGenerator<ImportRow> {
-  const texts = decode(chunks)
+  const texts = decodeUtf8(chunks)
   let begin = ''
   while (begin.trim() === '') {
     const next = await texts.next()
@@ -48,60 +46,10 @@ export async function* readImportRows(chunks: AsyncIterable<Buffer>, format?: Im
   yield* isJson ? readJsonLines(all()) : readCsv(all())
 }
 
-/** Decodes UTF-8. Text in another encoding is refused, because its keys would be wrong. */
-async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let line = 1
-  const strictly = (chunk?: Buffer) => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
-    } catch {
-      throw new LineError(line, 'the file is not UTF-8, from about this line on')
-    }
-  }
-  for await (const chunk of chunks) {
-    const text = strictly(chunk)
-    if (text !== '') yield text
-    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) line++
-  }
-  const rest = strictly()
-  if (rest !== '') yield rest
-}
-
 async function* readCsv(texts: AsyncGenerator<string>): AsyncGenerator<ImportRow> {
-  const parser = Readable.from(texts).compose(
-    parse({
-      columns: (header: string[]) => checkHeader(header),
-      info: true,
-      skip_empty_lines: true,
-      max_record_size: MAX_CSV_BYTES,
-    }),
-  )
-  try {
-    for await (const { info, record } of parser as AsyncIterable<{
-      info: { lines: number }
-      record: Record<string, string>
-    }>) {
-      const { type = '', key = '', count = '', day = '' } = record
-      yield toRow(info.lines, { type, key: unescapeFormula(key), count: count.trim(), day: day.trim() || undefined })
-    }
-  } catch (error) {
-    // The parser's own messages would repeat the text of the row.
-    if (error instanceof CsvError) throw new LineError(Number(error.lines ?? 1), csvReason(error))
-    throw error
-  }
-}
-
-function csvReason({ code, message }: CsvError): string {
-  switch (code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
-      return 'the row has more or fewer cells than the header'
-    case 'CSV_QUOTE_NOT_CLOSED':
-    case 'CSV_MAX_RECORD_SIZE':
-      return `a quotation mark is not closed, or the row is longer than ${MAX_CSV_BYTES} bytes`
-    default:
-      return message.slice(0, 200)
+  for await (const { line, cells } of csvRecords(texts, checkHeader)) {
+    const { type = '', key = '', count = '', day = '' } = cells
+    yield toRow(line, { type, key: unescapeFormula(key), count: count.trim(), day: day.trim() || undefined })
   }
 }
 
@@ -154,7 +102,8 @@ function toRow(line: number, { type, key, count, day }: Record<string, unknown>)
   return { line, type, key, count: number, day }
 }
 
-function isDay(text: string): boolean {
+/** Whether a text is a day from 1970-01-01 to today (UTC). */
+export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`)
   const isReal = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
   return isReal && date.getTime() >= 0 && date.getTime() <= Date.now()

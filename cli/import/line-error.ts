@@ -1,9 +1,9 @@
-/** A mistake on a line of a file. */
+/** A mistake in a file, on a line if the file is read by lines. */
 export class LineError extends Error {
-  readonly line: number
+  readonly line: number | null
 
-  constructor(line: number, message: string) {
-    super(`line ${line}: ${message}`)
+  constructor(line: number | null, message: string) {
+    super(line === null ? message : `line ${line}: ${message}`)
     this.line = line
   }
 }
