@@ -36,7 +36,7 @@ program
   )
   .option('--type <type>', 'with --from: counter type (default: page_view; download for github-releases)')
   .option('--visitors <type>', 'with --from: count visitors too, under this type')
-  .option('--events <type>', "with --from goatcounter: count events too, under this type")
+  .option('--events <type>', 'with --from goatcounter: count events too, under this type')
   .option('--prefix <text>', 'with --from: put this in front of each key, such as the name of a site')
   .addHelpText(
     'after',

@@ -52,7 +52,10 @@ async function* unzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 function columnsOf(header: string[]): string[] {
   const names = header.map((name) => name.trim().toLowerCase())
   if (COLUMNS.every((name) => names.includes(name))) return names
-  throw new LineError(1, "the header must have date, page and pageviews, as imported_pages_….csv of Plausible's export has")
+  throw new LineError(
+    1,
+    "the header must have date, page and pageviews, as imported_pages_….csv of Plausible's export has",
+  )
 }
 
 function countOf(line: number, column: string, text = '0'): bigint {

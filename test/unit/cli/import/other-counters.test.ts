@@ -62,7 +62,11 @@ describe("GoatCounter's export", () => {
     ['another file', 'type,key,count\na,b,1\n', /^line 1: this is not GoatCounter's CSV export/],
     ['another version', GOATCOUNTER.replace('2Path', '3Path'), /^line 1: version 3 .* not known/],
     ['a date that is none', `${header}\n${first.replace(/2026-\S+/, 'yesterday')}\n`, /^line 2: Date must be/],
-    ['a flag that is none', `${header}\n${first.replace('false', 'perhaps')}\n`, /^line 2: Event must be true or false/],
+    [
+      'a flag that is none',
+      `${header}\n${first.replace('false', 'perhaps')}\n`,
+      /^line 2: Event must be true or false/,
+    ],
     ['a row that ends early', `${header}\n${first}\n/x,y\n`, /^line 3: the row has more or fewer cells/],
   ])('is refused if it is %s, and the line is named', async (_, text, message) => {
     await expect(read('goatcounter', text)).rejects.toThrow(message)
