@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { buildWorker, startWorkerd } from '../../../local/worker/workerd.ts'
+import { GITHUB_RELEASES, GOATCOUNTER } from '../../harness/other-counters-exports.ts'
 import { type Finally, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
 
 const TOKEN = 'local'
@@ -343,6 +344,55 @@ describe('npm run import and npm run export', () => {
     expect(await run('export', refusing, ['-o', '/nonexistent/folder/file'])).toMatchObject({
       code: 1,
       said: expect.stringContaining('ENOENT'),
+    })
+  })
+
+  it('Exports of other counters are imported once, on their days, and what is left out is said', async () => {
+    const service = await startService()
+    const file = join(folder, 'goatcounter.csv.gz')
+    const tooLong = `/${'k'.repeat(600)},Long,false,,,,2xyc9,0,,,,,true,2026-11-01T12:00:00Z\n`
+    await writeFile(file, gzipSync(GOATCOUNTER + tooLong))
+    const command = ['--from', 'goatcounter', '--prefix', 'blog.example', file]
+    expect(await run('import', service, command)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /^3 rows imported; not imported: .*1 views by bots.*1 rows whose key cannot be counted/,
+      ),
+    })
+    const counts = new Map([
+      ['blog.example/', 3n],
+      ['blog.example/blog/a,b', 1n],
+    ])
+    expect(await service.counts('page_view')).toEqual(counts)
+    expect(await run('import', service, command)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('3 of them had been imported before'),
+    })
+    expect(await service.counts('page_view')).toEqual(counts)
+    const { out } = await run('export', service, ['--by', 'day', '--type', 'page_view'])
+    expect(rowsOf(out)).toContain('page_view,blog.example/,2,2026-10-31')
+
+    expect((await run('import', service, ['--from', 'github-releases', '-'], GITHUB_RELEASES)).code).toBe(0)
+    expect(await service.counts('download')).toEqual(
+      new Map([
+        ['v1.0.0/app-1.0.0.tgz', 20n],
+        ['v1.1.0/app-1.1.0.tgz', 4711n],
+      ]),
+    )
+  })
+
+  it.each([
+    [['--from', 'matomo'], /Allowed choices are goatcounter, plausible, github-releases/],
+    [['--prefix', 'blog.example'], /--prefix needs --from/],
+    [['--from', 'plausible', '--events', 'download'], /plausible has no events/],
+    [['--from', 'goatcounter', '--type', 'nope'], /has no counter type nope/],
+  ])('An import with %j imports nothing, and says what is wrong', async (args, message) => {
+    refusing ??= await startService()
+    const file = join(folder, 'refused-goatcounter.csv')
+    await writeFile(file, GOATCOUNTER)
+    expect(await run('import', refusing, [...args, file])).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(message),
     })
   })
 
