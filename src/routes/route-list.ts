@@ -21,6 +21,7 @@ import { stats } from './stats.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
+import { typeTotal } from './type-total.ts'
 import { verify } from './verify.ts'
 
 /** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
@@ -37,6 +38,7 @@ export const PROGRAM_ROUTES = [
   merging,
   imports,
   counterHistory,
+  typeTotal,
   typeHistory,
   top,
   search,
