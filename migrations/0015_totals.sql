@@ -26,6 +26,9 @@ CREATE TABLE IF NOT EXISTS prefix_builds (
   version BIGINT UNSIGNED NOT NULL COMMENT '0, but in the row with the hash 0',
   PRIMARY KEY (record_type, prefix_hash, range_start)
 );
--- Keep the sums of the adjustments that were made before.
-INSERT IGNORE INTO type_history (record_type, period, period_start, range_lane, count)
-  SELECT record_type, 4, '1970-01-01', 0, SUM(count) FROM counter_adjustments GROUP BY record_type;
+-- Keep the sums of the adjustments that were made before. Once more adds what a version before this migration has made since.
+INSERT INTO type_history (record_type, period, period_start, range_lane, count)
+  SELECT record_type, 4, '1970-01-01', 0, SUM(difference) FROM (
+    SELECT record_type, count AS difference FROM counter_adjustments
+    UNION ALL SELECT record_type, -count FROM type_history WHERE period = 4) AS parts GROUP BY record_type
+  ON DUPLICATE KEY UPDATE count = count + VALUES(count);

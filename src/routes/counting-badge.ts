@@ -31,6 +31,8 @@ const MAX_WAIT_MS = 3_000
  */
 const CACHE_CONTROL = 'no-cache, no-store, max-age=0, must-revalidate'
 
+const NOT_SET = 'counting_badge is not set'
+
 /** What became of a request, and the count to show; `null` if it is not known. */
 interface Shown {
   said: string
@@ -50,10 +52,7 @@ export const countingBadges = new Hono<AppEnv>().get(
       await limitReading(c)
       if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
       const type = publicType(c)
-      if (!type.countingBadge) {
-        const detail = 'The type has no counting badges: counting_badge is not set.'
-        return refused(c, new Problem('not_found', { detail }), 'counting_badge is not set')
-      }
+      if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
       const key = decodeKey(path.slice(0, -'.svg'.length))
       const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
       const query = readQuery(c, countingBadge.query)

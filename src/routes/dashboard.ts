@@ -30,7 +30,8 @@ const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 /** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
 export const dashboard = new Hono<AppEnv>()
 
-const guarded = secureHeaders({
+/** The headers of pages: they load what is their own, and no other site may frame them. */
+export const guarded = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
@@ -81,13 +82,7 @@ dashboard.get('/counter', guarded, async (c) => {
   return page(
     c,
     200,
-    counterPage(
-      viewer,
-      type,
-      key,
-      new URL(c.req.url).origin,
-      await includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) }),
-    ),
+    counterPage(viewer, type, key, await includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })),
   )
 })
 

@@ -7,7 +7,7 @@ import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { keyField, typeField } from './request-fields.ts'
 
 const parameter = (rule: string) => z.string({ error: rule })
-const AUTOMATED = 'Whether a program drives the browser (`navigator.webdriver`). Not counted unless the type says so.'
+const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = {
   type: once(described(parameter('must be the name of a counter type'), TYPE_DESCRIPTION)),
   key: once(described(parameter('must be a key'), 'The key, percent-encoded.')),

@@ -137,12 +137,12 @@ export async function includedNumbers(
 async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, mayRead }: Page) {
   const { config, addresses } = isolateOf(c.env)
   const now = new Date()
-  if (key === undefined) {
-    const also = mayRead(type.also) ? config.types.get(type.also) : undefined
-    return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges })
-  }
-  const counter = await counterOfKey(addresses, type, key)
-  return counterNumbers(db, counter, asked, { now, hourDays: config.history.hourDays })
+  const also = mayRead(type.also) ? config.types.get(type.also) : undefined
+  if (key === undefined) return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges })
+  const read = async (of: CounterType, asked: AskedNumbers) =>
+    counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
+  const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
+  return { ...own, ...(other && { also: { figures: other.figures, total: other.total } }) }
 }
 
 /**

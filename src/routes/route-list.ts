@@ -17,9 +17,11 @@ import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
 import { setup, setupState } from './setup.ts'
+import { stats } from './stats.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
+import { typeTotal } from './type-total.ts'
 import { verify } from './verify.ts'
 
 /** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
@@ -36,6 +38,7 @@ export const PROGRAM_ROUTES = [
   merging,
   imports,
   counterHistory,
+  typeTotal,
   typeHistory,
   top,
   search,
@@ -48,7 +51,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

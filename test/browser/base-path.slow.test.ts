@@ -62,7 +62,8 @@ describe('under a base path', () => {
     expect(page.url()).toBe(counterUrl(counter, 'page_view', '/renamed'))
     await page.getByRole('link', { name: 'API' }).click()
     await page.waitForURL(`${counter.url}/docs`)
-    await page.goBack()
+    // A page from the back/forward cache does not fire "load" again.
+    await page.goBack({ waitUntil: 'commit' })
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API token').waitFor()
     expect(page.url()).toBe(`${counter.url}/`)

@@ -125,10 +125,8 @@ async function hitBoth(options: LoadOptions): Promise<void> {
   const key = random.chance(0.5) ? `/both/${randomUUID()}` : `/both/${random.between(1, HOT)}`
   const view: Increment = { type: 'view', key, by: 1 }
   const network = Array.from({ length: 3 }, () => random.between(0, 65_535).toString(16))
-  const message = {
-    ...fromAddress(`2001:${network.join(':')}::1`, random.chance(pixels) ? pixelOf(view) : hitOf(view)),
-    answerMs,
-  }
+  const hit = fromAddress(`2001:${network.join(':')}::1`, random.chance(pixels) ? pixelOf(view) : hitOf(view))
+  const message = answerMs === undefined ? hit : { ...hit, answerMs }
   const fate = await send(random.pick(isolates).url, ...leaving(options, message))
   expected.recordPair({ ...view, type: 'visit' }, view, fate)
   if (!isAcknowledged(fate)) await backOff(random)

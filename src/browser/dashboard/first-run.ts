@@ -11,6 +11,7 @@ const REASONS: Record<string, (origin: string) => string> = {
   origin: (origin) => `its site, ${origin}, is not in allowed_origins.`,
   own: () => 'it came from your own network, or from a browser that is not to be counted.',
   bot: () => 'its browser says that it is a bot.',
+  automated: () => 'a program drives its browser.',
   dnt: () => 'its browser asks not to be tracked.',
   rate: () => 'its network has sent too many.',
   prefetch: () => 'its browser loaded the page in advance.',

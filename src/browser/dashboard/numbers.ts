@@ -50,6 +50,8 @@ export interface Numbers {
   figures: { today: Compared; '7d': Compared; '30d': Compared }
   total: Count
   chart: ChartNumbers
+  /** The type that counts the same hits in another way. */
+  also?: Pick<Numbers, 'figures' | 'total'>
 }
 
 /** A row of the list of counters. */
@@ -62,8 +64,6 @@ export interface ListedCounter extends Compared {
 /** What the page of a type shows. */
 export interface TypeNumbers extends Numbers {
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
-  /** The type that counts the same hits in another way. */
-  also?: Pick<Numbers, 'figures' | 'total'>
 }
 
 /** What the page of a counter shows. */
@@ -111,5 +111,7 @@ export function numbersQuery(about: { type: string; key?: string }, view: View, 
 
 /** @throws {ApiError} */
 export function askNumbers(query: string): Promise<Numbers> {
-  return ask<Numbers>('GET', `${basePath()}/numbers?${query}`)
+  // A page for everybody names its own source.
+  const source = document.querySelector('main')?.dataset.numbers ?? `${basePath()}/numbers`
+  return ask<Numbers>('GET', `${source}?${query}`)
 }

@@ -1,5 +1,6 @@
 import { ask, type KeyCount, messageOf, path } from './api.ts'
 import { startCopyButtons } from './copy-buttons.ts'
+import { startChartCsv, startListCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
 import { setText, showFigures } from './figures.ts'
 import { startFirstRun } from './first-run.ts'
@@ -20,12 +21,16 @@ export function startOverviewPage(type: string, unit: string): void {
   // The index of the row to focus, once it is there.
   let focusAt: number | null = null
   let lookedForFirst = false
+  const keepChart = startChartCsv(type)
+  const keepList = startListCsv(type)
 
   const page = startNumbers<TypeNumbers>({
     type,
     unit,
     show({ list: { counters, more: hasMore, certain }, chart, total, also, timeZone }, { find, period }, asked) {
       list.show(counters, period === 'all' ? total : chart.count, asked)
+      keepChart(chart)
+      keepList(counters, chart)
       if (also !== undefined) showFigures(also, 'also')
       if (document.activeElement !== input) input.value = find
       const full = counters.length >= MAX_ROWS

@@ -141,37 +141,52 @@ function busy(is: boolean): void {
   else byId('history').removeAttribute('aria-busy')
 }
 
-/** Starts the buttons of the period, and the form for any other days. */
+/** Starts the buttons of the period. */
 function startPeriodChoice(now: () => View, change: (view: Partial<View>) => void): void {
-  const form = byId<HTMLFormElement>('days')
-  const from = form.elements.namedItem('from') as HTMLInputElement
-  const to = form.elements.namedItem('to') as HTMLInputElement
+  const form = daysForm()
   for (const button of byId('period').querySelectorAll('button')) {
     button.addEventListener('click', () => {
-      if (button.value === 'custom') {
+      if (button.value === 'custom' && form !== null) {
         form.hidden = !form.hidden
         button.setAttribute('aria-expanded', String(!form.hidden))
-        if (!form.hidden) from.focus()
+        if (!form.hidden) dayFields(form)[0].focus()
       } else change({ period: button.value as View['period'], from: '', to: '' })
     })
   }
+  if (form !== null) startDays(form, change)
+  pressPeriod(now())
+}
+
+/** Starts the form for any other days. */
+function startDays(form: HTMLFormElement, change: (view: Partial<View>) => void): void {
+  const [from, to] = dayFields(form)
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     to.setCustomValidity(to.value < from.value ? 'Must not be before the first day.' : '')
     if (form.reportValidity()) change({ period: 'custom', from: from.value, to: to.value })
   })
   for (const field of [from, to]) field.addEventListener('input', () => to.setCustomValidity(''))
-  pressPeriod(now())
 }
 
 function pressPeriod({ period, from, to }: View): void {
   for (const button of byId('period').querySelectorAll('button')) {
     button.setAttribute('aria-pressed', String(button.value === period))
   }
-  const form = byId<HTMLFormElement>('days')
+  const form = daysForm()
+  if (form === null) return
   form.hidden = period !== 'custom'
   byId('period').querySelector('[value=custom]')?.setAttribute('aria-expanded', String(!form.hidden))
   if (period !== 'custom') return
-  ;(form.elements.namedItem('from') as HTMLInputElement).value = from
-  ;(form.elements.namedItem('to') as HTMLInputElement).value = to
+  const fields = dayFields(form)
+  fields[0].value = from
+  fields[1].value = to
+}
+
+/** Pages for everybody do not have it. */
+function daysForm(): HTMLFormElement | null {
+  return document.querySelector('#days')
+}
+
+function dayFields({ elements }: HTMLFormElement): [from: HTMLInputElement, to: HTMLInputElement] {
+  return [elements.namedItem('from') as HTMLInputElement, elements.namedItem('to') as HTMLInputElement]
 }

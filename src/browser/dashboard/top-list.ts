@@ -5,12 +5,15 @@ import type { ListedCounter } from './numbers.ts'
 
 /** The rows of the list of counters. A row that stays in the list stays the same element, with its focus. */
 export class TopList {
-  readonly #type: string
+  readonly #type: string | null
   readonly #body: HTMLElement
   readonly #rows = new Map<string, HTMLTableRowElement>()
 
-  /** @param body the element with the rows */
-  constructor(type: string, body: HTMLElement) {
+  /**
+   * @param type `null`: keys lead to the pages that they stand for, not to those of the dashboard
+   * @param body the element with the rows
+   */
+  constructor(type: string | null, body: HTMLElement) {
     this.#type = type
     this.#body = body
   }
@@ -57,8 +60,9 @@ export class TopList {
   }
 
   #rowOf({ key, page }: ListedCounter): HTMLTableRowElement {
-    const name = element('th', { scope: 'row' }, counterLink(this.#type, key))
-    if (page !== undefined) {
+    const type = this.#type
+    const name = element('th', { scope: 'row' }, type === null ? pageLink(key, page) : counterLink(type, key))
+    if (page !== undefined && type !== null) {
       const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
       leads.setAttribute('aria-label', `Open the page ${key}`)
       name.append(' ', leads)
@@ -70,6 +74,11 @@ export class TopList {
       ...['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }, '')),
     )
   }
+}
+
+function pageLink(key: string, page: string | undefined): HTMLElement {
+  const text = element('bdi', {}, key === '' ? '(empty)' : key)
+  return page === undefined ? element('span', {}, text) : element('a', { href: page, rel: 'noreferrer' }, text)
 }
 
 function fill(

@@ -5,8 +5,9 @@ import type { CounterAddress } from '../counter-address.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
-import { isComplete, type Prefix } from '../prefix-builds.ts'
+import { isComplete } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
+import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
 
@@ -112,7 +113,7 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
  */
 export async function readPrefixHistory(
   db: Executor,
-  { recordType, hash }: Prefix,
+  { recordType, recordId: hash }: TotalOf,
   range: HistoryRange,
   ranges: number,
 ): Promise<bigint[] | null> {

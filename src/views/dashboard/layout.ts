@@ -69,7 +69,7 @@ ${viewer.ofAllTypes ? rollUpState(viewer) : ''}
 <a href="${viewer.base}/docs">API</a>
 <form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
 </header>
-${viewer.ofAllTypes ? html`<ul class="notice" id="problems" role="status" hidden></ul>` : ''}
+${viewer.ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}
 ${ownVisits(viewer)}`,

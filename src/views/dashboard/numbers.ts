@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 
 const PERIODS = [
@@ -25,6 +26,14 @@ export interface IncludedNumbers {
   numbers: unknown
 }
 
+/** The figures of a type, and those of the type that counts the same visits in another way, if it is shown too. */
+export function figuresOf(type: CounterType, also: CounterType | undefined): Html {
+  return also === undefined
+    ? figures()
+    : html`${figures(type.unit)}
+${figures(also.unit, 'also')}`
+}
+
 /** The numbers that a page comes with, as data: no policy lets it run. */
 export function included(of: IncludedNumbers | null): Html | '' {
   if (of === null) return ''
@@ -46,17 +55,30 @@ export function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Ht
   )}</dl>`
 }
 
-/** The buttons of the page's period, and the form for other days. The script handles both. */
-export function periodChoice(): Html {
-  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${PERIODS.map(
+/**
+ * The buttons of the page's period, and the form for other days. The script handles both.
+ *
+ * @param options `days`: whether other days can be chosen
+ */
+export function periodChoice({ days = true } = {}): Html {
+  const periods = PERIODS.filter(([value]) => days || value !== 'custom')
+  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${periods.map(
     ([value, text]) =>
       html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,
   )}</div>
-<form id="days" class="row days" hidden>
+${days ? DAYS : ''}</div>`
+}
+
+const DAYS = html`<form id="days" class="row days" hidden>
 <label>From <input type="date" name="from" min="1975-01-01" required></label>
 <label>to <input type="date" name="to" min="1975-01-01" required></label>
 <button>Show</button>
-</form></div>`
+</form>`
+
+/** The list of counters, and what there is to say about it. The script fills both. */
+export function ranking(): Html {
+  return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
+<p class="message" id="top-message" role="status"></p>`
 }
 
 /** The chart of the period with its numbers as a table, in a card. */
@@ -72,6 +94,7 @@ export function chartCard(more: Html | '' = ''): Html {
 <thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
 <tbody id="history-rows"></tbody>
 </table></div></details>
+<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
 ${more}
 </section>
 <p class="hidden" id="announcement" role="status"></p>`

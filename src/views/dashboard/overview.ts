@@ -3,7 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figures, type IncludedNumbers, included, periodChoice } from './numbers.ts'
+import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -21,8 +21,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string, 
     html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
-${figures(also === undefined ? undefined : type.unit)}
-${also === undefined ? '' : figures(also.unit, 'also')}
+${figuresOf(type, also)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}
 ${chartCard()}
@@ -32,9 +31,8 @@ ${chartCard()}
 <label for="find" class="hidden">Keys that begin with</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>
 </form></div>
-<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
-<p class="message" id="top-message" role="status"></p>
-<button id="more" class="quiet" hidden>Show more</button>
+${ranking()}
+<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save the list as CSV</button></p>
 </section>
 <p class="hint" id="as-of"></p>
 </main>

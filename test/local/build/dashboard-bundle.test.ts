@@ -19,7 +19,7 @@ describe('The dashboard', () => {
       String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
       String(await overviewPage(viewer, type, 'https://counter.example', null)),
       String(await setupPage(viewer, ['table slotted_counters'])),
-      String(await counterPage(viewer, type, '/blog/hello', 'https://counter.example', null)),
+      String(await counterPage(viewer, type, '/blog/hello', null)),
     ]
     const bytes = parts.map((part) => Buffer.byteLength(part))
     expect(bytes.reduce((sum, part) => sum + part)).toBeLessThan(MAX_BYTES)

@@ -51,6 +51,17 @@ describe('COUNTERS', () => {
     expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
   })
 
+  it('may have a public page only if anybody may read their counts', () => {
+    expect(typed({ record_type: 1, public: true, public_page: true })?.publicPage).toBe(true)
+    expect(typed({ record_type: 1, public: true })?.publicPage).toBe(false)
+    expect(typeProblems({ public_page: true })).toEqual([
+      'COUNTERS.page_view.public_page is for types whose counts anybody may read: set public = true too',
+    ])
+    expect(typeProblems({ public: true, public_page: 'yes' })).toEqual([
+      'COUNTERS.page_view.public_page must be true or false',
+    ])
+  })
+
   it('must be tables with valid names', () => {
     expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
       expect.stringMatching(/^COUNTERS\.9 a must be a name/),
@@ -360,5 +371,27 @@ describe('also', () => {
 
   it('may be named by several types', () => {
     expect(pair({}, {}, { other: { record_type: 3, also: 'visitor' } })).toEqual([])
+  })
+})
+
+describe('totals', () => {
+  it('are different beginnings of string keys', () => {
+    expect(typed({ record_type: 1 })!.totals).toEqual([])
+    expect(typed({ record_type: 1, totals: ['app-', 'Été/'] })!.totals).toEqual(['app-', 'Été/'])
+    const rule = 'COUNTERS.page_view.totals must be a list of at most 16 different beginnings of keys, such as "app-"'
+    for (const totals of ['app-', ['a', 'a'], Array.from({ length: 17 }, (_, i) => `a${i}`)]) {
+      expect(typeProblems({ totals })).toEqual([rule])
+    }
+    for (const text of ['', 'a\0', '\ud800', 'é'.repeat(257)]) {
+      expect(typeProblems({ totals: [text] })).toEqual([
+        'COUNTERS.page_view.totals.0 must have 1 to 512 bytes of UTF-8, without NUL',
+      ])
+    }
+    expect(typeProblems({ key: 'integer', totals: ['1'] })).toEqual([
+      'COUNTERS.page_view.totals is for string keys: integers do not begin with each other',
+    ])
+    expect(typeProblems({ same_key: ['letter_case'], totals: ['App-'] })).toEqual([
+      'COUNTERS.page_view.totals must be in lower case: with "letter_case", every key is',
+    ])
   })
 })
