@@ -51,11 +51,11 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO prefix_builds': 'list',
   'DELETE FROM prefix_history WHERE range_lane IN': 'list',
   'DELETE FROM prefix_history WHERE (record_type, prefix_hash, period, period_start, range_lane) IN': 'list',
-  'SELECT record_type, prefix_hash, range_start, prefix, built_to': 'list or single shard',
+  'SELECT record_type, prefix_hash, range_start, prefix, built_to': 'list',
   'SELECT record_type, prefix_hash, range_start, prefix, complete': 'all shards',
   'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4': 'range',
   'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4 … AND name > x': 'range',
-  'SELECT 0 AS period, CAST(period_start AS CHAR) AS start': 'list',
+  'SELECT 0 AS period, CAST(period_start AS CHAR) AS start': '3 × list',
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM prefix_history': 'all shards',
   'SELECT h.record_type, h.prefix_hash, h.period_start': 'all shards',
@@ -242,7 +242,7 @@ async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
       { length: count },
       (_, i) => `(4, ${hash}, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1)`,
     )
-    await db.arrange(
+    await db.execute(
       `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${rows.join()}`,
     )
   }

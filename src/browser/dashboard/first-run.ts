@@ -4,13 +4,14 @@ import { setText as say } from './figures.ts'
 import { poll } from './polling.ts'
 
 /** Two requests each time. Who comes back from the page that was opened sees the answer at once. */
-const EVERY_MS = 25_000
+const EVERY_MS = 40_000
 
 /** Why a hit was not counted: the reasons of `X-Hit`. */
 const REASONS: Record<string, (origin: string) => string> = {
   origin: (origin) => `its site, ${origin}, is not in allowed_origins.`,
   own: () => 'it came from your own network, or from a browser that is not to be counted.',
   bot: () => 'its browser says that it is a bot.',
+  automated: () => 'a program drives its browser.',
   dnt: () => 'its browser asks not to be tracked.',
   rate: () => 'its network has sent too many.',
   prefetch: () => 'its browser loaded the page in advance.',
