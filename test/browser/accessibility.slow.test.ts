@@ -31,7 +31,7 @@ beforeAll(async () => {
   ;[browser, counter, unused] = await Promise.all([launchChromium(), startCounter({ COUNTERS }), startCounter()])
   await counter.add('page_view', LONG, 2 ** 45)
   await counter.api('POST', '/v1/imports', {
-    counters: [{ type: 'page_view', key: '/big', count: '9223372036854775' }],
+    counters: [{ type: 'page_view', key: '/big', count: '9223372036854775000' }],
   })
   await fillHistory(counter, new Date())
   await counter.api('PUT', `/v1/counters/page_view/${encodeURIComponent('/')}`, { count: 400_000 })

@@ -54,11 +54,10 @@ async function settled(page: Page): Promise<void> {
   )
 }
 
-/** Elements beyond the right edge of a page that scrolls sideways. Runs in the page. */
+/** Elements beyond the right edge of a page that scrolls sideways, or of which a dialog is cut off. Runs in the page. */
 function tooWide(): string[] {
   const { clientWidth, scrollWidth } = document.documentElement
-  if (scrollWidth <= clientWidth) return []
-  return [...document.querySelectorAll('body *')]
+  return [...document.querySelectorAll(scrollWidth > clientWidth ? 'body *' : 'dialog[open]')]
     .filter((element) => element.getBoundingClientRect().right > clientWidth)
     .map((element) => element.outerHTML.slice(0, 80))
 }

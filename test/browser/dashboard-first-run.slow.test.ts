@@ -7,7 +7,7 @@ import { launchChromium } from './chromium.ts'
 import { signedIn, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
-const LIVE_MS = 60_000
+const LIVE_MS = 90_000
 
 let browser: Browser
 beforeAll(async () => {

@@ -82,7 +82,7 @@ describe('a key that is', () => {
     const { page, violations } = await open()
     for (const key of ['', 'x'.repeat(513)]) {
       await page.goto(counterUrl(counter, 'page_view', key))
-      await expect.poll(() => page.textContent('#count-message')).toMatch(/^key\.0 must/)
+      await expect.poll(() => page.textContent('#history-message')).toMatch(/^key must/)
     }
     expect(violations.foreign).toEqual([])
   })

@@ -181,9 +181,9 @@ describe('another site', () => {
 
 describe('a token that is not the owner’s', () => {
   it.each([
-    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['page_view', 'download'] }],
-    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['download'] }],
-    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['download'] }],
+    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['Page views', 'Downloads'] }],
+    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
+    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
   ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
     const API_TOKENS = await tokenLines({ someone: scope })
     const limited = await startCounter({ API_TOKENS })

@@ -4,7 +4,7 @@ import { setText as say } from './figures.ts'
 import { poll } from './polling.ts'
 
 /** Two requests each time. Who comes back from the page that was opened sees the answer at once. */
-const EVERY_MS = 25_000
+const EVERY_MS = 40_000
 
 /** Why a hit was not counted: the reasons of `X-Hit`. */
 const REASONS: Record<string, (origin: string) => string> = {
