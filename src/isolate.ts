@@ -34,6 +34,9 @@ const STATEMENT_DEADLINE_MS = 3_000
 /** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
+/** Answers that an isolate keeps for pages for everybody, of about 10 kB each. */
+const MAX_PUBLIC_NUMBERS = 50
+
 /** Counts in one generation of `shownCounts`; it holds two generations. */
 const MAX_SHOWN_COUNTS = 1_000
 
@@ -76,6 +79,8 @@ export interface Isolate {
   /** Attempts at the owner's token. */
   attempts: Attempts
   newKeys: NewKeyAllowance
+  /** The latest numbers of pages for everybody, by what was asked. In milliseconds since 1970. */
+  publicNumbers: BoundedMap<{ readAt: number; numbers: object }>
   /** The counts that counting badges showed last, by counter and period. */
   shownCounts: BoundedMap<bigint>
 }
@@ -144,6 +149,7 @@ function makeIsolate(config: Config): Isolate {
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(),
+    publicNumbers: new BoundedMap(MAX_PUBLIC_NUMBERS),
     shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }
 }

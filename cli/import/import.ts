@@ -103,8 +103,15 @@ const worker = new WorkerClient({
 })
 
 async function* chunksOfFile(): AsyncGenerator<Buffer> {
-  for await (const chunk of (await openInputFile(file)).chunks) {
+  const { chunks, bytesRead } = await openInputFile(file)
+  let nextNotice = Date.now() + 5_000
+  for await (const chunk of chunks) {
     interrupted.signal.throwIfAborted()
+    // An export is read to its end before the first row is imported.
+    if (from !== undefined && Date.now() > nextNotice) {
+      nextNotice = Date.now() + 5_000
+      console.error(`${Math.round(bytesRead() / 1_000_000)} MB read …`)
+    }
     yield chunk
   }
 }

@@ -18,6 +18,8 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presenta
   name: string
   /** Whether counts may be read without the token. */
   public: boolean
+  /** Whether there is a page for everybody with its counts. Only of public types. */
+  publicPage: boolean
   /** Origins whose pages may count with `POST /hit`; `*` means every client. If empty, only the API counts. */
   allowedOrigins: readonly string[]
   /** Slots that each counter is spread over; `null` gives every writer its own slot. */
@@ -126,6 +128,7 @@ const counterType = table({
     z.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
+  public_page: flag,
   allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
@@ -154,6 +157,10 @@ const counterType = table({
   z.refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
     path: ['same_key'],
     error: 'is for string keys: an integer has one spelling',
+  }),
+  z.refine((type) => type.public || !type.publicPage, {
+    path: ['public_page'],
+    error: 'is for types whose counts anybody may read: set public = true too',
   }),
   z.refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
     path: ['new_keys'],

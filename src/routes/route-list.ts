@@ -11,11 +11,13 @@ import { counterHistory, typeHistory } from './history.ts'
 import { hit } from './hit.ts'
 import { imports } from './import.ts'
 import { increment, increments } from './increment.ts'
+import { numbers } from './numbers.ts'
 import { reference } from './reference.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
 import { setup, setupState } from './setup.ts'
+import { stats } from './stats.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
@@ -49,7 +51,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, reference] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

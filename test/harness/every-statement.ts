@@ -69,6 +69,9 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM counter_history": 'single shard',
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM type_history": 'all shards',
   "SELECT 'day' AS what, start, SUM(recorded)": 'all shards',
+  "SELECT '+' AS sign, record_id, SUM(count)": 'list',
+  '(SELECT 0 AS place, record_id, count FROM counter_periods': '2 × all shards',
+  'SELECT record_id, name FROM counter_names WHERE record_type … record_id IN': 'list',
   "SELECT 'month' AS part … FROM counter_periods": 'single shard',
   "SELECT 'month' AS part … FROM type_history": 'all shards',
   "SELECT 'total' AS part, count, rolled_up_at FROM counter_totals": 'single shard',
@@ -188,6 +191,12 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       await worker.fetch(`/v1/top/page_view${query}`)
       await worker.fetch(`/v1/top/number${query}`)
     }
+    // Two days have two parts, wherever in the year they are.
+    for (const query of ['', '&tz=America/New_York', '&find=key-59', '&key=/a']) {
+      const path = `/numbers?type=page_view&period=custom&from=2026-11-03&to=2026-11-04${query}`
+      expect((await worker.api('GET', path)).status).toBe(200)
+    }
+    expect((await worker.api('GET', '/numbers?type=number&period=all')).status).toBe(200)
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)
     }

@@ -2,12 +2,14 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 import { isComplete } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -28,6 +30,8 @@ export interface CounterHistory {
   adjustments: Adjustment[]
 }
 
+type Row = Record<string, unknown>
+
 /** One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. */
 interface Part {
   sql: string
@@ -44,9 +48,22 @@ export async function readCounterHistory(
   range: HistoryRange,
   now: Date,
 ): Promise<CounterHistory> {
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range))
+  const counts = sumPeriods(range, historyRows(rows))
+  const current = periodAt(range, now.getTime())
+  if (current !== undefined) counts[current]! += pendingOf(rows)
+  return { counts, adjustments: adjustmentsOf(rows) }
+}
+
+function readCounterRows(
+  db: Executor,
+  counter: CounterAddress,
+  range: HistoryRange,
+  sources: readonly HistorySource[],
+): Promise<Row[]> {
   const { recordType, recordId } = counter
-  const rows = await readParts(db, [
-    ...sourcesOf(range).map((source) => counterPart(recordType, recordId, source)),
+  return readParts(db, [
+    ...sources.map((source) => counterPart(recordType, recordId, source)),
     {
       sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count FROM ${pendingSlotsSql(counter)}`,
       args: [],
@@ -58,11 +75,14 @@ export async function readCounterHistory(
       args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
     },
   ])
-  const counts = sumPeriods(range, historyRows(rows))
-  const current = periodAt(range, now.getTime())
-  const pending = rows.find(({ part }) => part === 'pending')
-  if (current !== undefined) counts[current]! += toBigInt(pending?.count)
-  const adjustments = rows
+}
+
+function pendingOf(rows: readonly Row[]): bigint {
+  return toBigInt(rows.find(({ part }) => part === 'pending')?.count)
+}
+
+function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
+  return rows
     .filter(({ part }) => part === 'adjustment')
     .map(({ at, kind, count }) => ({
       at: toDate(at)!,
@@ -70,7 +90,6 @@ export async function readCounterHistory(
       count: toBigInt(count),
     }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
-  return { counts, adjustments }
 }
 
 /**
@@ -119,6 +138,46 @@ function sumParts(table: string, where: string, args: unknown[], range: HistoryR
   }))
 }
 
+/**
+ * Reads the history of all counters of a type together, unit by unit, for comparisons. Costs what `readTypeHistory` costs in a
+ * time zone other than UTC.
+ */
+export async function readTypeUnits(
+  db: Executor,
+  recordType: number,
+  range: HistoryRange,
+  now: Date,
+): Promise<UnitCount[]> {
+  const rows = await readParts(
+    db,
+    sourcesOf(range, true).map(({ unit, from, to }) => ({
+      sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
+        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+      args: [recordType, dayText(from), dayText(to)],
+    })),
+  )
+  return unitCounts(range, detailedRows(rows), now.getTime())
+}
+
+/**
+ * Reads the history of one counter, unit by unit, for comparisons, with its adjustments in the last units.
+ *
+ * @param hoursSince as for `unitCounts`, in milliseconds since 1970
+ */
+export async function readCounterUnits(
+  db: Executor,
+  counter: CounterAddress,
+  range: HistoryRange,
+  now: Date,
+  hoursSince: number,
+): Promise<{ units: UnitCount[]; adjustments: Adjustment[] }> {
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range, true))
+  const units = unitCounts(range, detailedRows(rows), now.getTime(), hoursSince)
+  const current = periodAt(range, now.getTime())
+  if (current !== undefined) units[current]!.count += pendingOf(rows)
+  return { units, adjustments: adjustmentsOf(rows) }
+}
+
 function counterPart(recordType: number, recordId: bigint, { unit, from, to }: HistorySource): Part {
   const [table, period] =
     unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND period = ${PERIODS[unit]}`]
@@ -129,7 +188,7 @@ function counterPart(recordType: number, recordId: bigint, { unit, from, to }: H
   }
 }
 
-async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
+async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {
   const { rows } = await db.execute(
     parts.map(({ sql }) => sql).join('\nUNION ALL '),
     parts.flatMap(({ args }) => args),
@@ -137,12 +196,20 @@ async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<s
   return rows
 }
 
-function historyRows(rows: readonly Record<string, unknown>[]): HistoryRow[] {
+function historyRows(rows: readonly Row[]): HistoryRow[] {
   return rows.flatMap(({ part, at, count }) =>
     part === 'hour' || part === 'day' || part === 'month'
       ? [{ unit: part, start: toDate(at)!.getTime(), count: toBigInt(count) }]
       : [],
   )
+}
+
+function detailedRows(rows: readonly Row[]): DetailedRow[] {
+  return rows.flatMap(({ part, at, kind, count }) => {
+    if (part !== 'hour' && part !== 'day') return []
+    const amount = toBigInt(count)
+    return [{ unit: part, start: toDate(at)!.getTime(), count: amount, imported: Number(kind) === 0 ? 0n : amount }]
+  })
 }
 
 /** The date of a UTC midnight, where every source begins and ends. It compares with DATE and DATETIME columns alike. */

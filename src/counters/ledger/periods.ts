@@ -39,6 +39,12 @@ export async function addToPeriods(
   await addToCalendar(transaction, { hourly, daily: [], undated: [] }, place)
 }
 
+/**
+ * Added to the lane of a type's row for amounts of which only the day is known: so it is known of a day how much of it was
+ * imported. More than a range has lanes.
+ */
+export const IMPORT_LANE = 64n
+
 /** An amount to add to the history of one counter on one day. */
 export interface DayAmount extends PeriodAmount {
   /** Any instant of the UTC day. */
@@ -85,23 +91,23 @@ async function addToCalendar(
   const ofTypes = new Sums()
   const ofPrefixes = new Sums()
   const types = new Set<number>()
-  const addToSums = (counter: PeriodAmount, period: number, start: string) => {
+  const addToSums = (counter: PeriodAmount, period: number, start: string, lane = place.rangeLane) => {
     const { recordType, amount } = counter
     types.add(recordType)
-    ofTypes.add(`${recordType},${period},${start},${place.rangeLane}`, amount)
+    ofTypes.add(`${recordType},${period},${start},${lane}`, amount)
     for (const hash of place.prefixesOf(counter)) {
-      ofPrefixes.add(`${recordType},${hash},${period},${start},${place.rangeLane}`, amount)
+      ofPrefixes.add(`${recordType},${hash},${period},${start},${lane}`, amount)
     }
   }
-  const add = (counter: DayAmount, periods: readonly CalendarPeriod[]) => {
+  const add = (counter: DayAmount, periods: readonly CalendarPeriod[], lane = place.rangeLane) => {
     for (const period of CALENDAR) {
       const start = literal(startOf(period, counter.at))
       ofCounters.add(`${counter.recordType},${counter.recordId},${PERIODS[period]},${start}`, counter.amount)
     }
-    for (const period of periods) addToSums(counter, PERIODS[period], literal(startOf(period, counter.at)))
+    for (const period of periods) addToSums(counter, PERIODS[period], literal(startOf(period, counter.at)), lane)
   }
   for (const amount of hourly) add(amount, ['hour', ...CALENDAR])
-  for (const amount of daily) add(amount, CALENDAR)
+  for (const amount of daily) add(amount, CALENDAR, place.rangeLane + IMPORT_LANE)
   for (const amount of undated) if (amount.amount !== 0n) addToSums(amount, ADJUSTMENTS_SUM, `'${NO_PERIOD}'`)
   if (ofCounters.size > 0) {
     await transaction.execute(

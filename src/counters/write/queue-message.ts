@@ -85,27 +85,27 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
     async send(batch, counters, { since, fate }) {
       const names = new Map<string, string | null>()
       for (const counter of counters) names.set(counterId(counter), counter.name)
-      const parts: Part[] = []
-      const newPart = (): Part => {
-        const part = { rows: [], bytes: 256 }
+      let part: Part = { rows: [], bytes: 256 }
+      const parts = [part]
+      /** Makes room for so many bytes. */
+      const makeRoom = (bytes: number) => {
+        if (part.rows.length === 0 || part.bytes + bytes <= MAX_MESSAGE_BYTES) return
+        part = { rows: [], bytes: 256 }
         parts.push(part)
-        return part
       }
-      let part: Part | undefined
       for (const rows of rowsByKey(batch)) {
-        const bytes = rows.reduce((sum, row, i) => sum + sizeOf(toMessage(row, isFirst(rows, i) ? names : null)), 0)
-        if (part === undefined || part.bytes + bytes > MAX_MESSAGE_BYTES) part = newPart()
+        // The name of a counter is in each of its messages once.
+        const written = rows.map((row, i) => toMessage(row, isFirst(rows, i) ? names : null))
+        const sizes = written.map(sizeOf)
+        makeRoom(sizes.reduce((sum, size) => sum + size))
         for (const [i, row] of rows.entries()) {
-          // The name of a counter is in each of its messages once.
-          let written = toMessage(row, isFirst(rows, i) || part.rows.length === 0 ? names : null)
-          if (part.bytes + sizeOf(written) > MAX_MESSAGE_BYTES) {
-            part = newPart()
-            written = toMessage(row, names)
-          }
-          part.rows.push(written)
-          part.bytes += sizeOf(written)
+          makeRoom(sizes[i]!)
+          const first = part.rows.length === 0
+          part.rows.push(first ? toMessage(row, names) : written[i]!)
+          part.bytes += first ? sizeOf(part.rows[0]!) : sizes[i]!
         }
       }
+      if (part.rows.length === 0) return
       const bodyOf = ({ rows }: Part) => ({ kind: KIND, version: 1, since: since.toISOString(), applied: fate, rows })
       while (parts.length > 0) {
         let bytes = 0

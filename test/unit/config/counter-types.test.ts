@@ -51,6 +51,17 @@ describe('COUNTERS', () => {
     expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
   })
 
+  it('may have a public page only if anybody may read their counts', () => {
+    expect(typed({ record_type: 1, public: true, public_page: true })?.publicPage).toBe(true)
+    expect(typed({ record_type: 1, public: true })?.publicPage).toBe(false)
+    expect(typeProblems({ public_page: true })).toEqual([
+      'COUNTERS.page_view.public_page is for types whose counts anybody may read: set public = true too',
+    ])
+    expect(typeProblems({ public: true, public_page: 'yes' })).toEqual([
+      'COUNTERS.page_view.public_page must be true or false',
+    ])
+  })
+
   it('must be tables with valid names', () => {
     expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
       expect.stringMatching(/^COUNTERS\.9 a must be a name/),
