@@ -17,6 +17,8 @@ import { defineConfig } from 'vitest/config'
 
 /** Milliseconds. Generous, because the tests use a real database server on machines that they share. */
 const TIMEOUT_MS = 120_000
+/** Milliseconds after which `expect.poll` gives up: not the default of one second, for the same reason. */
+const expectations = { poll: { timeout: 30_000 } }
 
 /** Local queues, the Worker that keeps what comes out of them (test/harness/queue-sink.js), and a rate limit. */
 const BINDINGS = {
@@ -38,7 +40,17 @@ const BINDINGS = {
 function inNode(name: string, more: { globalSetup?: string } = {}) {
   const include = [`test/${name}/**/*.test.ts`]
   const setupFiles = './test/harness/each-file.ts'
-  return { test: { name, include, setupFiles, testTimeout: TIMEOUT_MS, hookTimeout: TIMEOUT_MS, ...more } }
+  return {
+    test: {
+      name,
+      include,
+      setupFiles,
+      testTimeout: TIMEOUT_MS,
+      hookTimeout: TIMEOUT_MS,
+      expect: expectations,
+      ...more,
+    },
+  }
 }
 
 /**

@@ -2,29 +2,29 @@ import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { LineError } from './line-error.ts'
 
-/** The longest row of a CSV file, in bytes. A longer one has a quotation mark that was never closed. */
+/** The longest row, in bytes. A longer one has a quotation mark that was never closed. */
 export const MAX_CSV_BYTES = 64 * 1024
 
 /** A row of a CSV file. */
 export interface CsvRecord {
-  /** Its line in the file. */
+  /** Its last line in the file. */
   line: number
-  /** Its cells by the name of their column. */
+  /** Its cells by column. */
   cells: Record<string, string>
 }
 
 /**
- * Reads CSV with a header.
+ * Reads the rows of CSV with a header, without loading the whole file into memory. Blank lines are skipped.
  *
- * @param names makes the names of the columns from the header
+ * @param columns names the columns, given the header
  * @throws {LineError} at the first row that is wrong
  */
-export async function* csvRecords(
+export async function* readCsvRecords(
   texts: AsyncIterable<string>,
-  names: (header: string[]) => string[],
+  columns: (header: string[]) => string[],
 ): AsyncGenerator<CsvRecord> {
   const parser = Readable.from(texts).compose(
-    parse({ columns: names, info: true, skip_empty_lines: true, max_record_size: MAX_CSV_BYTES }),
+    parse({ columns, info: true, skip_empty_lines: true, max_record_size: MAX_CSV_BYTES }),
   )
   try {
     for await (const { info, record } of parser as AsyncIterable<{

@@ -1,63 +1,59 @@
-import * as z from 'zod/mini'
-import { DaySums } from './day-sums.ts'
-import { decodeUtf8 } from './decode-utf8.ts'
-import type { ImportRow } from './import-rows.ts'
+import type { DailyCounts } from './daily-counts.ts'
+import { decodeText } from './decoded-text.ts'
+import { isCount } from './import-row.ts'
+import { parseJsonDocuments } from './json-documents.ts'
 import { LineError } from './line-error.ts'
-import type { LeftOut, TakenOver } from './taken-over.ts'
 
-/** The longest file, in characters. A release with a hundred files has about 150,000. */
+/** The longest text. It is parsed at once. */
 const MAX_CHARACTERS = 256 * 1024 * 1024
-
-const release = z.object({
-  tag_name: z.string({ error: 'must be a text' }),
-  draft: z.optional(z.boolean({ error: 'must be true or false' })),
-  assets: z.array(
-    z.object({
-      name: z.string({ error: 'must be a text' }),
-      download_count: z.int({ error: 'must be a whole number' }).check(z.minimum(0, 'must not be below zero')),
-    }),
-    { error: 'must be a list' },
-  ),
-})
+const SHORTER = "jq '[.[] | {tag_name, assets: [.assets[] | {name, download_count}]}]'"
 
 /**
- * Reads what GitHub's API answers to `GET /repos/OWNER/REPO/releases`, also several pages in one list. The key of a file is
- * TAG/NAME, as in its address.
+ * Reads the releases of a repository as GitHub's API lists them: an array, arrays that follow each other or stand in an
+ * array (the pages of the list), or single releases. The key of a download is `TAG/NAME`, the end of its address on GitHub.
  *
- * @throws {LineError} if it is something else
+ * @throws {LineError} at the first release that is wrong
  */
-export async function* readGitHubReleases(
-  chunks: AsyncIterable<Buffer>,
-  { type, prefix }: TakenOver,
-  leftOut: LeftOut,
-): AsyncGenerator<ImportRow> {
-  let text = ''
-  for await (const part of decodeUtf8(chunks)) {
-    text += part
-    if (text.length > MAX_CHARACTERS) throw new LineError(null, `the file has more than ${MAX_CHARACTERS} characters`)
-  }
-  const sums = new DaySums()
-  for (const [at, found] of pagesIn(text).flat(2).entries()) {
-    const { success, data, error } = release.safeParse(found)
-    if (!success) {
-      const [{ path, message }] = error.issues as [z.core.$ZodIssue]
-      throw new LineError(null, `release ${at + 1} of the file: ${path.join('.') || 'this'} ${message}`)
+export async function readGitHubReleases(chunks: AsyncIterable<Buffer>, counts: DailyCounts): Promise<void> {
+  const texts: string[] = []
+  let characters = 0
+  for await (const text of decodeText(chunks)) {
+    characters += text.length
+    if (characters > MAX_CHARACTERS) {
+      throw new LineError(1, `the file is longer than ${MAX_CHARACTERS} characters; shorten it with: ${SHORTER}`)
     }
-    const { tag_name: tag, draft = false, assets } = data
-    for (const { name, download_count: count } of assets) {
-      if (draft) leftOut.set('files of drafts', (leftOut.get('files of drafts') ?? 0) + 1)
-      else sums.add({ line: 1, type, key: `${prefix}${tag}/${name}`, count: BigInt(count) })
-    }
+    texts.push(text)
   }
-  yield* sums.rows()
+  for (const { line, value } of parseJsonDocuments(texts.join(''))) {
+    for (const release of [value].flat(2)) addRelease(line, release, counts)
+  }
 }
 
-function pagesIn(text: string): unknown[] {
-  try {
-    const pages: unknown = JSON.parse(text)
-    if (Array.isArray(pages)) return pages
-  } catch {
-    // Reported below.
+function addRelease(line: number, release: unknown, counts: DailyCounts): void {
+  const { tag_name: tag, assets, message } = membersOf(release)
+  if (typeof tag !== 'string' || tag === '' || !Array.isArray(assets)) {
+    const answer = typeof message === 'string' ? ` GitHub answered ${quote(message)}.` : ''
+    throw new LineError(line, `this is not a release with tag_name and assets.${answer}`)
   }
-  throw new LineError(null, "this is not a list in JSON, as GitHub's API answers to /repos/OWNER/REPO/releases")
+  for (const asset of assets) {
+    const { name, download_count: downloads } = membersOf(asset)
+    if (typeof name !== 'string' || name === '') {
+      throw new LineError(line, `an asset of the release ${quote(tag)} has no name`)
+    }
+    const count = /^\d{1,19}$/.test(String(downloads)) ? BigInt(String(downloads)) : null
+    if (count === null || !isCount(count)) {
+      const where = `${quote(name)} of the release ${quote(tag)}`
+      throw new LineError(line, `download_count of ${where} must be a whole number within 64 bits`)
+    }
+    counts.add(line, 'name', `${tag}/${name}`, count)
+  }
+}
+
+function membersOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+/** Strangers choose the text: no line breaks or escapes for the terminal. */
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100))
 }

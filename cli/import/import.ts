@@ -1,18 +1,20 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import cliProgress from 'cli-progress'
-import { Option, program } from 'commander'
+import { InvalidArgumentError, Option, program } from 'commander'
 import { addressOfKey } from '../../src/counters/counter-address.ts'
 import { commandName } from '../command-name.ts'
-import { type ConfiguredType, configuredTypes } from '../configured-types.ts'
+import { configuredTypes } from '../configured-types.ts'
 import { openInputFile } from '../input-file.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { type ImportBatch, importBatches } from './cut-import-batches.ts'
-import { type ImportFormat, type ImportRow, readImportRows } from './import-rows.ts'
+import { DailyCounts } from './daily-counts.ts'
+import { type ImportRow, isDay } from './import-row.ts'
+import { readImportRows } from './import-rows.ts'
 import { LineError } from './line-error.ts'
-import { OTHER_COUNTERS } from './other-counters.ts'
-import type { LeftOut } from './taken-over.ts'
+import { OTHER_COUNTERS, type OtherCounter } from './other-counters.ts'
+import type { TextFormat } from './text-format.ts'
 
 /** The most mistakes that are listed. */
 const MAX_LISTED = 10
@@ -32,22 +34,19 @@ program
     new Option('--format <format>', 'CSV or JSON lines (default: by the first character)').choices(['csv', 'json']),
   )
   .addOption(
-    new Option('--from <counter>', 'the file is an export of another counter').choices(Object.keys(OTHER_COUNTERS)),
+    new Option('--from <tool>', 'the file is an export of this tool')
+      .choices(Object.keys(OTHER_COUNTERS))
+      .conflicts('format'),
   )
-  .option('--type <type>', 'with --from: counter type (default: page_view; download for github-releases)')
-  .option('--visitors <type>', 'with --from: count visitors too, under this type')
-  .option('--events <type>', 'with --from goatcounter: count events too, under this type')
-  .option('--prefix <text>', 'with --from: put this in front of each key, such as the name of a site')
+  .option('--type <type>', 'with --from: the counter type of the counts (default: page_view, of GitHub download)')
+  .option('--prefix <text>', 'with --from: what to put in front of each key, such as a host')
+  .option('--before <day>', 'with --from: leave out this day (UTC) and later ones', (day: string) => {
+    if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
+    return day
+  })
   .addHelpText(
     'after',
     `
-Exports of other counters:
-  --from goatcounter      the CSV export, which has a row for each page view
-  --from plausible        imported_pages_….csv, a file of the zip that Plausible exports
-  --from github-releases  what https://api.github.com/repos/OWNER/REPO/releases?per_page=100 answers
-Days are kept. GitHub has no days, so its numbers enter the totals only. What is not imported is listed at the end. Import the
-last export, once: a later one has the earlier numbers too, and would add them again.
-
 Running the same command again is safe: rows that an earlier run imported are skipped, even if the counters have changed since.
 The Worker recognises an import by its --name and its rows, in batches of a thousand. The name of the file, its format and its
 compression do not matter. Therefore:
@@ -59,38 +58,40 @@ A file is checked before anything is sent. If a row is wrong, nothing is importe
 standard input, the rows before that line are imported.
 
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
-apostrophe before = + - @, a tab or a line break.`,
+apostrophe before = + - @, a tab or a line break.
+
+With --from, the file is one of these. Counts are summed for each key and day. What is left out is said. Another --type,
+--prefix or --before makes another import, and so does an export that has grown.
+- goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
+  unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} --from goatcounter -
+- plausible: of the zip file, imported_pages_….csv:
+  unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} --from plausible -
+- github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
+  answer would add all of them again.
+  gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} --from github-releases -`,
   )
   .parse()
 
-const options = program.opts<{
+const { from, type, prefix, before, ...options } = program.opts<{
   url: string
   token: string
   name: string
-  format?: ImportFormat
-  from?: keyof typeof OTHER_COUNTERS
+  format?: TextFormat
+  from?: string
   type?: string
-  visitors?: string
-  events?: string
   prefix?: string
+  before?: string
 }>()
-const [file = '-'] = program.args
-if (options.from === undefined) {
-  for (const name of ['type', 'visitors', 'events', 'prefix'] as const) {
-    if (options[name] !== undefined) program.error(`--${name} needs --from.`)
-  }
-} else if (options.format !== undefined) program.error('--format and --from cannot be used together.')
-else if (options.events !== undefined && options.from !== 'goatcounter') program.error(`${options.from} has no events.`)
-else if (options.visitors !== undefined && options.from === 'github-releases') {
-  program.error('github-releases has no visitors.')
+if (from === undefined && (type ?? prefix ?? before) !== undefined) {
+  program.error('error: --type, --prefix and --before need --from')
 }
+const [file = '-'] = program.args
 const interrupted = interruption()
 // Ends a read of standard input that is waiting.
 interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }
-const leftOut: LeftOut = new Map()
 const worker = new WorkerClient({
   url: options.url,
   token: options.token,
@@ -101,44 +102,47 @@ const worker = new WorkerClient({
   },
 })
 
-let known: Map<string, ConfiguredType> | undefined
-async function typeOf(name: string): Promise<ConfiguredType | undefined> {
-  known ??= new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
-  return known.get(name)
-}
-
-/** Reads the rows to import from the file. */
-async function* readRows(leftOut: LeftOut): AsyncGenerator<ImportRow> {
-  const { chunks } = await openInputFile(file)
-  const { from, visitors, events, prefix = '' } = options
-  if (from === undefined) return yield* readImportRows(chunks, options.format)
-  const { read, type } = OTHER_COUNTERS[from]
-  let refused = 0
-  for await (const row of read(chunks, { type: options.type ?? type, visitors, events, prefix }, leftOut)) {
-    const counted = await typeOf(row.type)
-    // Nobody can correct the addresses that strangers once asked for.
-    if (counted !== undefined && !(await isKey(counted, row.key))) {
-      leftOut.set('rows whose key cannot be counted here', ++refused)
-    } else yield row
+async function* chunksOfFile(): AsyncGenerator<Buffer> {
+  const { chunks, bytesRead } = await openInputFile(file)
+  let nextNotice = Date.now() + 5_000
+  for await (const chunk of chunks) {
+    interrupted.signal.throwIfAborted()
+    // An export is read to its end before the first row is imported.
+    if (from !== undefined && Date.now() > nextNotice) {
+      nextNotice = Date.now() + 5_000
+      console.error(`${Math.round(bytesRead() / 1_000_000)} MB read …`)
+    }
+    yield chunk
   }
 }
 
-async function isKey(type: ConfiguredType, key: string): Promise<boolean> {
-  return addressOfKey(type, key).then(
-    () => true,
-    () => false,
-  )
+/** Sums what the export of another tool holds, and says what it leaves out. */
+async function sumExport({ type: usual, read, neverImported }: OtherCounter): Promise<ImportRow[]> {
+  const rules = { type: type ?? usual, prefix: prefix ?? '', ...(before !== undefined && { before }) }
+  const counts = new DailyCounts(rules)
+  await read(chunksOfFile(), counts)
+  const rows = counts.rows()
+  const sum = rows.reduce((sum, { count }) => sum + count, 0n)
+  console.log(`Read: ${sum} counts in ${rows.length} rows, one for each key and day.`)
+  const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
+  if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
+  console.log(`Never imported: ${neverImported}.`)
+  return rows
 }
 
-/** Reads the whole file, to find mistakes before anything is imported. Returns the number of rows. */
-async function check(): Promise<number> {
+/** Looks for mistakes before anything is imported. Returns the number of rows. */
+async function check(all: AsyncIterable<ImportRow> | Iterable<ImportRow>): Promise<number> {
+  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
   const mistakes: string[] = []
   let rows = 0
-  for await (const { line, type: name, key } of readRows(new Map())) {
-    const type = await typeOf(name)
+  for await (const { line, type: name, key } of all) {
+    const type = types.get(name)
     if (type === undefined) {
-      // The type of an export comes from the command line.
-      if (options.from !== undefined) throw new RefusedError(`the Worker has no counter type ${name}`)
+      if (from !== undefined) {
+        throw new RefusedError(
+          `the Worker has no counter type "${name}"; with --type, choose ${[...types.keys()].join(', ')}`,
+        )
+      }
       mistakes.push(`line ${line}: type is not a configured counter type`)
     } else await addressOfKey(type, key).catch(({ message }: Error) => mistakes.push(`line ${line}: key ${message}`))
     if (mistakes.length === MAX_LISTED) break
@@ -169,11 +173,7 @@ async function send({ idempotencyKey, counters, lines }: ImportBatch): Promise<v
 function summary(): string {
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   const before = done.repeated > 0 ? `, ${done.repeated} of them had been imported before and were not added again` : ''
-  const others = [...leftOut].map(([what, count]) => `${count} ${what}`).join(', ')
-  return (
-    `${done.rows} rows imported${before}${others && `; not imported: ${others}`}. ` +
-    `${done.requests} requests, ${done.retries} retries, ${seconds} s.`
-  )
+  return `${done.rows} rows imported${before}. ${done.requests} requests, ${done.retries} retries, ${seconds} s.`
 }
 
 const bar = new cliProgress.SingleBar(
@@ -181,11 +181,14 @@ const bar = new cliProgress.SingleBar(
   cliProgress.Presets.shades_classic,
 )
 try {
-  const total = file === '-' ? null : await check()
+  const sums = from === undefined ? null : await sumExport(OTHER_COUNTERS[from]!)
+  const rows = () => sums ?? readImportRows(chunksOfFile(), options.format)
+  // Standard input cannot be read twice. Sums are in memory.
+  const total = sums === null && file === '-' ? null : await check(rows())
   const isTerminal = process.stderr.isTTY && total !== null
   if (isTerminal) bar.start(total, 0)
   let nextNotice = Date.now() + 5_000
-  for await (const batch of importBatches(readRows(leftOut), options.name)) {
+  for await (const batch of importBatches(rows(), options.name)) {
     await send(batch)
     if (isTerminal) bar.update(done.rows)
     else if (Date.now() > nextNotice) {
@@ -195,7 +198,7 @@ try {
   }
   bar.stop()
   console.log(summary())
-  if (done.rows === 0 && leftOut.size === 0) console.error('The file has no rows.')
+  if (done.rows === 0) console.error('The file has no rows to import.')
 } catch (error) {
   bar.stop()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`

@@ -1,9 +1,9 @@
-/** A mistake in a file, on a line if the file is read by lines. */
+/** A mistake on a line of a file. */
 export class LineError extends Error {
-  readonly line: number | null
+  readonly line: number
 
-  constructor(line: number | null, message: string) {
-    super(line === null ? message : `line ${line}: ${message}`)
+  constructor(line: number, message: string) {
+    super(`line ${line}: ${message}`)
     this.line = line
   }
 }

@@ -1,24 +1,33 @@
+import type { DailyCounts } from './daily-counts.ts'
 import { readGitHubReleases } from './github-releases.ts'
-import { readGoatCounter } from './goatcounter.ts'
-import type { ImportRow } from './import-rows.ts'
-import { readPlausible } from './plausible.ts'
-import type { LeftOut, TakenOver } from './taken-over.ts'
+import { readGoatCounterExport } from './goatcounter-export.ts'
+import { readPlausibleExport } from './plausible-export.ts'
 
-/**
- * Reads the export of another counter, and adds it up for each key and day.
- *
- * @param leftOut is filled in
- * @throws {LineError} at the first row that is wrong
- */
-export type OtherCounter = (
-  chunks: AsyncIterable<Buffer>,
-  taken: TakenOver,
-  leftOut: LeftOut,
-) => AsyncGenerator<ImportRow>
+/** A tool whose exports can be imported. */
+export interface OtherCounter {
+  /** The counter type of its counts, unless another one is wanted. */
+  type: string
+  /** Adds up what an export holds. */
+  read: (chunks: AsyncIterable<Buffer>, counts: DailyCounts) => Promise<void>
+  /** What has no place in a counter. */
+  neverImported: string
+}
 
-/** The counters whose exports can be read, and the type that their numbers usually have here. */
-export const OTHER_COUNTERS = {
-  goatcounter: { read: readGoatCounter, type: 'page_view' },
-  plausible: { read: readPlausible, type: 'page_view' },
-  'github-releases': { read: readGitHubReleases, type: 'download' },
-} as const satisfies Record<string, { read: OtherCounter; type: string }>
+/** The tools by their names in `--from`. */
+export const OTHER_COUNTERS: Readonly<Record<string, OtherCounter>> = {
+  goatcounter: {
+    type: 'page_view',
+    read: readGoatCounterExport,
+    neverImported: 'titles, referrers, browsers, systems, screen sizes, languages, locations and sessions',
+  },
+  plausible: {
+    type: 'page_view',
+    read: readPlausibleExport,
+    neverImported: 'visitors, visits, host names, scroll depth and time on page',
+  },
+  'github-releases': {
+    type: 'download',
+    read: readGitHubReleases,
+    neverImported: 'days, which GitHub does not tell, and archives of the source, which it does not count',
+  },
+}

@@ -40,7 +40,8 @@ it('screenshots of the dashboard can be taken', async () => {
     const page = await signedIn(context, counter)
     await page.goto(counter.url + path)
     if (range !== undefined) await page.getByRole('button', { name: range }).click()
-    await page.waitForSelector('.chart canvas')
+    await page.waitForSelector('.chart svg')
+    await expect.poll(() => page.locator('.stale').count()).toBe(0)
     // The port of a test run means nothing to a reader.
     await page.evaluate((origin) => {
       for (const area of document.querySelectorAll('textarea')) {
