@@ -82,6 +82,16 @@ describe('counts on a page', () => {
     expect(said.filter((line) => !line.startsWith('error: '))).toEqual([])
   })
 
+  it('of a whole type are added up', async () => {
+    await counter.add('page_view', '/one', 1230)
+    await counter.add('page_view', '/two', 4)
+    const tag = `<script defer src="${counter.url}/beacon.js"></script>`
+    const site = await startSite({ '/page': { html: `<!doctype html>${tag}<b data-total>?</b>` } })
+    onTestFinished(() => site.stop())
+    const { tab } = await open(`${site.url}/page`, { locale: 'en-GB' })
+    await shown(tab, 'b').toBe('1,234')
+  })
+
   it('of a type or a prefix are asked for one by one, with the prefix of the site in front', async () => {
     const tag = `<script defer src="${counter.url}/beacon.js" data-prefix="blog.example"></script>`
     const totals = '<b data-total>?</b><i data-total="/app-" data-type="download">?</i><u data-counter>?</u>'
