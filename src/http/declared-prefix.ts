@@ -8,7 +8,8 @@ import { Problem } from './problem.ts'
  * @throws {InvalidInput} of field `prefix`, if the type does not declare it
  */
 export function declaredPrefix(type: CounterType, asked: string | undefined): string | null {
-  if (asked === undefined) return null
+  // The script sends an empty one for data-total without a value.
+  if (asked === undefined || asked === '') return null
   // Of the spellings, only this one concerns the beginning of a key.
   const prefix = type.sameKey?.includes('letter_case') ? asked.toLowerCase() : asked
   if (type.totals.includes(prefix)) return prefix

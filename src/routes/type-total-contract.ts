@@ -12,7 +12,7 @@ export const prefixField = () =>
   once(
     described(
       z.optional(z.string()),
-      'The beginning of the keys: one of those that the type declares in `totals`. By default, all keys.',
+      'The beginning of the keys: one of those that the type declares in `totals`. By default, and if it is empty, all keys.',
     ),
   )
 

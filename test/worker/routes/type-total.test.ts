@@ -63,9 +63,13 @@ describe('GET /v1/types/:type', () => {
     expect(response.headers.get('Cache-Control')).toMatch(/^public, max-age=(29|30)$/)
   })
 
+  it('takes an empty prefix for none, as the script sends it', async () => {
+    expect(await total('download?prefix=')).toEqual(await total('download'))
+  })
+
   it('refuses a prefix that is not declared, and names the setting', async () => {
     const errors = [{ field: 'prefix', message: 'is not declared: add it to totals in [vars.COUNTERS.download]' }]
-    for (const path of ['download?prefix=other', 'download?prefix=', 'download/history?prefix=ap']) {
+    for (const path of ['download?prefix=other', 'download/history?prefix=ap']) {
       expect(await total(path)).toMatchObject([422, { code: 'invalid_request', errors }])
     }
   })

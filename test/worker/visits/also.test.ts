@@ -9,7 +9,7 @@ const YEAR = 365 * 24 * 3_600
 const OPEN = { public: true, allowed_origins: ['*'] }
 const COUNTERS = {
   view: { record_type: 1, ...OPEN, also: 'visitor', new_keys_per_minute: 5 },
-  file: { record_type: 2, redirect_to: '/files/', also: 'visitor', dedupe_seconds: YEAR },
+  file: { record_type: 2, ...OPEN, redirect_to: '/files/', also: 'visitor', dedupe_seconds: YEAR },
   // Its own rules are for its own hits: those of `view` come by way of that type's.
   visitor: { record_type: 3, public: true, dedupe_seconds: YEAR, new_keys: 'known', respect_do_not_track: true },
   item: { record_type: 4, key: 'integer', ...OPEN, also: 'buyer' },
@@ -117,10 +117,12 @@ describe('A hit of a type that names another', () => {
   })
 
   it('that is itself counted once a visitor is a duplicate in both', async () => {
-    const download = (on: TestWorker) => said(on.fetch('/d/file/a.zip', { headers: from('203.0.113.1') }))
-    expect([await download(worker), await download(worker)]).toEqual(['counted', DUPLICATE])
+    const hit = (on: TestWorker) => said(on.hit('file', 'a.zip', from('203.0.113.1')))
+    expect([await hit(worker), await hit(worker)]).toEqual(['counted', DUPLICATE])
     // Another isolate does not know the visitor. The database does.
-    expect(await download(isolate())).toBe('counted')
+    expect(await hit(isolate())).toBe('counted')
+    // A download is the same visit. It does not always wait for its count.
+    await isolate().fetch('/d/file/a.zip', { headers: from('203.0.113.1') })
     expect([await countOf('file', 'a.zip'), await countOf('visitor', 'a.zip')]).toEqual([1, 1])
   })
 
