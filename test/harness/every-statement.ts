@@ -196,6 +196,10 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       const path = `/numbers?type=page_view&period=custom&from=2026-11-03&to=2026-11-04${query}`
       expect((await worker.api('GET', path)).status).toBe(200)
     }
+    // With counters to rank: those that were rolled up above.
+    const days = [1, 0].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10))
+    const recent = `/numbers?type=page_view&period=custom&from=${days[0]}&to=${days[1]}`
+    expect((await worker.api('GET', recent)).status).toBe(200)
     expect((await worker.api('GET', '/numbers?type=number&period=all')).status).toBe(200)
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)

@@ -13,7 +13,7 @@ const BAR_PART = 0.74
 /** With less room than this, bars touch each other. */
 const MIN_GAP_PLACE = 5
 const MAX_LINES = 5
-const CHARACTER = 7
+const CHARACTER = 8
 
 /** What a chart shows. */
 export interface ChartData extends ChartNumbers {
