@@ -6,8 +6,8 @@ import type { CounterAddress } from '../counters/counter-address.ts'
 import { type ChosenPeriod, chosenPeriod, comparableSpans, PERIOD_NAMES } from '../counters/history/chosen-period.ts'
 import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
 import { MAX_RANKED, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { type Adjustment, readCounterUnits, readTypeUnits } from '../counters/history/read-history.ts'
-import { readTotal, totalOf } from '../counters/history/read-total.ts'
+import { type Adjustment, readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
+import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { readCounters } from '../counters/read/read-counters.ts'
@@ -146,7 +146,8 @@ async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked,
 }
 
 /**
- * The numbers of a type's page, as of the last roll-up.
+ * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix whose totals are kept, all of
+ * them are about that prefix.
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
@@ -156,16 +157,25 @@ export async function typeNumbers(
   asked: AskedNumbers,
   when: When,
 ) {
-  const { now, ranges } = when
-  const read = ({ range }: ChosenPeriod) => readTypeUnits(db, type.recordType, range, now)
+  const { now } = when
   const period = periodOf(asked, now)
+  const of = await sumOf(db, type, asked, when)
+  const read = ({ range }: ChosenPeriod) => readSumUnits(db, of, range, now)
   const [history, total, list, alsoShown] = await Promise.all([
     historyNumbers(read, period, asked, now),
-    totalOfType(db, type, ranges),
+    rolledTotal(db, of, when),
     readList(db, type, period, asked, now),
-    alsoNumbers(db, also, asked, when),
+    also === undefined ? {} : alsoNumbers(db, also, of.name, asked, when),
   ])
-  return { ...history, total: toJsonNumber(total), ...alsoShown, list }
+  return { ...history, prefix: of.name, total: toJsonNumber(total.total), ...alsoShown, list }
+}
+
+/** What the page adds up: all counters of the type, or those of a prefix, once its sums include them all. */
+async function sumOf(db: Executor, { recordType, totals }: CounterType, { find }: AskedNumbers, when: When) {
+  const all = await totalOf(recordType, null)
+  if (!totals.includes(find)) return all
+  const of = await totalOf(recordType, find)
+  return (await rolledTotal(db, of, when)).complete ? of : all
 }
 
 /**
@@ -278,20 +288,22 @@ function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-/** The total of all counters of a type. */
-async function totalOfType(db: Executor, { recordType }: CounterType, ranges: number): Promise<bigint> {
-  const options = { consistency: 'rolled', period: null, ranges } as const
-  return (await readTotal(db, await totalOf(recordType, null), options)).total
+function rolledTotal(db: Executor, of: TotalOf, { ranges }: When) {
+  return readTotal(db, of, { consistency: 'rolled', period: null, ranges })
 }
 
-/** The figures of the type that counts the same visits in another way, if this one names one. */
-async function alsoNumbers(db: Executor, type: CounterType | undefined, { tz }: AskedNumbers, { now, ranges }: When) {
-  if (type === undefined) return {}
-  const days = chosenPeriod({ name: '30d' }, tz, now)
-  const [units, total] = await Promise.all([
-    readTypeUnits(db, type.recordType, days.range, now),
-    totalOfType(db, type, ranges),
-  ])
+/** The figures of the type that counts the same visits in another way; none if it does not keep the same prefix. */
+async function alsoNumbers(
+  db: Executor,
+  type: CounterType,
+  prefix: string | null,
+  asked: AskedNumbers,
+  when: When,
+): Promise<{ also?: { figures: ReturnType<typeof figuresOf>; total: number } }> {
+  const of = await sumOf(db, type, asked, when)
+  if (of.name !== prefix) return {}
+  const days = chosenPeriod({ name: '30d' }, asked.tz, when.now)
+  const [units, { total }] = await Promise.all([readSumUnits(db, of, days.range, when.now), rolledTotal(db, of, when)])
   return { also: { figures: figuresOf(units), total: toJsonNumber(total) } }
 }
 

@@ -235,6 +235,9 @@ async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
   for (const query of ['', '&by=hour', '&by=month', '&tz=Europe/Berlin']) {
     expect((await declaring.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
   }
+  for (const query of ['', '&period=today', '&tz=Europe/Berlin']) {
+    expect((await declaring.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)
+  }
   await worker.cron(ROLL_UP_CRON)
   const hash = await hash64('app-')
   for (const [period, unit, first, count] of [

@@ -63,6 +63,8 @@ export interface ListedCounter extends Compared {
 
 /** What the page of a type shows. */
 export interface TypeNumbers extends Numbers {
+  /** The beginning of the keys that figures and chart add up; `null`: all of the type. */
+  prefix: string | null
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
 }
 

@@ -21,17 +21,27 @@ export function startOverviewPage(type: string, unit: string): void {
   // The index of the row to focus, once it is there.
   let focusAt: number | null = null
   let lookedForFirst = false
+  const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
   const keepChart = startChartCsv(type)
   const keepList = startListCsv(type)
 
   const page = startNumbers<TypeNumbers>({
     type,
     unit,
-    show({ list: { counters, more: hasMore, certain }, chart, total, also, timeZone }, { find, period }, asked) {
+    show(numbers, { find, period }, asked) {
+      const {
+        list: { counters, more: hasMore, certain },
+        chart,
+        total,
+        also,
+        timeZone,
+        prefix,
+      } = numbers
       list.show(counters, period === 'all' ? total : chart.count, asked)
       keepChart(chart)
       keepList(counters, chart)
       if (also !== undefined) showFigures(also, 'also')
+      document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       if (document.activeElement !== input) input.value = find
       const full = counters.length >= MAX_ROWS
       more.hidden = !hasMore || full
@@ -42,7 +52,12 @@ export function startOverviewPage(type: string, unit: string): void {
         'top-message',
         listMessage({ found: counters.length, find, period, total, full: full && hasMore, certain }),
       )
-      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+      const building = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
+      const scope = building
+        ? 'Figures and chart are of all keys: the totals of this prefix are still being added up. '
+        : ''
+      setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+      for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
       if (counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
         lookedForFirst = true
         void lookForFirst()
@@ -69,6 +84,7 @@ export function startOverviewPage(type: string, unit: string): void {
   input.addEventListener('search', () => {
     if (input.value === '') page.change({ find: '' })
   })
+  for (const button of prefixes) button.addEventListener('click', () => page.change({ find: button.value }))
   more.addEventListener('click', () => {
     focusAt = list.length
     more.disabled = true

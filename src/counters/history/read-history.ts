@@ -139,20 +139,21 @@ function sumParts(table: string, where: string, args: unknown[], range: HistoryR
 }
 
 /**
- * Reads the history of all counters of a type together, unit by unit, for comparisons. Costs what `readTypeHistory` costs in a
- * time zone other than UTC.
+ * Reads the history of all counters of a type or prefix together, unit by unit, for comparisons. Costs what `readTypeHistory`
+ * costs in a time zone other than UTC. `readTotal` says whether the sums of a prefix include all of its counters.
  */
-export async function readTypeUnits(
+export async function readSumUnits(
   db: Executor,
-  recordType: number,
+  { recordType, recordId: hash, name: prefix }: TotalOf,
   range: HistoryRange,
   now: Date,
 ): Promise<UnitCount[]> {
+  const [table, ofPrefix] = prefix === null ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
   const rows = await readParts(
     db,
     sourcesOf(range, true).map(({ unit, from, to }) => ({
-      sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
-        WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+      sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM ${table}
+        WHERE record_type = ? ${ofPrefix} AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
       args: [recordType, dayText(from), dayText(to)],
     })),
   )

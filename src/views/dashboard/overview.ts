@@ -4,6 +4,7 @@ import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
 import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
+import { prefixChoice } from './prefix-choice.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -21,6 +22,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string, 
     html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
+${prefixChoice(type)}
 ${figuresOf(type, also)}
 <p class="hint" id="compare-note"></p>
 ${periodChoice()}

@@ -8,9 +8,12 @@ const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'], url: 'https://example.com', also: 'visitor' },
   visitor: { record_type: 2, allowed_origins: ['*'], dedupe_seconds: 3_600 },
   number: { record_type: 3, key: 'integer' },
+  site: { record_type: 4, totals: ['one.example/', 'two.example/'], also: 'reader' },
+  reader: { record_type: 5, dedupe_seconds: 3_600, totals: ['one.example/'] },
 }
 
 interface Numbers {
+  prefix: string | null
   total: number
   figures: { today: { count: number } }
   chart: { count: number; points: { count: number }[] }
@@ -58,6 +61,31 @@ describe('The numbers of a page', () => {
       const { numbers } = await ask(`type=number&period=${period}`)
       expect(numbers.list.counters).toMatchObject([{ key: '7', count: 4 }])
       expect((await ask(`type=number&period=${period}&find=7`)).numbers.list.counters).toMatchObject([{ count: 4 }])
+    }
+  })
+
+  it('are those of a prefix if its total is kept', async () => {
+    const increments = [
+      ['site', 'one.example/', 3],
+      ['site', 'one.example/a', 4],
+      ['site', 'two.example/', 20],
+      ['reader', 'one.example/', 1],
+      ['reader', 'two.example/', 2],
+    ].map(([type, key, by]) => ({ type, key, by }))
+    await worker.api('POST', '/v1/increments', { increments })
+    await worker.api('POST', '/v1/rollup')
+    // The first run builds the sums.
+    await worker.api('POST', '/v1/rollup')
+    for (const [find, prefix, total, also] of [
+      ['', null, 27, 3],
+      ['one.example/', 'one.example/', 7, 1],
+      ['two.example/', 'two.example/', 20, undefined],
+      ['one', null, 27, 3],
+    ] as const) {
+      const { numbers } = await ask(`type=site&find=${find}`)
+      expect([find, numbers.prefix, numbers.total, numbers.also?.total]).toEqual([find, prefix, total, also])
+      expect(numbers.chart.count).toBe(total)
+      expect(numbers.figures.today.count).toBe(total)
     }
   })
 

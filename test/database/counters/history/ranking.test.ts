@@ -9,7 +9,8 @@ import {
 } from '../../../../src/counters/history/chosen-period.ts'
 import { comparePeriod } from '../../../../src/counters/history/comparison.ts'
 import { readPeriodCounts, readRanking } from '../../../../src/counters/history/ranking.ts'
-import { readCounterUnits, readTypeUnits } from '../../../../src/counters/history/read-history.ts'
+import { readCounterUnits, readSumUnits } from '../../../../src/counters/history/read-history.ts'
+import { totalOf } from '../../../../src/counters/history/read-total.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { countPeriods, laneAt } from '../../../harness/count-periods.ts'
@@ -106,7 +107,7 @@ describe.each(NOWS)('At %s', (text) => {
       const next = Temporal.PlainDate.from(period.days.last).add({ days: 1 })
       expect(period.to).toBe(next.toZonedDateTime(zone).epochMilliseconds)
 
-      const units = await readTypeUnits(db, 1, period.range, now)
+      const units = await readSumUnits(db, await totalOf(1, null), period.range, now)
       const shown = comparePeriod(period, units, now.getTime())
       const say = `${zone} ${JSON.stringify(one)}`
       expect(shown.count, say).toBe(sumOf(period))
@@ -156,7 +157,7 @@ describe.each(NOWS)('At %s', (text) => {
           .map(({ at }) => at),
       )
     const days = period.range.edges.slice(0, -1)
-    const ofType = await readTypeUnits(db, 1, period.range, now)
+    const ofType = await readSumUnits(db, await totalOf(1, null), period.range, now)
     const all = imported(() => true)
     expect(ofType.map((unit) => unit.imported)).toEqual(days.map((day) => all.has(day)))
     expect(all.size).toBeGreaterThan(3)
