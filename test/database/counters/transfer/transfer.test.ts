@@ -255,7 +255,7 @@ function rowsOfDays(first: number, last: number): string {
 async function rebuild(added: bigint): Promise<void> {
   const id = A.recordId
   await db.arrange(`DELETE FROM counter_periods WHERE record_id = ${id} AND period > 1`)
-  await db.arrange('DELETE FROM type_history WHERE period > 0')
+  await db.arrange('DELETE FROM type_history WHERE period BETWEEN 1 AND 3')
   for (const [period, start] of [
     [2, 'period_start - INTERVAL WEEKDAY(period_start) DAY'],
     [3, 'period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY'],
