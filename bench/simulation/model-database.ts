@@ -219,7 +219,7 @@ const sorted = new WeakMap<ModelTables, { pages: Map<string, Slot[]>; of: string
 const readPage: Answerer = (sql, args) => {
   const bounds = /BETWEEN (\d+) AND (\d+)/.exec(sql)
   const limit = Number(args.at(-1))
-  const [, , , id, , , slot] = args
+  const [, , id, , , slot] = args
   return answers(false, bounds === null ? null : BigInt(bounds[1]!), ({ costs, tables }) => {
     tables.traffic.runStatements++
     const key = bounds === null ? '' : bounds[0]
@@ -279,7 +279,7 @@ const readLease: Answerer = (sql) => {
   const start = /IN \((\d+)/.exec(sql)![1]!
   return answers(false, BigInt(start), ({ costs, tables }) => {
     tables.traffic.runStatements++
-    const row = { holder: holders.get(start), leased: 1, cursor_slot: null, last_run_at: null, caught_up_at: null, stopped_by: null }
+    const row = { holder: String(holders.get(start)), leased: '1', cursor_slot: null, last_run_at: null, caught_up_at: null, stopped_by: null }
     return { micros: costs.runStatement, result: () => ({ rows: [row], rowsAffected: 0 }) }
   })
 }
@@ -289,7 +289,7 @@ const countPending: Answerer = () =>
     tables.traffic.runStatements++
     let pending = 0
     for (const { count } of tables.slots.values()) if (count !== 0) pending++
-    return { micros: costs.runStatement, result: () => ({ rows: [{ pending }], rowsAffected: 0 }) }
+    return { micros: costs.runStatement, result: () => ({ rows: [{ pending: String(pending) }], rowsAffected: 0 }) }
   })
 
 const readOld: Answerer = (_, args) =>
@@ -299,7 +299,7 @@ const readOld: Answerer = (_, args) =>
     const rows: Record<string, unknown>[] = []
     for (const { type, id, slot } of tables.slots.values()) {
       if (rows.length === limit) break
-      rows.push({ written_hour: 1, record_type: type, record_id: String(BigInt(id)), slot: String(BigInt(slot)) })
+      rows.push({ written_hour: '1', record_type: type, record_id: String(BigInt(id)), slot: String(BigInt(slot)) })
     }
     return { micros: costs.runStatement + rows.length * costs.readOldSlot, result: () => ({ rows, rowsAffected: 0 }) }
   })
