@@ -41,7 +41,7 @@ export interface Deployment {
   database: string
   /** The database's URL at the endpoint. */
   databaseUrl: string
-  /** Number of statements that the Worker has sent. */
+  /** Number of statements that this Worker has sent. */
   statements(): Promise<number>
   /** Sets the endpoint's latency and faults. */
   behave(behaviour: Partial<Behaviour>): Promise<void>
@@ -58,7 +58,7 @@ export interface Deployment {
    * Starts another workerd with the same Worker on the same database. It ends with the deployment. It has its own endpoint:
    * PlanetScale's serves many requests at once, but the local one is a single thread, in which they would queue.
    */
-  startAnother(): Promise<Pick<Workerd, 'url' | 'pid'>>
+  startAnother(): Promise<Pick<Workerd, 'url' | 'pid'> & Pick<Deployment, 'statements'>>
   /** Ends workerd with SIGKILL, and starts it again on the same port. */
   killAndRestart(): Promise<void>
   /** The last lines of workerd's and the Worker's log. */
@@ -125,7 +125,7 @@ export async function withDeployment<T>(
           databaseUrl: EndpointProcess.urlOf(database, ownPort),
         })
         others.push(other)
-        return other
+        return { url: other.url, pid: other.pid, statements: async () => (await own.statements()).statements }
       },
       async killAndRestart() {
         await workerd?.kill()

@@ -16,6 +16,7 @@ export const FIGURES = {
   rows: { heading: 'slots', digits: 0 },
   milliseconds: { heading: 'ms', digits: 1 },
   statements: { heading: 'statements', digits: 0 },
+  pendingSlots: { heading: 'pending slots', digits: 0 },
   peakMiB: { heading: 'MiB of memory growth', digits: 1 },
   startMs: { heading: 'ms to first response', digits: 1 },
   kilobytes: { heading: 'kB', digits: 1 },

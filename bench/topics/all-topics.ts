@@ -10,6 +10,8 @@ import { manyKeys } from './hot-key/many-keys.ts'
 import { latency } from './hot-key/with-database-latency.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
+import { scaleCheck } from './scale/scale-check.ts'
+import { serverCosts } from './scale/server-costs.ts'
 import { slots } from './slots/slots.ts'
 import { contentionLatency } from './slots/with-commit-latency.ts'
 import { strangers } from './strangers/strangers.ts'
@@ -30,6 +32,7 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [strangers],
   [alternatives, faults],
   [worker, profile],
+  [serverCosts, scaleCheck],
 ]
 
 export const TOPICS: readonly Topic[] = QUESTIONS.flat()
