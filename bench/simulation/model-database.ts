@@ -58,6 +58,8 @@ export interface ModelConnection {
   roundTripMs: number
   /** How many connections this one stands for. */
   weight: number
+  /** Draws the duration of a statement, instead of what the model of the server says. */
+  drawMs?(): number
   /** Whether a slot was there before the simulation began. Default: no. */
   existed?(recordId: bigint): boolean
   /** Whether a name was there before. Default: no. */
@@ -81,7 +83,7 @@ export function modelDatabase(connection: ModelConnection): Database {
     const { micros, result } = answer.execute(connection)
     const serverMs = server.take(shard, micros, connection.weight)
     const commits = answer.writes !== inTransaction
-    await clock.wait(connection.roundTripMs + serverMs + (commits ? commitMs : 0))
+    await clock.wait(connection.drawMs?.() ?? connection.roundTripMs + serverMs + (commits ? commitMs : 0))
     return result()
   }
   const execute: Executor['execute'] = (sql, args = []) => run(sql, args, false)

@@ -29,6 +29,8 @@ export interface WriteLoad {
   server: ServerOptions
   /** Replaces the places that follow from the above: for loads that are measured, too. */
   places?: Place[]
+  /** Durations of statements to draw from, in milliseconds, instead of those that the model of the server gives. */
+  statementMs?: number[]
   /** Exactly so many seconds from an empty database, all isolates new, as a measurement runs. Default: a sample in the steady state. */
   seconds?: number
 }
@@ -98,7 +100,9 @@ export async function simulateWrites(
   const isolates: { weight: number; rate: number; isolate: ModelIsolate; began: number }[] = []
   const ends = clock.now + (warmUp + seconds) * 1_000
   for (const { place, weight } of sample) {
-    const connection = { clock, server, costs, tables, ranges, roundTripMs: place.roundTripMs, weight }
+    const { statementMs } = load
+    const drawn = statementMs && { drawMs: () => statementMs[Math.floor(random.fraction() * statementMs.length)]! }
+    const connection = { clock, server, costs, tables, ranges, roundTripMs: place.roundTripMs, weight, ...drawn }
     const rate = place.hitsPerSecond
     const start = (ageMs: number) => {
       const isolate = new ModelIsolate(connection, keys, random, ageMs, rate)
