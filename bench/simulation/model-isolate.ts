@@ -9,7 +9,7 @@ import { type ModelConnection, modelDatabase } from './model-database.ts'
 import type { Random } from './random.ts'
 
 const DEADLINE_MS = 3_000
-/** Names that a new isolate may have to remember; it holds no more. */
+/** Names that an isolate remembers at most, for each range. Three times as many hits bring up more of them. */
 const REMEMBERED = 20_000
 /** Names are stored again after so many milliseconds. */
 const BELIEVED_MS = 600_000
@@ -39,7 +39,7 @@ export class ModelIsolate {
     })
     const names = Array.from({ length: ranges }, () => new StoredNames())
     const recent = Math.min(hits, (BELIEVED_MS / 1_000) * hitsPerSecond)
-    const remembered = Math.min(Math.floor(recent), REMEMBERED * ranges * 8)
+    const remembered = Math.min(Math.floor(recent), 3 * REMEMBERED * ranges)
     const now = Math.floor(clock.now)
     for (let n = remembered; n > 0; n--) {
       const address = keys.address(keys.draw(random))

@@ -11,7 +11,7 @@ const MINUTE_S = 60
 const DAY_S = 86_400
 const STARTS_AT = Date.UTC(2026, 10, 22)
 /** Isolates that a sample should have, so that it shows several distances. */
-const LEAST_ISOLATES = 12
+const LEAST_ISOLATES = 8
 const LEAST_SECONDS = 6
 const MOST_SECONDS = 60
 
@@ -97,7 +97,7 @@ export async function simulateWrites(
   let hits = 0
   let failed = 0
   const latencies = new Histogram()
-  const isolates: { weight: number; rate: number; isolate: ModelIsolate; began: number }[] = []
+  const isolates: { weight: number; rate: number; isolate: ModelIsolate }[] = []
   const ends = clock.now + (warmUp + seconds) * 1_000
   for (const { place, weight } of sample) {
     const { statementMs } = load

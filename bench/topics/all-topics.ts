@@ -10,7 +10,10 @@ import { manyKeys } from './hot-key/many-keys.ts'
 import { latency } from './hot-key/with-database-latency.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
+import { scale } from './scale/scale.ts'
 import { scaleCheck } from './scale/scale-check.ts'
+import { scaleRollUp } from './scale/scale-roll-up.ts'
+import { scaleSpread } from './scale/scale-spread.ts'
 import { serverCosts } from './scale/server-costs.ts'
 import { slots } from './slots/slots.ts'
 import { contentionLatency } from './slots/with-commit-latency.ts'
@@ -33,6 +36,8 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [alternatives, faults],
   [worker, profile],
   [serverCosts, scaleCheck],
+  [scale],
+  [scaleSpread, scaleRollUp],
 ]
 
 export const TOPICS: readonly Topic[] = QUESTIONS.flat()

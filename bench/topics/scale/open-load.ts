@@ -28,7 +28,11 @@ export class OpenLoad {
         })
       })
       sent.on('timeout', () => sent.destroy(new Error('a hit was not answered')))
-      sent.on('error', reject)
+      // The Worker may close an idle connection just when it is used again: then it never saw the hit.
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNRESET' && sent.reusedSocket) resolve(this.hit(url, key))
+        else reject(error)
+      })
       sent.end()
     })
   }
