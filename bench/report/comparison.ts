@@ -57,7 +57,8 @@ export function formatValue({ figure, to, as }: Comparison, value: number): stri
 /** A comparison's target as people read it. */
 export function formatTarget({ target, ...comparison }: Comparison): string {
   if (target === undefined) return '–'
-  if ('within' in target) return `${formatValue(comparison, 1 - target.within)} to ${formatValue(comparison, 1 + target.within)}`
+  if ('within' in target)
+    return `${formatValue(comparison, 1 - target.within)} to ${formatValue(comparison, 1 + target.within)}`
   const [words, value] = 'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]
   return `${words} ${formatValue(comparison, value)}`
 }

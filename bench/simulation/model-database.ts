@@ -115,11 +115,11 @@ function answerOf(sql: string, args: readonly unknown[]): Answer {
 
 type Answerer = (sql: string, args: readonly unknown[]) => Answer
 
-const answers = (
-  writes: boolean,
-  id: bigint | null,
-  execute: Answer['execute'],
-): Answer => ({ writes, range: (ranges) => (id === null ? 0 : rangeOf(id, ranges)), execute })
+const answers = (writes: boolean, id: bigint | null, execute: Answer['execute']): Answer => ({
+  writes,
+  range: (ranges) => (id === null ? 0 : rangeOf(id, ranges)),
+  execute,
+})
 
 /** The rows of an INSERT: the text of each, without its parentheses. */
 function rowsOf(sql: string): string[] {
@@ -144,7 +144,10 @@ const insertOf =
     const rows = rowsOf(sql)
     return answers(true, idIn(rows[0]!), ({ costs, tables }) => {
       tables.traffic.runStatements++
-      return { micros: costs.runStatement + rows.length * costs[cost], result: () => ({ rows: [], rowsAffected: 2 * rows.length }) }
+      return {
+        micros: costs.runStatement + rows.length * costs[cost],
+        result: () => ({ rows: [], rowsAffected: 2 * rows.length }),
+      }
     })
   }
 
@@ -281,7 +284,14 @@ const readLease: Answerer = (sql) => {
   const start = /IN \((\d+)/.exec(sql)![1]!
   return answers(false, BigInt(start), ({ costs, tables }) => {
     tables.traffic.runStatements++
-    const row = { holder: String(holders.get(start)), leased: '1', cursor_slot: null, last_run_at: null, caught_up_at: null, stopped_by: null }
+    const row = {
+      holder: String(holders.get(start)),
+      leased: '1',
+      cursor_slot: null,
+      last_run_at: null,
+      caught_up_at: null,
+      stopped_by: null,
+    }
     return { micros: costs.runStatement, result: () => ({ rows: [row], rowsAffected: 0 }) }
   })
 }

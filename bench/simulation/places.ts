@@ -28,12 +28,7 @@ export interface Place {
  * @param perIsolate the most hits a second for which one isolate is enough; a location has at least one
  * @param random draws the distances of locations: as many between 5 and 10 ms as between 50 and 100
  */
-export function placesOf(
-  placement: Placement,
-  hitsPerSecond: number,
-  perIsolate: number,
-  random: Random,
-): Place[] {
+export function placesOf(placement: Placement, hitsPerSecond: number, perIsolate: number, random: Random): Place[] {
   const place = (hits: number, roundTripMs: number): Place => {
     const isolates = Math.max(1, Math.ceil(hits / perIsolate))
     return { roundTripMs, isolates, hitsPerSecond: hits / isolates }

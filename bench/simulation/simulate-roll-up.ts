@@ -1,7 +1,7 @@
+import { PLANS } from '../../src/config/plan.ts'
 import { recordIdOf } from '../../src/counters/integer-key.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
-import { rollUp, type RollUpSettings } from '../../src/counters/rollup/roll-up.ts'
-import { PLANS } from '../../src/config/plan.ts'
+import { type RollUpSettings, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { ModelTables, modelDatabase } from './model-database.ts'
 import { ModelServer, type ServerOptions } from './model-server.ts'
 import { Random } from './random.ts'
@@ -57,7 +57,12 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   let failure: unknown = null
   const began = clock.now
   const work = pruning
-    ? prune(db, { idempotencyHours: 24, pageSlots: PLANS.paid.PRUNING.page_slots, maxStatements: PLANS.paid.PRUNING.max_statements, maxSeconds: PLANS.paid.PRUNING.max_seconds }).then((summary) => {
+    ? prune(db, {
+        idempotencyHours: 24,
+        pageSlots: PLANS.paid.PRUNING.page_slots,
+        maxStatements: PLANS.paid.PRUNING.max_statements,
+        maxSeconds: PLANS.paid.PRUNING.max_seconds,
+      }).then((summary) => {
         figures = {
           slots: summary.deleted,
           seconds: (clock.now - began) / 1_000,

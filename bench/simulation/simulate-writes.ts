@@ -1,8 +1,8 @@
 import { Keys } from './keys.ts'
-import { ModelIsolate } from './model-isolate.ts'
 import { ModelTables } from './model-database.ts'
+import { ModelIsolate } from './model-isolate.ts'
 import { ModelServer, type ServerOptions } from './model-server.ts'
-import { type Place, placesOf, type Placement } from './places.ts'
+import { type Place, type Placement, placesOf } from './places.ts'
 import { Random } from './random.ts'
 import type { ServerCosts } from './server-costs.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -90,7 +90,10 @@ export async function simulateWrites(
   const mean = hitsPerSecond / all.length
   const enough = Math.min(all.length, LEAST_ISOLATES) * mean
   const seconds = load.seconds ?? Math.min(MOST_SECONDS, Math.max(LEAST_SECONDS, budget / Math.max(enough, 1)))
-  const sample = load.seconds === undefined ? sampleOf(all, (budget / seconds) * 0.8, random) : all.map((place) => ({ place, weight: 1 }))
+  const sample =
+    load.seconds === undefined
+      ? sampleOf(all, (budget / seconds) * 0.8, random)
+      : all.map((place) => ({ place, weight: 1 }))
   const warmUp = load.seconds === undefined ? Math.min(5, seconds / 4) : 0
 
   let counting = false
@@ -111,7 +114,8 @@ export async function simulateWrites(
       return entry
     }
     let current = start(load.seconds === undefined ? random.fraction() * isolateSeconds * 1_000 : 0)
-    let diesAt = load.seconds === undefined ? clock.now + random.exponential(isolateSeconds * 1_000) : Number.POSITIVE_INFINITY
+    let diesAt =
+      load.seconds === undefined ? clock.now + random.exponential(isolateSeconds * 1_000) : Number.POSITIVE_INFINITY
     const arrive = () => {
       if (clock.now >= diesAt) {
         current = start(0)
@@ -156,7 +160,8 @@ export async function simulateWrites(
       const different = (hits: number) => keys.different(hits * ranges) / ranges
       expected.sample += different(count)
       expected.minute += weight * different(rate * share * MINUTE_S)
-      expected.busiest += weight * (ranges === 1 ? 1 : 1 / ranges) * -Math.expm1(-busiestShare * ranges * rate * share * MINUTE_S)
+      expected.busiest +=
+        weight * (ranges === 1 ? 1 : 1 / ranges) * -Math.expm1(-busiestShare * ranges * rate * share * MINUTE_S)
       expected.day += weight * (DAY_S / isolateSeconds) * different(rate * share * isolateSeconds)
     }
   }

@@ -151,7 +151,15 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
         return { recordType: 1, recordId: id, name: `/articles/${id}` }
       })
       const slot = random63()
-      const hit = () => applyBatch(db, makeBatch(random63(), counters.map((counter) => ({ counter, by: 1n })), () => slot))
+      const hit = () =>
+        applyBatch(
+          db,
+          makeBatch(
+            random63(),
+            counters.map((counter) => ({ counter, by: 1n })),
+            () => slot,
+          ),
+        )
       const measure = async (what: string, work: () => Promise<unknown>) => {
         db.take()
         await work()
@@ -160,9 +168,13 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
       }
       await measure('inserted', hit)
       await measure('added', hit)
-      await db.execute(`UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`)
+      await db.execute(
+        `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
+      )
       await measure('refilled', hit)
-      await db.execute(`UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`)
+      await db.execute(
+        `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
+      )
       // As names are stored by an isolate that does not know them.
       const unknown = new StoredNames().toStore(counters, Date.now())
       await measure('new name', () => storeNames(db, unknown, 1))
@@ -215,7 +227,9 @@ async function together(clients: readonly MeasuredConnection[]): Promise<[number
   await applyBatch(executor, [{ recordType: 1, recordId: 1n, slot: 7n, count: 1n, batch: 9n }])
   return [
     await mean((client) => hit.replace(',7,', `,${client},`).replace(',9,', `,${random63()},`)),
-    await mean((client) => `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (1, ${client}, 'a')`),
+    await mean(
+      (client) => `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (1, ${client}, 'a')`,
+    ),
   ]
 }
 
@@ -273,9 +287,11 @@ async function sizesOf(db: MeasuredConnection): Promise<TableSize[]> {
   const sizes: TableSize[] = []
   for (const table of tables) {
     await db.execute(`ANALYZE TABLE ${table}`)
-    const [row] = (await db.execute(
-      `SELECT DATA_LENGTH + INDEX_LENGTH AS bytes FROM information_schema.tables WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
-    )).rows
+    const [row] = (
+      await db.execute(
+        `SELECT DATA_LENGTH + INDEX_LENGTH AS bytes FROM information_schema.tables WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${table}'`,
+      )
+    ).rows
     const [counted] = (await db.execute(`SELECT COUNT(*) AS number FROM ${table}`)).rows
     const rows = Number(counted!.number)
     sizes.push({ table, rows, bytesPerRow: Number(row!.bytes) / rows })

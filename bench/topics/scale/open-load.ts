@@ -20,13 +20,17 @@ export class OpenLoad {
     const began = performance.now()
     const path = `${url}/hit?type=page_view&key=${encodeURIComponent(key)}`
     return new Promise((resolve, reject) => {
-      const sent = request(path, { method: 'POST', headers: HEADERS, agent: this.#agent, timeout: ANSWER_MS }, (answer) => {
-        answer.resume()
-        answer.on('end', () => {
-          if (answer.headers['x-hit'] === 'counted') resolve(performance.now() - began)
-          else reject(new Error(`a hit was answered with ${answer.statusCode} ${answer.headers['x-hit']}`))
-        })
-      })
+      const sent = request(
+        path,
+        { method: 'POST', headers: HEADERS, agent: this.#agent, timeout: ANSWER_MS },
+        (answer) => {
+          answer.resume()
+          answer.on('end', () => {
+            if (answer.headers['x-hit'] === 'counted') resolve(performance.now() - began)
+            else reject(new Error(`a hit was answered with ${answer.statusCode} ${answer.headers['x-hit']}`))
+          })
+        },
+      )
       sent.on('timeout', () => sent.destroy(new Error('a hit was not answered')))
       // The Worker may close an idle connection just when it is used again: then it never saw the hit.
       sent.on('error', (error: NodeJS.ErrnoException) => {

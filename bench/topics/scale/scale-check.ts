@@ -109,7 +109,10 @@ async function measure(testbed: Testbed, load: Load, round: number, seconds: num
         pendingSlots,
       }
       const took = (await durations()).sort((a, b) => a - b)
-      const statementMs = Array.from({ length: 100 }, (_, n) => took[Math.floor(((n + 0.5) / 100) * took.length)]! + wayMs)
+      const statementMs = Array.from(
+        { length: 100 },
+        (_, n) => took[Math.floor(((n + 0.5) / 100) * took.length)]! + wayMs,
+      )
       return { outcome: { figures, violations }, hitsPerSecond: figures.perSecond, seconds: run.seconds, statementMs }
     } finally {
       sender.close()

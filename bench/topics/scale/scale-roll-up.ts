@@ -4,8 +4,8 @@ import { lineChart } from '../../report/chart.ts'
 import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
-import { type RollUpLoad } from '../../simulation/simulate-roll-up.ts'
 import { runRollUp } from '../../simulation/run-simulation.ts'
+import type { RollUpLoad } from '../../simulation/simulate-roll-up.ts'
 import { COMMIT_MS, SHARDS } from './loads.ts'
 import { measuredCosts } from './simulated-figures.ts'
 
@@ -108,6 +108,8 @@ export const scaleRollUp: Topic = {
   ],
   findings({ runs }) {
     const rate = (shards: number) => rounded(medianOf(runs, rollUpName(MOST_SLOTS, shards), 'rowsPerSecond'))
-    return [`A roll-up moves ${rate(1)} slots/s on one shard, ${rate(4)} on 4 and ${rate(16)} on 16: it has at most 6 pages under way.`]
+    return [
+      `A roll-up moves ${rate(1)} slots/s on one shard, ${rate(4)} on 4 and ${rate(16)} on 16: it has at most 6 pages under way.`,
+    ]
   },
 }

@@ -37,7 +37,8 @@ export const LANES: Way[] = [2, 1].map((lanes) => ({
 }))
 export const OBJECTS: Way = {
   name: 'an object per location',
-  about: 'all isolates of a location pass their hits to one Durable Object, which runs the same code and lives for a day',
+  about:
+    'all isolates of a location pass their hits to one Durable Object, which runs the same code and lives for a day',
   change: { isolateSeconds: DAY_SECONDS },
 }
 const WAYS = [AS_SHIPPED, ...LANES, ...PACES]
@@ -75,7 +76,16 @@ export const scaleSpread: Topic = {
     'not included.',
   mostRounds: 3,
   variants,
-  columns: ['isolates', 'hitStatementsPerSecond', 'nameStatementsPerSecond', 'rowsWrittenPerSecond', 'processors', 'pendingSlots', 'slotsOfDay', 'p50Ms'],
+  columns: [
+    'isolates',
+    'hitStatementsPerSecond',
+    'nameStatementsPerSecond',
+    'rowsWrittenPerSecond',
+    'processors',
+    'pendingSlots',
+    'slotsOfDay',
+    'p50Ms',
+  ],
   comparisons: [],
   charts: ({ runs }) => {
     const ofObjects = medianOf(runs, objects.name, 'hitStatementsPerSecond')
@@ -95,7 +105,8 @@ export const scaleSpread: Topic = {
     ]
   },
   findings({ runs }) {
-    const statements = (way: Way, isolates: number) => medianOf(runs, spreadName(way, isolates), 'hitStatementsPerSecond')
+    const statements = (way: Way, isolates: number) =>
+      medianOf(runs, spreadName(way, isolates), 'hitStatementsPerSecond')
     const [few, many] = [ISOLATES[0]!, ISOLATES.at(-1)!]
     return [
       `With ${few} isolates, a statement carries ${rounded(RATE / statements(AS_SHIPPED, few))} hits; with ${many.toLocaleString('en-US')}, ${rounded(RATE / statements(AS_SHIPPED, many))}.`,

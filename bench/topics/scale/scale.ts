@@ -5,6 +5,7 @@ import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { LOCATIONS } from '../../simulation/places.ts'
 import { COMMIT_MS, ISOLATE_SECONDS, loadOf, nameOf, PER_ISOLATE, POINTS, RATES } from './loads.ts'
+import { dayChart } from './scale-day.ts'
 import { simulate } from './simulated-figures.ts'
 
 /** Hits that one run simulates. */
@@ -51,7 +52,8 @@ export const scale: Topic = {
     'pendingFormula',
   ],
   comparisons: [],
-  charts: ({ runs }) => {
+  charts: (results) => {
+    const { runs } = results
     const chart = (figure: Parameters<typeof pointsOf>[2], name: string, title: string, alt: string): Chart =>
       lineChart({
         name,
@@ -62,9 +64,20 @@ export const scale: Topic = {
         y: { title, log: true },
       })
     return [
-      chart('hitStatementsPerSecond', 'scale-statements', 'statements with hits/s', 'Statements per second by hits per second'),
+      dayChart(results),
+      chart(
+        'hitStatementsPerSecond',
+        'scale-statements',
+        'statements with hits/s',
+        'Statements per second by hits per second',
+      ),
       chart('rowsWrittenPerSecond', 'scale-rows', 'slots written/s', 'Slots written per second by hits per second'),
-      chart('pendingPerCounter', 'scale-pending', 'pending slots per counter', 'Pending slots per counter by hits per second'),
+      chart(
+        'pendingPerCounter',
+        'scale-pending',
+        'pending slots per counter',
+        'Pending slots per counter by hits per second',
+      ),
       chart('slotsOfDay', 'scale-kept', 'slots kept for a day', 'Slots kept for a day by hits per second'),
     ]
   },
