@@ -329,10 +329,10 @@ const deleteOld: Answerer = (sql) => {
 }
 
 const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
-  [/^INSERT INTO slotted_counters[^]*IF\(batch = /, writeHits],
+  [/^INSERT INTO slotted_counters[\s\S]*IF\(batch = /, writeHits],
   [/^INSERT IGNORE INTO counter_names/, writeNames],
   [/^INSERT INTO slotted_counters/, subtract],
-  [/^SELECT[^]*FROM slotted_counters AS s FORCE INDEX \(pending\)/, readPage],
+  [/^SELECT[\s\S]*FROM slotted_counters AS s FORCE INDEX \(pending\)/, readPage],
   [/^INSERT IGNORE INTO counter_totals/, createTotals],
   [/^INSERT INTO counter_totals/, insertOf('movedTotal')],
   [/^INSERT INTO counter_history/, insertOf('movedHour')],

@@ -126,8 +126,12 @@ export async function simulateWrites(
       const measured = counting
       if (measured) hits += weight
       isolate.count(keys.address(keys.draw(random))).then(
-        () => measured && latencies.add(clock.now - began, weight),
-        () => measured && (failed += weight),
+        () => {
+          if (measured) latencies.add(clock.now - began, weight)
+        },
+        () => {
+          if (measured) failed += weight
+        },
       )
       const next = random.exponential(1_000 / rate)
       if (clock.now + next < ends) clock.after(next, arrive)

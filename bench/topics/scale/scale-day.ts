@@ -21,9 +21,9 @@ export function dayChart(results: TopicResults): Chart {
         ] as const,
     ),
   ] as const
-  const points = series.flatMap(([name, valueOf]) =>
+  const points = series.flatMap(([name, perSecond]) =>
     hours.map((hour): Point => {
-      const value = valueOf(rateAt(AVERAGE, hour))
+      const value = perSecond(rateAt(AVERAGE, hour))
       return { variant: name, hour, series: name, median: value, low: value, high: value }
     }),
   )
