@@ -153,9 +153,9 @@ const insertOf =
 
 const writeHits: Answerer = (sql) => {
   const rows = rowsOf(sql)
-  return answers(true, idIn(rows[0]!), ({ costs, tables, existed, onHits }) => {
+  return answers(true, idIn(rows[0]!), ({ costs, tables, weight, existed, onHits }) => {
     const { traffic, slots } = tables
-    traffic.hitStatements++
+    traffic.hitStatements += weight
     let micros = costs.hitStatement
     const changes = rows.map((row): [string, string, number] => {
       const third = row.indexOf(',', row.indexOf(',', row.indexOf(',') + 1) + 1)
@@ -166,13 +166,13 @@ const writeHits: Answerer = (sql) => {
       const [type, id, number] = key.split(',') as [string, string, string]
       onHits?.(number, count)
       if (slot !== undefined && slot.count !== 0) {
-        traffic.addedRows++
+        traffic.addedRows += weight
         micros += costs.addedRow
       } else if (slot !== undefined || existed?.(BigInt(id))) {
-        traffic.refilledRows++
+        traffic.refilledRows += weight
         micros += costs.refilledRow
       } else {
-        traffic.insertedRows++
+        traffic.insertedRows += weight
         micros += costs.insertedRow
       }
       if (slot === undefined) {
@@ -185,9 +185,9 @@ const writeHits: Answerer = (sql) => {
 
 const writeNames: Answerer = (_, args) => {
   const ids = args.filter((_, n) => n % 3 === 1) as bigint[]
-  return answers(true, ids[0]!, ({ costs, tables, named }) => {
-    tables.traffic.nameStatements++
-    tables.traffic.nameRows += ids.length
+  return answers(true, ids[0]!, ({ costs, tables, weight, named }) => {
+    tables.traffic.nameStatements += weight
+    tables.traffic.nameRows += weight * ids.length
     const known = ids.filter((id) => named?.(id)).length
     const micros = costs.nameStatement + known * costs.knownNameRow + (ids.length - known) * costs.newNameRow
     return { micros, result: () => ({ rows: [], rowsAffected: ids.length - known }) }

@@ -5,7 +5,7 @@ import type { ServerCosts } from './server-costs.ts'
 import type { RollUpFigures, RollUpLoad } from './simulate-roll-up.ts'
 import type { WriteFigures, WriteLoad } from './simulate-writes.ts'
 
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 
 /** What the process that simulates is told, as JSON. */
 export type Task =

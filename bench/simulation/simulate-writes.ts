@@ -10,8 +10,8 @@ import { VirtualClock } from './virtual-clock.ts'
 const MINUTE_S = 60
 const DAY_S = 86_400
 const STARTS_AT = Date.UTC(2026, 10, 22)
-/** Isolates that a sample should have, so that it shows several distances. */
-const LEAST_ISOLATES = 8
+/** Isolates that a sample should have, so that it shows many distances, if that leaves the fewest seconds. */
+const LEAST_ISOLATES = 40
 const LEAST_SECONDS = 6
 const MOST_SECONDS = 60
 
@@ -47,9 +47,8 @@ export interface WriteFigures {
   rowsPerSecond: number
   nameRowsPerSecond: number
   insertedRowsPerSecond: number
-  /** Processor seconds a second that writing takes of all shards, and of the busiest one. */
+  /** Processor seconds a second that writing takes of all shards. */
   processors: number
-  busiestShard: number
   p50Ms: number
   p99Ms: number
   failedPer1000: number
@@ -97,7 +96,10 @@ export async function simulateWrites(
   const warmUp = load.seconds === undefined ? Math.min(5, seconds / 4) : 0
 
   let counting = false
-  let hits = 0
+  /** Hits that arrived in the sample. */
+  let counted = 0
+  /** Hits that they stand for. */
+  let weighted = 0
   let failed = 0
   const latencies = new Histogram()
   const isolates: { weight: number; rate: number; isolate: ModelIsolate }[] = []
@@ -124,7 +126,10 @@ export async function simulateWrites(
       const { isolate } = current
       const began = clock.now
       const measured = counting
-      if (measured) hits += weight
+      if (measured) {
+        counted++
+        weighted += weight
+      }
       isolate.count(keys.address(keys.draw(random))).then(
         () => {
           if (measured) latencies.add(clock.now - began, weight)
@@ -169,50 +174,61 @@ export async function simulateWrites(
       expected.day += weight * (DAY_S / isolateSeconds) * different(rate * share * isolateSeconds)
     }
   }
-  // The traffic of isolates that stand for several.
-  const scale = hits === 0 ? 0 : weightOf(sample)
+  // A sample of few isolates seldom has exactly its share of the hits.
+  const scale = (hitsPerSecond * seconds) / weighted
   const { traffic } = tables
-  const statements = traffic.hitStatements + traffic.nameStatements
-  const simulatedHits = latencies.count
   const perSecond = (number: number) => (number * scale) / seconds
-  const measuredHits = hits / scale
   return {
     isolates: all.length,
     simulatedIsolates: sample.length,
-    simulatedHits,
+    simulatedHits: counted,
     seconds,
-    statementsPerHit: statements / measuredHits,
+    statementsPerHit: (traffic.hitStatements + traffic.nameStatements) / weighted,
     hitStatementsPerSecond: perSecond(traffic.hitStatements),
     nameStatementsPerSecond: perSecond(traffic.nameStatements),
     rowsPerSecond: perSecond(traffic.insertedRows + traffic.refilledRows + traffic.addedRows),
     nameRowsPerSecond: perSecond(traffic.nameRows),
     insertedRowsPerSecond: perSecond(traffic.insertedRows),
-    processors: used.reduce((a, b) => a + b),
-    busiestShard: Math.max(...used),
+    processors: used.reduce((a, b) => a + b) * scale,
     p50Ms: latencies.quantile(0.5),
     p99Ms: latencies.quantile(0.99),
-    failedPer1000: (failed / hits) * 1_000,
-    pendingSlots: expected.minute,
-    pendingPerCounter: expected.minute / keys.different(hitsPerSecond * MINUTE_S),
+    failedPer1000: (failed / weighted) * 1_000,
+    pendingSlots: expected.minute * scale,
+    pendingPerCounter: (expected.minute * scale) / keys.different(hitsPerSecond * MINUTE_S),
     pendingOfBusiest: expected.busiest,
-    slotsOfDay: expected.day,
+    slotsOfDay: expected.day * scale,
     pendingCounted,
     pendingExpected: expected.sample,
   }
 }
 
-/** @returns the weight that all of the sample have */
-function weightOf(sample: readonly { weight: number }[]): number {
-  return sample[0]!.weight
-}
-
-/** Every n-th isolate, from a random one on, all with the same weight. */
+/**
+ * A sample of isolates, more of the busy ones: in proportion to the square root of their hits. Each has the number of isolates
+ * that it stands for as its weight.
+ *
+ * @param hitsPerSecond that the sample may have
+ */
 function sampleOf(all: readonly Place[], hitsPerSecond: number, random: Random): { place: Place; weight: number }[] {
-  const total = all.reduce((sum, { hitsPerSecond }) => sum + hitsPerSecond, 0)
-  const step = Math.max(1, Math.min(total / hitsPerSecond, all.length))
+  const chance = (place: Place, factor: number) => Math.min(1, factor * Math.sqrt(place.hitsPerSecond))
+  const expected = (factor: number) => all.reduce((sum, place) => sum + chance(place, factor) * place.hitsPerSecond, 0)
+  let [low, high] = [0, 1 / Math.sqrt(Math.min(...all.map(({ hitsPerSecond }) => hitsPerSecond)))]
+  if (expected(high) > hitsPerSecond) {
+    for (let n = 0; n < 50; n++) {
+      const middle = (low + high) / 2
+      if (expected(middle) > hitsPerSecond) high = middle
+      else low = middle
+    }
+  }
+  // Systematic: the sum of chances is cut into equal steps, from a random start.
   const sample: { place: Place; weight: number }[] = []
-  for (let at = random.fraction() * step; at < all.length; at += step) {
-    sample.push({ place: all[Math.floor(at)]!, weight: step })
+  let next = random.fraction()
+  let sum = 0
+  for (const place of all) {
+    const share = chance(place, high)
+    sum += share
+    if (sum <= next) continue
+    sample.push({ place, weight: 1 / share })
+    next += 1
   }
   return sample
 }

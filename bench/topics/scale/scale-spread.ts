@@ -9,7 +9,7 @@ import { ISOLATE_SECONDS, loadOf } from './loads.ts'
 import { simulate } from './simulated-figures.ts'
 
 const RATE = 10_000
-const BUDGET = 30_000
+const BUDGET = 20_000
 /** The most hits a second for which a location runs one isolate. The smaller, the more isolates there are. */
 const PER_ISOLATE = [1_000, 100, 10, 3]
 /** Isolates of 300 locations that follow from that. */

@@ -9,7 +9,7 @@ import { dayChart } from './scale-day.ts'
 import { simulate } from './simulated-figures.ts'
 
 /** Hits that one run simulates. */
-const BUDGET = 40_000
+const BUDGET = 30_000
 
 const variants: Variant[] = POINTS.map((point): Variant => {
   const { placement, shards, hitsPerSecond } = point
