@@ -83,7 +83,7 @@ function needsTable(sizing: Sizing): string {
       settings.join(', '),
       `${shards > 1 ? `${shards} × ` : ''}${database.size}`,
       cloudflare,
-      dollars(database.dollars),
+      database.size === 'PS-10' ? dollars(database.dollars) : `about $${short(database.dollars)}`,
       `${short(database.gb)} GB`,
     ]
   })
@@ -123,15 +123,17 @@ function limitsTable(sizing: Sizing): string {
 }
 
 function breaksList(sizing: Sizing): string {
-  return LOADS.map((average) => {
-    const over = LIMITS.filter(({ name }) => !name.startsWith('1 processor'))
-      .map((limit) => ({ limit, rate: rateAtLimit(sizing, limit, 'placed', 1) ?? Number.POSITIVE_INFINITY }))
-      .filter(({ rate }) => rate < average)
-      .sort((a, b) => a.rate - b.rate)
-      .map(({ limit, rate }) => `${limit.name} (from ${short(rate)} hits/s: ${limit.remedy})`)
-    const processors = sizing.processors('placed', 1, average)
-    const text = over.length === 0 ? 'nothing ends' : over.join('; ')
-    return `- **${average.toLocaleString('en-US')} hits/s**, on one shard: ${text}. At the peak, statements take ${short(processors)} processors.`
+  const ends = LIMITS.filter(({ name }) => !name.startsWith('1 processor'))
+    .map((limit) => ({ limit, rate: rateAtLimit(sizing, limit, 'placed', 1) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => a.rate - b.rate)
+  return LOADS.map((average, n) => {
+    const before = LOADS[n - 1] ?? 0
+    const here = ends
+      .filter(({ rate }) => rate >= before && rate < average)
+      .map(({ limit, rate }) => `${limit.name} (from ${short(rate)} hits/s; what helps: ${limit.remedy})`)
+    const text = here.length === 0 ? 'nothing ends' : `${before === LOADS[0] ? '' : 'the same, and '}${here.join('; ')}`
+    const processors = short(sizing.processors('placed', 1, average))
+    return `- **${average.toLocaleString('en-US')} hits/s**: ${text}. At the peak, statements take ${processors} processors.`
   }).join('\n')
 }
 

@@ -9,7 +9,7 @@ import type { RollUpLoad } from '../../simulation/simulate-roll-up.ts'
 import { COMMIT_MS, SHARDS } from './loads.ts'
 import { measuredCosts } from './simulated-figures.ts'
 
-const SLOTS = [1_000, 10_000, 100_000, 200_000]
+const SLOTS = [1_000, 10_000, 100_000]
 /** Where the most is measured: rates are taken from there. */
 export const MOST_SLOTS = SLOTS.at(-1)!
 const SLOTS_EACH = 2

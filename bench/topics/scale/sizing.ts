@@ -225,7 +225,7 @@ export const LIMITS: readonly Limit[] = [
       sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) / LARGE_TABLE_GB,
   },
   {
-    name: `the same kept for ${FEWEST_HOURS} h`,
+    name: `slots kept for ${FEWEST_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,
     remedy: 'more shards',
     used: (sizing, placement, shards, average) =>
       sizing.slotsGb(placement, shards, average, FEWEST_HOURS) / LARGE_TABLE_GB,
@@ -262,7 +262,8 @@ const MOST_RATE = 1e7
 /** The average rate at which a limit is reached; `null` beyond ten million. */
 export function rateAtLimit(sizing: Sizing, limit: Limit, placement: Placement, shards: number): number | null {
   let [low, high] = [0.1, MOST_RATE]
-  if (limit.used(sizing, placement, shards, high) < 1) return null
+  // Not a number, if it was not simulated.
+  if (!(limit.used(sizing, placement, shards, high) >= 1)) return null
   for (let n = 0; n < 40; n++) {
     const middle = Math.sqrt(low * high)
     if (limit.used(sizing, placement, shards, middle) < 1) low = middle
