@@ -30,7 +30,8 @@ export function dayChart(results: TopicResults): Chart {
   return lineChart({
     name: 'scale-day',
     alt: 'Hits and statements per second in a day with 10,000 hits a second on average',
-    points,
+    // What was not simulated is left out.
+    points: points.filter(({ median }) => Number.isFinite(median)),
     series: { field: 'series', title: '' },
     x: { field: 'hour', title: 'hour of the day', values: [0, 6, 12, 18, 24] },
     y: { title: 'a second' },
