@@ -21,8 +21,6 @@ export interface RollUpLoad {
   roundTripMs: number
   /** Whether to prune instead: then the slots are empty and old. */
   pruning: boolean
-  /** Default: those of the paid plan. */
-  settings?: RollUpSettings
 }
 
 /** What one run did. */
@@ -44,7 +42,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   clock.install()
   const server = new ModelServer(clock, load.server)
   const tables = new ModelTables()
-  const { counters, pendingSlots, ranges, roundTripMs, pruning, settings = paid() } = load
+  const { counters, pendingSlots, ranges, roundTripMs, pruning } = load
   for (let n = 0; n < pendingSlots; n++) {
     const id = recordIdOf(BigInt((n % counters) + 1))
     const slot = (BigInt(random.bits32()) << 31n) + BigInt(n)
@@ -70,7 +68,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
           complete: summary.outcome === 'complete',
         }
       })
-    : rollUp({ db, totals: null }, { ...settings, at: new Date() }).then((summary) => {
+    : rollUp({ db, totals: null }, { ...paid(), at: new Date() }).then((summary) => {
         figures = {
           slots: summary.slots,
           seconds: (clock.now - began) / 1_000,

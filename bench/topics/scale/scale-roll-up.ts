@@ -16,7 +16,6 @@ const SLOTS_EACH = 2
 const NEAR_MS = 5
 const FAR_MS = 50
 const PROCESSORS = 8
-const LARGE_PAGE = 20_000
 
 const numberOf = (number: number) => number.toLocaleString('en-US')
 const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
@@ -24,7 +23,6 @@ const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shar
 /** The name of a variant that rolls up. */
 export const rollUpName = (slots: number, shards: number, roundTripMs = NEAR_MS) =>
   `${numberOf(slots)} slots, ${shardsOf(shards)}${roundTripMs === NEAR_MS ? '' : `, ${roundTripMs} ms away`}`
-export const largePagesName = (shards: number) => `${rollUpName(MOST_SLOTS, shards)}, pages of ${numberOf(LARGE_PAGE)}`
 export const pruningName = (shards: number) => `prune ${numberOf(MOST_SLOTS)} slots, ${shardsOf(shards)}`
 
 function variantOf(
@@ -66,7 +64,6 @@ function variantOf(
 }
 
 const { page_slots, max_statements, max_seconds } = PLANS.paid.ROLLUP
-const large = { pageSlots: LARGE_PAGE, maxStatements: max_statements, maxSeconds: max_seconds }
 
 const byShards = SHARDS.flatMap((shards) =>
   SLOTS.map((slots) =>
@@ -80,7 +77,6 @@ const variants: Variant[] = [
     variantOf(rollUpName(MOST_SLOTS, shards, FAR_MS), 'a cron far from the database', MOST_SLOTS, shards, {
       roundTripMs: FAR_MS,
     }),
-    variantOf(largePagesName(shards), `\`ROLLUP.page_slots = ${LARGE_PAGE}\``, MOST_SLOTS, shards, { settings: large }),
     variantOf(pruningName(shards), 'deletes empty slots', MOST_SLOTS, shards, { pruning: true }),
   ]),
 ]
