@@ -61,10 +61,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -104,10 +106,12 @@ type Routes = {
             json?: {
               type: string
               key: string | number
+              automated?: boolean | undefined
             }
             query?: {
               type: string
               key: string
+              automated?: '0' | '1'
             }
           }
         }
@@ -124,6 +128,7 @@ type Routes = {
         query: {
           type: string
           key: string
+          automated?: '0' | '1'
         }
       }
     }
@@ -1318,6 +1323,10 @@ type Routes = {
             }
             types: {
               name: string
+              title: string
+              unit: string
+              url: string | null
+              also: string | null
               recordType: number
               key: 'integer' | 'string'
             }[]
@@ -1423,6 +1432,71 @@ type Routes = {
           }
         }
   }
+  '/v1/types/:type': {
+    $get:
+      | {
+          output: {
+            type: string
+            prefix: string | null
+            count: number
+            total: number
+            pending: number | null
+            consistency: 'exact' | 'rolled'
+            rolledUpAt: string | null
+          }
+          outputFormat: 'json'
+          status: 200
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+      | {
+          output: {
+            type: string
+            title: string
+            status: number
+            detail: string
+            errors?:
+              | {
+                  field: string
+                  message: string
+                }[]
+              | undefined
+            requestId: string
+            code:
+              | 'configuration_invalid'
+              | 'database_not_ready'
+              | 'database_unavailable'
+              | 'insufficient_scope'
+              | 'internal_error'
+              | 'invalid_request'
+              | 'malformed_query'
+              | 'overloaded'
+              | 'too_many_attempts'
+              | 'too_many_requests'
+              | 'totals_not_ready'
+              | 'unauthorized'
+              | 'unknown_type'
+          }
+          outputFormat: 'json'
+          status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
+          input: {
+            param: {
+              type: string
+            }
+            query?: {
+              prefix?: string
+              consistency?: 'exact' | 'rolled'
+            }
+          }
+        }
+  }
   '/v1/types/:type/history': {
     $get:
       | {
@@ -1448,6 +1522,7 @@ type Routes = {
               from?: string
               to?: string
               tz?: string
+              prefix?: string
             }
           }
         }
@@ -1474,6 +1549,7 @@ type Routes = {
               | 'malformed_query'
               | 'too_many_attempts'
               | 'too_many_requests'
+              | 'totals_not_ready'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1488,6 +1564,7 @@ type Routes = {
               from?: string
               to?: string
               tz?: string
+              prefix?: string
             }
           }
         }
@@ -1502,7 +1579,8 @@ type Routes = {
               recordType: number
               key?: string | null | undefined
               recordId: string | null
-              what: 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
+              prefix?: string | undefined
+              what: 'adjustments' | 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
               start: string | null
               is: number
               shouldBe: number

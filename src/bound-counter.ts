@@ -3,7 +3,9 @@ import type { CounterType } from './config/counter-types.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
 import type { HistoryUnit } from './counters/history/range.ts'
 import { readCounterHistory } from './counters/history/read-history.ts'
+import { totalOf } from './counters/history/read-total.ts'
 import type { Increment } from './counters/write/apply-batch.ts'
+import { declaredPrefix, totalsNotReady } from './http/declared-prefix.ts'
 import { hashOfKey } from './http/idempotency-key.ts'
 import { check } from './http/json-body.ts'
 import { counterOfKey, listedCounters } from './http/named-counters.ts'
@@ -17,6 +19,8 @@ import { readMany, read as readOne } from './routes/counters-contract.ts'
 import { askedRange, historyAnswer } from './routes/history.ts'
 import { historyOfCounter } from './routes/history-contract.ts'
 import { incrementMany, listed } from './routes/increment-contract.ts'
+import { totalAnswer } from './routes/type-total.ts'
+import { totalOfType } from './routes/type-total-contract.ts'
 
 /** What a caller can do if the outcome is unknown. */
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
@@ -62,6 +66,25 @@ export interface CounterReading {
   rolledUpAt: string | null
 }
 
+/** How to read a total. */
+export interface TotalCall extends ReadCall {
+  /** The beginning of the keys: one that the type declares. Default: all keys. */
+  prefix?: string
+}
+
+/** The sum of the counters of a type or prefix. */
+export interface CounterTotal {
+  type: string
+  prefix: string | null
+  count: bigint
+  total: bigint
+  /** `null` unless the answer is exact. */
+  pending: bigint | null
+  /** What it is: `rolled` also when very much is pending. */
+  consistency: 'exact' | 'rolled'
+  rolledUpAt: string | null
+}
+
 /** What was counted when. `start`, `from` and `to` are clock times in the time zone, with their offset. */
 export interface CounterPeriods {
   type: string
@@ -102,6 +125,8 @@ export interface BoundCounter {
     keys: readonly (string | number)[],
     options?: ReadCall,
   ): Promise<Outcome<{ counters: CounterReading[] }>>
+  /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix that the type declares. */
+  total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
   /** Reads what was counted by hour, day or month. */
   history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
 }
@@ -188,6 +213,20 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         )
         const found = await readings(isolate, counters, asked.consistency)
         return { counters: found.map((reading, index) => toAnswer(of, asked.key[index]!, reading, exactly)) }
+      }),
+
+    total: (type, options = {}) =>
+      outcome('total', async (isolate) => {
+        const asked = checkParameters(totalOfType.query, { ...options })
+        const of = typeNamed(isolate, type)
+        const prefix = declaredPrefix(of, asked.prefix)
+        const { exact, rolled } = isolate.reads.sums
+        const total = await totalOf(of.recordType, prefix)
+        const { values } = await (asked.consistency === 'exact'
+          ? exact.read([total], waitUntil)
+          : rolled.read([total], waitUntil, { fresh: false }))
+        if (!values[0]!.complete) throw totalsNotReady()
+        return totalAnswer(of, prefix, values[0]!, exactly)
       }),
 
     history: (type, key, range = {}) =>

@@ -1,12 +1,15 @@
+import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { longestWindow } from './config/counter-types.ts'
+import { declaredPrefixes, longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import { AddressCache } from './counters/address-cache.ts'
 import { Admission } from './counters/admission/admission.ts'
 import { NewKeyBudgets } from './counters/admission/new-key-budget.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
+import { readTotal, type TotalReading } from './counters/history/read-total.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
+import { KeptSums } from './counters/ledger/kept-sums.ts'
 import { StoredNames } from './counters/names.ts'
 import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
@@ -31,12 +34,27 @@ const STATEMENT_DEADLINE_MS = 3_000
 /** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
+/** Answers that an isolate keeps for pages for everybody, of about 10 kB each. */
+const MAX_PUBLIC_NUMBERS = 50
+
+/** Counts in one generation of `shownCounts`; it holds two generations. */
+const MAX_SHOWN_COUNTS = 1_000
+
+/** Totals of types and prefixes that one group of requests reads, each with a statement or two. */
+const MAX_TOTALS_AT_ONCE = 3
+
 /** How requests read counters. */
 export interface Reads {
   exact: ReadsByRange<Reading>
-  totals: TotalsCache
+  totals: TotalsCache<Reading>
   /** What was counted in a period that ends now. */
   recent: Record<RecentPeriod, ReadsByRange<bigint>>
+  /** The totals of types and prefixes, by what `totalOf` takes for a counter. */
+  sums: {
+    exact: SharedReads<TotalReading>
+    rolled: TotalsCache<TotalReading>
+    recent: Record<RecentPeriod, SharedReads<TotalReading>>
+  }
 }
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
@@ -51,6 +69,8 @@ export interface Isolate {
   /** The names that are known to be stored, for each range. */
   names: readonly StoredNames[]
   reads: Reads
+  /** The sums that are kept of types and prefixes. */
+  sums: KeptSums
   addresses: AddressCache
   visitors: Visitors
   bots: Bots
@@ -59,6 +79,10 @@ export interface Isolate {
   /** Attempts at the owner's token. */
   attempts: Attempts
   newKeys: NewKeyAllowance
+  /** The latest numbers of pages for everybody, by what was asked. In milliseconds since 1970. */
+  publicNumbers: BoundedMap<{ readAt: number; numbers: object }>
+  /** The counts that counting badges showed last, by counter and period. */
+  shownCounts: BoundedMap<bigint>
 }
 
 // By the bindings: the platform passes the same object to every request of an isolate.
@@ -93,6 +117,7 @@ function makeIsolate(config: Config): Isolate {
   const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
   const names = attemptsByRange.map(() => new StoredNames())
   const classicSlots = new Map<number, number>()
+  const namedFirst = new Set(declaredPrefixes(config.types.values()).map(({ recordType }) => recordType))
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(attempts)
   return {
@@ -109,12 +134,14 @@ function makeIsolate(config: Config): Isolate {
             classicSlots,
             slots: new SlotPool(),
             names: names[range]!,
+            namedFirst,
             queue: batches && batchQueue(batches),
           }),
       ),
     ),
     names,
-    reads: makeReads(attemptsByRange),
+    reads: makeReads(attemptsByRange, attempts),
+    sums: new KeptSums(declaredPrefixes(config.types.values())),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
@@ -122,6 +149,8 @@ function makeIsolate(config: Config): Isolate {
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(),
+    publicNumbers: new BoundedMap(MAX_PUBLIC_NUMBERS),
+    shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }
 }
 
@@ -145,13 +174,32 @@ function shareReads<Value>(
   return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
 }
 
-/** @param attempts one for each range */
-function makeReads(attempts: readonly Executor[]): Reads {
+/**
+ * @param attempts one for each range
+ * @param everywhere for statements that go to all shards
+ */
+function makeReads(attempts: readonly Executor[], everywhere: Executor): Reads {
+  const sumsOf = (consistency: 'exact' | 'rolled', period: RecentPeriod | null) =>
+    new SharedReads(everywhere, {
+      deadlineMs: STATEMENT_DEADLINE_MS,
+      maxCounters: MAX_TOTALS_AT_ONCE,
+      read: (db, asked) =>
+        Promise.all(asked.map((total) => readTotal(db, total, { consistency, period, ranges: attempts.length }))),
+    })
+  const sums = {
+    exact: sumsOf('exact', null),
+    rolled: new TotalsCache(sumsOf('rolled', null)),
+    recent: { day: sumsOf('exact', 'day'), week: sumsOf('exact', 'week'), month: sumsOf('exact', 'month') },
+  }
   const recent = (period: RecentPeriod) =>
     shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   return {
     exact: shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'exact')),
-    totals: new TotalsCache(shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'rolled'))),
+    totals: new TotalsCache(
+      shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'rolled')),
+      sums.rolled,
+    ),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
+    sums,
   }
 }

@@ -1,7 +1,7 @@
 import { basePathOf } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
-import { longestWindow } from './config/counter-types.ts'
+import { declaredPrefixes, longestWindow } from './config/counter-types.ts'
 import { budgetPruningStatements, pruneBudgets } from './counters/admission/new-key-budget.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
@@ -34,13 +34,13 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
 }
 
 async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void> {
-  const { config, reads } = isolateOf(bindings)
+  const { config, reads, sums } = isolateOf(bindings)
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
       const summary =
         (await rollUpWherePlaced(config, basePathOf(bindings))) ??
-        (await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at }))
+        (await rollUp({ db, totals: reads.totals, sums }, { ...config.rollUp, at }))
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
@@ -111,8 +111,9 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
   const recordTypes = recordTypesOf(config)
   const left = config.history.maxStatements - statementsSent - budgetPruningStatements(recordTypes, config.ranges)
-  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
-  const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
+  const prefixes = declaredPrefixes(config.types.values())
+  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges, prefixes))
+  const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, prefixes, at })
   // `kept` counts hours whose day is missing.
   log(summary.kept > 0 ? 'warn' : 'info', 'fold', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)

@@ -86,6 +86,9 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
       readMany(...args: Parameters<BoundCounter['readMany']>): ReturnType<BoundCounter['readMany']> {
         return bind(this.env, this.ctx).readMany(...args)
       }
+      total(...args: Parameters<BoundCounter['total']>): ReturnType<BoundCounter['total']> {
+        return bind(this.env, this.ctx).total(...args)
+      }
       history(...args: Parameters<BoundCounter['history']>): ReturnType<BoundCounter['history']> {
         return bind(this.env, this.ctx).history(...args)
       }

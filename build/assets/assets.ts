@@ -6,13 +6,14 @@ import { openApiDocument } from '../openapi/document.ts'
 import { fileContracts } from '../openapi/file-contracts.ts'
 import { referencePage } from '../reference/page.ts'
 import { readReleases } from './beacon-release.ts'
-import { buildDashboard } from './dashboard-bundle.ts'
+import { buildDashboard, buildReferenceScript } from './dashboard-bundle.ts'
 import { headersFile } from './headers-file.ts'
 
 /** Builds the files that browsers load. The same sources, libraries and esbuild give the same files. */
 export async function buildAssets(): Promise<AssetFiles> {
   const releases = await readReleases()
   const { script, style } = await buildDashboard()
+  const reference = await buildReferenceScript()
   const document = openApiDocument([
     ...app.routes.flatMap(contractsOf),
     ...fileContracts(releases.map(({ version }) => version)),
@@ -23,7 +24,8 @@ export async function buildAssets(): Promise<AssetFiles> {
     ...releases.map(({ version, text }) => [`beacon/${version}.js`, text] as const),
     [script.path, script.text],
     [style.path, style.text],
-    ['docs.html', String(await referencePage(document, ANY_WORKER))],
+    [reference.path, reference.text],
+    ['docs.html', String(await referencePage(document, ANY_WORKER, reference.path))],
     ['openapi.json', JSON.stringify(document)],
   ])
 }

@@ -22,7 +22,8 @@ export async function buildBeacon(): Promise<string> {
     entryPoints: [join(PROJECT, 'src/browser/beacon/beacon.ts')],
     bundle: true,
     minify: true,
-    format: 'iife',
+    // Not as a function around it: all names are in a block.
+    format: 'esm',
     // Browsers since 2020.
     target: 'es2021',
     charset: 'ascii',

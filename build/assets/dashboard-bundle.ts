@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { PROJECT } from '../../local/project-root.ts'
 
-const DASHBOARD = join(PROJECT, 'src/browser/dashboard')
+const BROWSER = join(PROJECT, 'src/browser')
 
-/** A file that the dashboard's pages load. */
+/** A file that pages of the Worker load. */
 export interface DashboardFile {
   /** The path contains the text's hash, so the file may be cached permanently. */
   path: string
@@ -14,23 +14,26 @@ export interface DashboardFile {
 
 /** Builds the dashboard's files. The same sources, libraries and esbuild give the same files. */
 export async function buildDashboard(): Promise<{ script: DashboardFile; style: DashboardFile }> {
-  const bundle = async (entry: string) => {
-    const { outputFiles } = await build({
-      entryPoints: [join(DASHBOARD, entry)],
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      // Browsers since 2022, which have <dialog>, modules and the newer parts of Intl.
-      target: ['es2022', 'chrome105', 'firefox110', 'safari16'],
-      legalComments: 'eof',
-      write: false,
-    })
-    return outputFiles[0]!.text
-  }
-  return {
-    script: hashed('js', await bundle('entry.ts')),
-    style: hashed('css', await bundle('style.css')),
-  }
+  return { script: await bundle('dashboard/entry.ts', 'js'), style: await bundle('dashboard/style.css', 'css') }
+}
+
+/** Builds the script of the documentation. */
+export function buildReferenceScript(): Promise<DashboardFile> {
+  return bundle('reference/reference.ts', 'js', 'iife')
+}
+
+async function bundle(entry: string, extension: 'js' | 'css', format: 'esm' | 'iife' = 'esm'): Promise<DashboardFile> {
+  const { outputFiles } = await build({
+    entryPoints: [join(BROWSER, entry)],
+    bundle: true,
+    minify: true,
+    format,
+    // Browsers since 2022, which have <dialog>, modules and the newer parts of Intl.
+    target: ['es2022', 'chrome105', 'firefox110', 'safari16'],
+    legalComments: 'eof',
+    write: false,
+  })
+  return hashed(extension, outputFiles[0]!.text)
 }
 
 function hashed(extension: string, text: string): DashboardFile {

@@ -38,8 +38,8 @@ export function headersFile(): string {
   return `${rules.map((lines) => lines.join('\n')).join('\n')}\n`
 }
 
-/** Allows the documentation's own style and nothing else. */
+/** Allows the documentation's own style and script, and nothing else. */
 function policy(): string {
   const style = createHash('sha256').update(STYLE).digest('base64')
-  return `default-src 'none'; style-src 'sha256-${style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  return `default-src 'none'; script-src 'self'; style-src 'sha256-${style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 }

@@ -9,7 +9,10 @@ import { kindOf, membersOf, type NamedSchemas } from './schema.ts'
 
 const PLACES = { path: 'in the path', query: 'in the query', header: 'header' }
 
-/** The section of an operation: its parameters, body, responses and examples. */
+/**
+ * An operation, closed: its parameters, body, responses and examples. The id is inside, so that a link to it opens what is
+ * around it, without a script too.
+ */
 export function operationSection(
   { path, method, operation }: { path: string; method: string; operation: DescribedOperation },
   { named, origin }: { named: NamedSchemas; origin: string },
@@ -20,10 +23,11 @@ export function operationSection(
   const answers = Object.entries(operation.responses)
   const wrong = answers.filter(([status]) => status >= '4')
   return html`
-<section class="operation" id="${id}" aria-labelledby="${id}-title">
-<h3 id="${id}-title"><a href="#${id}">${operation.summary}</a></h3>
-<p class="route"><span class="method">${method.toUpperCase()}</span> <code>${path}</code> <span class="access">${accessOf(operation)}</span></p>
-<p>${withCode(operation.description)}</p>
+<details class="operation">
+<summary><h3>${operation.summary}</h3> <span class="route"><span class="method">${method.toUpperCase()}</span> <code>${path}</code></span></summary>
+<div id="${id}">
+<p class="about">${withCode(operation.description)}</p>
+<p class="access">${accessOf(operation)} · <a href="#${id}">link to this operation</a></p>
 ${
   parameters.length > 0 &&
   html`<h4>Parameters</h4>
@@ -50,15 +54,16 @@ ${wrong.map((each) => answer(each, named))}
 }
 <h4>Examples</h4>
 ${operationExamples(path, method, operation).map((each, index) => example(each, { path, origin, open: index === 0 }))}
-</section>`
+</div>
+</details>`
 }
 
 function accessOf({ security }: DescribedOperation): string {
-  if (security.length === 0) return 'no token needed'
+  if (security.length === 0) return 'No token needed'
   const [scope] = security.at(-1)!.session ?? []
   return security.some((way) => Object.keys(way).length === 0)
-    ? `token (${scope}) needed unless the type is public`
-    : `token (${scope}) needed`
+    ? `Token (${scope}) needed unless the type is public`
+    : `Token (${scope}) needed`
 }
 
 function answer([status, response]: [string, Record<string, unknown>], named: NamedSchemas): Html {

@@ -7,13 +7,14 @@ import { operationSection } from './operation.ts'
 import { STYLE } from './style.ts'
 
 /**
- * The API as a page without scripts: everything that the OpenAPI document has.
+ * The API as a page: everything that the OpenAPI document has. It can be read without its script, which filters and copies.
  *
  * Its links are relative, so that it can be served under any base path.
  *
  * @param origin the Worker's address, for the examples
+ * @param script the script's path, without a slash at its beginning
  */
-export function referencePage(document: OpenApiDocument, origin: string): Html {
+export function referencePage(document: OpenApiDocument, origin: string, script: string): Html {
   const chapters = document.tags.map(({ name, description }) => ({
     name,
     description,
@@ -29,28 +30,33 @@ export function referencePage(document: OpenApiDocument, origin: string): Html {
 <title>${title} API</title>
 <link rel="icon" href="data:,">
 <style>${raw(STYLE)}</style>
+<script defer src="${script}"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header><p><a class="brand" href="./">${title}</a> API ${version}</p><p><a href="openapi.json">openapi.json</a></p></header>
+<header><p><a class="brand" href="./">${title}</a> API ${version}</p><p><a href="./">Dashboard</a> <a href="openapi.json">openapi.json</a></p></header>
 <div class="columns">
-<nav aria-label="Operations">
-${chapters.map(
-  ({ name, operations }) => html`<p><a href="#${name}">${name}</a></p>
-<ul>${operations.map(({ operation }) => html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`)}</ul>`,
-)}
-<p><a href="#problems">Problems</a></p>
+<nav aria-label="Chapters">
+<ul>${chapters.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`)}
+<li><a href="#problems">Problems</a></li></ul>
 </nav>
 <main id="main">
 <h1>${title} API</h1>
 <p>${withCode(description)}</p>
 <p>The commands below read the API token from a shell variable: <code>TOKEN=…</code>. The typed client is Hono’s:</p>
 <pre tabindex="0"><code>${CLIENT(origin)}</code></pre>
+<form id="filter" role="search" hidden>
+<label for="wanted">Find an operation</label>
+<input id="wanted" type="search" autocomplete="off" autocapitalize="off" spellcheck="false">
+<p id="found" role="status"></p>
+</form>
 ${chapters.map(
   ({ name, description, operations }) => html`
+<section class="chapter">
 <h2 id="${name}">${name}</h2>
 <p>${withCode(description)}</p>
-${operations.map((each) => operationSection(each, { named: document.components.schemas, origin }))}`,
+${operations.map((each) => operationSection(each, { named: document.components.schemas, origin }))}
+</section>`,
 )}
 <h2 id="problems">Problems</h2>
 <p>Errors are problem documents (RFC 9457): <code>type</code>, <code>title</code>, <code>status</code>, <code>code</code>,
@@ -59,6 +65,7 @@ ${operations.map((each) => operationSection(each, { named: document.components.s
     ([code, { status, title }]) =>
       html`<dt><b class="status s${String(status)[0]}">${status}</b> <code>${code}</code></dt><dd>${title}.</dd>`,
   )}</dl>
+<p id="copied" role="status"></p>
 </main>
 </div>
 </body>

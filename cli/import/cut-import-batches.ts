@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ImportRow } from './import-rows.ts'
+import type { ImportRow } from './import-row.ts'
 
 /** The most rows that POST /v1/imports accepts. */
 const MAX_ROWS = 1_000
@@ -18,7 +18,10 @@ export interface ImportBatch {
  * Cuts rows into batches. A batch's key depends on the name of the import and on the rows, and on nothing else: not on the
  * file, its format or its compression. Equal batches of one import are numbered, so that each counts.
  */
-export async function* importBatches(rows: AsyncIterable<ImportRow>, name: string): AsyncGenerator<ImportBatch> {
+export async function* importBatches(
+  rows: AsyncIterable<ImportRow> | Iterable<ImportRow>,
+  name: string,
+): AsyncGenerator<ImportBatch> {
   const seen = new Map<string, number>()
   let counters: ImportBatch['counters'] = []
   let lines: number[] = []

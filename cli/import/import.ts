@@ -1,6 +1,6 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import cliProgress from 'cli-progress'
-import { Option, program } from 'commander'
+import { InvalidArgumentError, Option, program } from 'commander'
 import { addressOfKey } from '../../src/counters/counter-address.ts'
 import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
@@ -9,8 +9,12 @@ import { interruption } from '../interruption.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { type ImportBatch, importBatches } from './cut-import-batches.ts'
-import { type ImportFormat, readImportRows } from './import-rows.ts'
+import { DailyCounts } from './daily-counts.ts'
+import { type ImportRow, isDay } from './import-row.ts'
+import { readImportRows } from './import-rows.ts'
 import { LineError } from './line-error.ts'
+import { OTHER_COUNTERS, type OtherCounter } from './other-counters.ts'
+import type { TextFormat } from './text-format.ts'
 
 /** The most mistakes that are listed. */
 const MAX_LISTED = 10
@@ -29,6 +33,17 @@ program
   .addOption(
     new Option('--format <format>', 'CSV or JSON lines (default: by the first character)').choices(['csv', 'json']),
   )
+  .addOption(
+    new Option('--from <tool>', 'the file is an export of this tool')
+      .choices(Object.keys(OTHER_COUNTERS))
+      .conflicts('format'),
+  )
+  .option('--type <type>', 'with --from: the counter type of the counts (default: page_view, of GitHub download)')
+  .option('--prefix <text>', 'with --from: what to put in front of each key, such as a host')
+  .option('--before <day>', 'with --from: leave out this day (UTC) and later ones', (day: string) => {
+    if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
+    return day
+  })
   .addHelpText(
     'after',
     `
@@ -43,11 +58,33 @@ A file is checked before anything is sent. If a row is wrong, nothing is importe
 standard input, the rows before that line are imported.
 
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
-apostrophe before = + - @, a tab or a line break.`,
+apostrophe before = + - @, a tab or a line break.
+
+With --from, the file is one of these. Counts are summed for each key and day. What is left out is said. Another --type,
+--prefix or --before makes another import, and so does an export that has grown.
+- goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
+  unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} --from goatcounter -
+- plausible: of the zip file, imported_pages_….csv:
+  unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} --from plausible -
+- github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
+  answer would add all of them again.
+  gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} --from github-releases -`,
   )
   .parse()
 
-const options = program.opts<{ url: string; token: string; name: string; format?: ImportFormat }>()
+const { from, type, prefix, before, ...options } = program.opts<{
+  url: string
+  token: string
+  name: string
+  format?: TextFormat
+  from?: string
+  type?: string
+  prefix?: string
+  before?: string
+}>()
+if (from === undefined && (type ?? prefix ?? before) !== undefined) {
+  program.error('error: --type, --prefix and --before need --from')
+}
 const [file = '-'] = program.args
 const interrupted = interruption()
 // Ends a read of standard input that is waiting.
@@ -65,16 +102,49 @@ const worker = new WorkerClient({
   },
 })
 
-/** Reads the whole file, to find mistakes before anything is imported. Returns the number of rows. */
-async function check(): Promise<number> {
+async function* chunksOfFile(): AsyncGenerator<Buffer> {
+  const { chunks, bytesRead } = await openInputFile(file)
+  let nextNotice = Date.now() + 5_000
+  for await (const chunk of chunks) {
+    interrupted.signal.throwIfAborted()
+    // An export is read to its end before the first row is imported.
+    if (from !== undefined && Date.now() > nextNotice) {
+      nextNotice = Date.now() + 5_000
+      console.error(`${Math.round(bytesRead() / 1_000_000)} MB read …`)
+    }
+    yield chunk
+  }
+}
+
+/** Sums what the export of another tool holds, and says what it leaves out. */
+async function sumExport({ type: usual, read, neverImported }: OtherCounter): Promise<ImportRow[]> {
+  const rules = { type: type ?? usual, prefix: prefix ?? '', ...(before !== undefined && { before }) }
+  const counts = new DailyCounts(rules)
+  await read(chunksOfFile(), counts)
+  const rows = counts.rows()
+  const sum = rows.reduce((sum, { count }) => sum + count, 0n)
+  console.log(`Read: ${sum} counts in ${rows.length} rows, one for each key and day.`)
+  const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
+  if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
+  console.log(`Never imported: ${neverImported}.`)
+  return rows
+}
+
+/** Looks for mistakes before anything is imported. Returns the number of rows. */
+async function check(all: AsyncIterable<ImportRow> | Iterable<ImportRow>): Promise<number> {
   const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
-  const { chunks } = await openInputFile(file)
   const mistakes: string[] = []
   let rows = 0
-  for await (const { line, type: name, key } of readImportRows(chunks, options.format)) {
+  for await (const { line, type: name, key } of all) {
     const type = types.get(name)
-    if (type === undefined) mistakes.push(`line ${line}: type is not a configured counter type`)
-    else await addressOfKey(type, key).catch(({ message }: Error) => mistakes.push(`line ${line}: key ${message}`))
+    if (type === undefined) {
+      if (from !== undefined) {
+        throw new RefusedError(
+          `the Worker has no counter type "${name}"; with --type, choose ${[...types.keys()].join(', ')}`,
+        )
+      }
+      mistakes.push(`line ${line}: type is not a configured counter type`)
+    } else await addressOfKey(type, key).catch(({ message }: Error) => mistakes.push(`line ${line}: key ${message}`))
     if (mistakes.length === MAX_LISTED) break
     rows++
     interrupted.signal.throwIfAborted()
@@ -111,12 +181,14 @@ const bar = new cliProgress.SingleBar(
   cliProgress.Presets.shades_classic,
 )
 try {
-  const total = file === '-' ? null : await check()
+  const sums = from === undefined ? null : await sumExport(OTHER_COUNTERS[from]!)
+  const rows = () => sums ?? readImportRows(chunksOfFile(), options.format)
+  // Standard input cannot be read twice. Sums are in memory.
+  const total = sums === null && file === '-' ? null : await check(rows())
   const isTerminal = process.stderr.isTTY && total !== null
   if (isTerminal) bar.start(total, 0)
   let nextNotice = Date.now() + 5_000
-  const { chunks } = await openInputFile(file)
-  for await (const batch of importBatches(readImportRows(chunks, options.format), options.name)) {
+  for await (const batch of importBatches(rows(), options.name)) {
     await send(batch)
     if (isTerminal) bar.update(done.rows)
     else if (Date.now() > nextNotice) {
@@ -126,7 +198,7 @@ try {
   }
   bar.stop()
   console.log(summary())
-  if (done.rows === 0) console.error('The file has no rows.')
+  if (done.rows === 0) console.error('The file has no rows to import.')
 } catch (error) {
   bar.stop()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`

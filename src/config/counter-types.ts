@@ -1,27 +1,37 @@
 import * as z from 'zod/mini'
 import type { NewKeyRule } from '../counters/admission/new-key-rule.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-rule.ts'
-import type { KeyedType } from '../counters/counter-address.ts'
+import { type KeyedType, MAX_KEY_BYTES } from '../counters/counter-address.ts'
 import { MIXED_TYPES } from '../counters/integer-key.ts'
 import { SPELLINGS } from '../counters/key-spelling.ts'
+import type { DeclaredPrefix } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
+import { type Presentation, presentation, titleOf } from './presentation.ts'
 
 /** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
 export const DOWNLOAD_WINDOW_SECONDS = 30
 
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule, VisitRules {
+export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presentation {
   name: string
   /** Whether counts may be read without the token. */
   public: boolean
+  /** Whether there is a page for everybody with its counts. Only of public types. */
+  publicPage: boolean
   /** Origins whose pages may count with `POST /hit`; `*` means every client. If empty, only the API counts. */
   allowedOrigins: readonly string[]
   /** Slots that each counter is spread over; `null` gives every writer its own slot. */
   slots: number | null
   /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
   dedupeSeconds: number | null
+  /** Whether there are badges that count those who look at them. */
+  countingBadge: boolean
+  /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
+  also: string | null
+  /** Prefixes of keys whose totals are kept. */
+  totals: readonly string[]
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
   redirectTo: string | null
 }
@@ -62,6 +72,23 @@ const pattern = z
     ),
   )
 
+/** Each is added to with every counter that it includes, and stays kept when it is declared no more. */
+const MAX_TOTALS = 16
+const TOTALS_RULE = `must be a list of at most ${MAX_TOTALS} different beginnings of keys, such as "app-"`
+
+const prefix = z
+  .string({ error: TOTALS_RULE })
+  .check(
+    z.refine(
+      (text) =>
+        text !== '' &&
+        text.isWellFormed() &&
+        !text.includes('\0') &&
+        new TextEncoder().encode(text).length <= MAX_KEY_BYTES,
+      `must have 1 to ${MAX_KEY_BYTES} bytes of UTF-8, without NUL`,
+    ),
+  )
+
 const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.optional(schema),
@@ -70,6 +97,7 @@ const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
 
 const counterType = table({
   record_type: integer(1, 65_535),
+  ...presentation,
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
     z.array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
@@ -100,14 +128,28 @@ const counterType = table({
     z.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
+  public_page: flag,
   allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
   slots: orNull(integer(1, 100_000)),
   // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  counting_badge: flag,
+  also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
+  totals: z._default(
+    z
+      .array(prefix, { error: TOTALS_RULE })
+      .check(z.refine((list) => list.length <= MAX_TOTALS && new Set(list).size === list.length, TOTALS_RULE)),
+    [],
+  ),
   count_bots: flag,
+  count_automated: flag,
   respect_do_not_track: flag,
 }).check(
+  z.refine((type) => type.public || !type.countingBadge, {
+    path: ['counting_badge'],
+    error: 'needs public = true: the badge shows the count to everybody',
+  }),
   z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
     path: ['record_type'],
     error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
@@ -116,11 +158,28 @@ const counterType = table({
     path: ['same_key'],
     error: 'is for string keys: an integer has one spelling',
   }),
+  z.refine((type) => type.public || !type.publicPage, {
+    path: ['public_page'],
+    error: 'is for types whose counts anybody may read: set public = true too',
+  }),
   z.refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
     path: ['new_keys'],
     error: 'must be in lower case: with "letter_case", every key is',
   }),
+  z.refine(({ sameKey, totals }) => !sameKey.includes('letter_case') || isLowerCase(totals), {
+    path: ['totals'],
+    error: 'must be in lower case: with "letter_case", every key is',
+  }),
+  z.refine(({ key, totals }) => key === 'string' || totals.length === 0, {
+    path: ['totals'],
+    error: 'is for string keys: integers do not begin with each other',
+  }),
 )
+
+/** The prefixes that types declare. */
+export function declaredPrefixes(types: Iterable<CounterType>): DeclaredPrefix[] {
+  return [...types].flatMap(({ recordType, totals }) => totals.map((text) => ({ recordType, text })))
+}
 
 const isLowerCase = (newKeys: string | string[]) =>
   typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())
@@ -147,7 +206,12 @@ export const counterTypes = z.pipe(
     })
     .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
   z.transform((types): ReadonlyMap<string, CounterType> => {
-    return new Map(Object.entries(types).map(([name, type]) => [name, { name, ...type, recordType: storedType(type) }]))
+    return new Map(
+      Object.entries(types).map(([name, type]) => [
+        name,
+        { name, ...type, title: type.title ?? titleOf(name), recordType: storedType(type) },
+      ]),
+    )
   }),
 )
 
@@ -171,6 +235,38 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       },
     ]
   })
+}
+
+/** Types that name another one (`also`) which cannot count the same visits. */
+export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
+  return [...types.values()].flatMap((type) => {
+    const problem = type.also === null ? null : companionProblem(type, types.get(type.also))
+    return problem === null ? [] : [{ field: `COUNTERS.${type.name}.also`, message: problem }]
+  })
+}
+
+function companionProblem(type: CounterType, other: CounterType | undefined): string | null {
+  if (other === undefined || other === type) return 'must be the name of another type'
+  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
+  if (other.also !== null) return `must name a type that names none itself: ${named}.also is set`
+  // The same key must be the same record id in both.
+  if (other.key !== type.key) return `must name a type with the same keys: ${own}.key and ${named}.key differ`
+  if (spellingsOf(type) !== spellingsOf(other)) {
+    return `must name a type with the same keys: ${own}.same_key and ${named}.same_key differ`
+  }
+  const seconds = other.dedupeSeconds ?? 0
+  if (seconds === 0) return `must name a type that counts a visitor once: set ${named}.dedupe_seconds`
+  const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  // Otherwise a visit that is a repeat in the first type could be a new one in the other.
+  if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
+    const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
+    return `must name a type whose windows hold whole ones of this: ${named}.dedupe_seconds must be a multiple of ${of}`
+  }
+  return null
+}
+
+function spellingsOf({ sameKey = [] }: CounterType): string {
+  return sameKey.toSorted().join()
 }
 
 /** Seconds that the longest window lasts in which a visitor counts once. */

@@ -20,6 +20,11 @@ export function boundsOf(range: number, ranges: number): { first: bigint; last: 
   return { first: BigInt(range) << width, last: (BigInt(range + 1) << width) - 1n }
 }
 
+/** The first record id of each range. */
+export function rangeStarts(ranges: number): bigint[] {
+  return Array.from({ length: ranges }, (_, range) => boundsOf(range, ranges).first)
+}
+
 /** Splits rows by range. The rows of a range keep their order. Ranges without rows are left out. */
 export function byRange<Row>(
   rows: readonly Row[],

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
+import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
+import type { Increment } from '../counters/write/apply-batch.ts'
 import { isolateOf } from '../isolate.ts'
 import { networkOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
@@ -16,37 +18,57 @@ export interface VisitOptions {
 }
 
 /**
- * Counts one for a visitor, once per window.
+ * Counts one for a visitor, once per window. If the type names another (`also`), the same key counts there in the same statement,
+ * once per window of that type.
  *
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
 export async function countVisit(
   c: Context<AppEnv>,
+  type: CounterType,
   counter: CounterAddress,
   { dedupeSeconds, advice, answerReady = false }: VisitOptions,
 ): Promise<string> {
-  const counting = [{ counter, by: 1n }]
-  const visit = dedupeSeconds === 0 ? undefined : await visitOf(c, counter, dedupeSeconds)
-  if (visit === undefined) return addToCounters(c, counting, { advice, answerReady })
-  const { visitors } = isolateOf(c.env)
-  if (visitors.wasCounted(visit)) return 'ignored; reason=duplicate'
-  const outcome = await addToCounters(c, counting, { key: visit, advice, answerReady })
-  visitors.markCounted(visit)
+  const { visitors, config } = isolateOf(c.env)
+  const also = type.also === null ? undefined : config.types.get(type.also)
+  if (dedupeSeconds === 0 && also === undefined) {
+    return addToCounters(c, [{ counter, by: 1n }], { advice, answerReady })
+  }
+  const longest = also?.dedupeSeconds ?? dedupeSeconds
+  const visit = dedupeSeconds === 0 ? undefined : await visitOf(c, counter, dedupeSeconds, longest)
+  if (visit !== undefined && visitors.wasCounted(visit)) return 'ignored; reason=duplicate'
+  const increments = [once(counter, visit)]
+  if (also !== undefined) {
+    // The same key has the same record id in every type, so both rows are in one range, and in one statement.
+    const other = { ...counter, recordType: also.recordType }
+    const otherVisit = await visitOf(c, other, longest, longest)
+    if (otherVisit === undefined || !visitors.wasCounted(otherVisit)) increments.push(once(other, otherVisit))
+  }
+  const outcome = await addToCounters(c, increments, { advice, answerReady })
+  for (const { key } of increments) if (key !== undefined) visitors.markCounted(key)
   return outcome
 }
 
-/** The visit that a request belongs to, if its visitor can be recognized. */
+function once(counter: CounterAddress, visit: bigint | undefined): Increment {
+  return visit === undefined ? { counter, by: 1n } : { counter, by: 1n, key: visit }
+}
+
+/**
+ * The visit that a request belongs to, if its visitor can be recognized.
+ *
+ * @param longest see `Window`
+ */
 async function visitOf(
   c: Context<AppEnv>,
   counter: CounterAddress,
-  dedupeSeconds: number,
+  seconds: number,
+  longest: number,
 ): Promise<bigint | undefined> {
   // Cloudflare sets it, whatever the client sends. Without it every request counts, because visitors look the same.
   const network = networkOf(c.req.header('CF-Connecting-IP') ?? '')
   if (network === null) return undefined
   const agent = c.req.header('User-Agent') ?? ''
   const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
-  const window = { seconds: dedupeSeconds, at: new Date(), waitUntil }
-  return isolateOf(c.env).visitors.visit({ network, agent }, counter, window)
+  return isolateOf(c.env).visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
 }

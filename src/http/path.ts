@@ -14,11 +14,12 @@ export function publicPath(c: Context<AppEnv>, path: string): string {
 /**
  * The counter type that the path names.
  *
+ * @param name its name, if it is not the parameter `type` as a whole
  * @throws {Problem} 404
  */
-export function pathType(c: Context<AppEnv>): CounterType {
+export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): CounterType {
   const { types } = isolateOf(c.env).config
-  const type = types.get(c.req.param('type') ?? '')
+  const type = types.get(name)
   if (type !== undefined) return type
   // Public types only: the names of the others may reveal something.
   const known = [...types.values()].filter((known) => known.public).map(({ name }) => name)

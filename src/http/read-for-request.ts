@@ -1,11 +1,14 @@
 import type { Context } from 'hono'
+import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
+import { type TotalReading, totalOf } from '../counters/history/read-total.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { Reading } from '../counters/read/read-counters.ts'
 import type { SharedReading } from '../counters/read/shared-reads.ts'
 import { MAX_AGE_MS } from '../counters/read/totals-cache.ts'
 import { isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
+import { totalsNotReady } from './declared-prefix.ts'
 
 /** What a request reads, and how long it may be cached. */
 export interface CacheableReadings {
@@ -29,10 +32,9 @@ export async function readCountersFor(
     const read = exact.read(counters, waitUntilOf(c))
     return { readings: await timedValues(c, read), maxAge: null }
   }
-  const fresh = /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '')
-  const read = totals.read(counters, waitUntilOf(c), { fresh })
+  const read = totals.read(counters, waitUntilOf(c), { fresh: asksForFresh(c) })
   const readings = await timedValues(c, read)
-  return { readings, maxAge: Math.max(0, Math.round((MAX_AGE_MS - (await read).ageMs) / 1_000)) }
+  return { readings, maxAge: maxAgeOf(await read) }
 }
 
 /** Reads what was counted in a period that ends now, for a request. Requests that arrive together share a query. */
@@ -43,6 +45,58 @@ export async function readRecentFor(
 ): Promise<bigint> {
   const [count] = await timedValues(c, isolateOf(c.env).reads.recent[period].read([counter], waitUntilOf(c)))
   return count!
+}
+
+/**
+ * Reads the total of a type, or of a prefix that it declares, for a request. Requests that arrive together share a query.
+ *
+ * @throws {Problem} 503 while the total is not complete
+ */
+export async function readTotalFor(
+  c: Context<AppEnv>,
+  { recordType }: CounterType,
+  prefix: string | null,
+  consistency: 'exact' | 'rolled',
+): Promise<{ reading: TotalReading; maxAge: number | null }> {
+  const { exact, rolled } = isolateOf(c.env).reads.sums
+  const total = await totalOf(recordType, prefix)
+  const read = async () => {
+    if (consistency === 'exact') {
+      const [reading] = await timedValues(c, exact.read([total], waitUntilOf(c)))
+      return { reading: reading!, maxAge: null }
+    }
+    const cached = rolled.read([total], waitUntilOf(c), { fresh: asksForFresh(c) })
+    const [reading] = await timedValues(c, cached)
+    return { reading: reading!, maxAge: maxAgeOf(await cached) }
+  }
+  const answer = await read()
+  if (!answer.reading.complete) throw totalsNotReady()
+  return answer
+}
+
+/**
+ * Reads what the counters of a type or prefix counted in a period that ends now, for a request.
+ *
+ * @throws {Problem} 503 while the total is not complete
+ */
+export async function readRecentTotalFor(
+  c: Context<AppEnv>,
+  { recordType }: CounterType,
+  prefix: string | null,
+  period: RecentPeriod,
+): Promise<TotalReading> {
+  const total = await totalOf(recordType, prefix)
+  const [reading] = await timedValues(c, isolateOf(c.env).reads.sums.recent[period].read([total], waitUntilOf(c)))
+  if (!reading!.complete) throw totalsNotReady()
+  return reading!
+}
+
+function asksForFresh(c: Context<AppEnv>): boolean {
+  return /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '')
+}
+
+function maxAgeOf({ ageMs }: { ageMs: number }): number {
+  return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
 function waitUntilOf(c: Context<AppEnv>): (work: Promise<unknown>) => void {

@@ -4,9 +4,10 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
+import { COUNTER_PARAMS, count, typeParam } from '../openapi/shared-schemas.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
+import { prefixField } from './type-total-contract.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
@@ -38,6 +39,8 @@ export const svgQuery = onFirstUse(() => ({
   ...look(),
   style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
 }))
+
+export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
 
 /** What may be asked of a badge that shields.io draws. */
 const jsonQuery = onFirstUse(() => ({
@@ -76,13 +79,90 @@ const shieldsError = () =>
     { id: 'ShieldsError' },
   )
 
-const WRONG = {
+export const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
   404: 'The type does not exist or is not public.',
   422: 'The key or a parameter is invalid. The badge says which.',
   429: 'Too many requests from this network.',
   503: 'The database is unavailable.',
 }
+
+/** What may be asked of a drawn badge of a total. */
+const svgTotalQuery = onFirstUse(() => ({ ...svgQuery(), prefix: prefixField() }))
+const jsonTotalQuery = onFirstUse(() => ({ ...jsonQuery(), prefix: prefixField() }))
+
+export const svgTotalBadge = {
+  method: 'get',
+  path: '/badge/{type}.svg',
+  access: 'anyone',
+  params: { type: typeParam },
+  get query() {
+    return svgTotalQuery()
+  },
+} as const satisfies Route
+
+export const svgTotalBadgeContract = /* @__PURE__ */ documented(svgTotalBadge, () => ({
+  id: 'badgeTotalSvg',
+  tag: 'Badges',
+  summary: 'Get the badge of a total as SVG',
+  description:
+    'Shows the sum of all counters of a type, or of those whose keys begin with a prefix that the type declares.',
+  answers: {
+    200: { description: 'The badge.', contentType: 'image/svg+xml' },
+    ...drawn(WRONG),
+  },
+  revalidated: true,
+  problems: [],
+  examples: {
+    badge: {
+      summary: 'All downloads in the last 30 days',
+      params: { type: 'download' },
+      query: { period: 'month', label: 'downloads/month' },
+      says: { 'Cache-Control': 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400' },
+    },
+  },
+}))
+
+export const jsonTotalBadge = {
+  method: 'get',
+  path: '/badge/{type}.json',
+  access: 'anyone',
+  params: { type: typeParam },
+  get query() {
+    return jsonTotalQuery()
+  },
+} as const satisfies Route
+
+export const jsonTotalBadgeContract = /* @__PURE__ */ documented(jsonTotalBadge, () => ({
+  id: 'badgeTotalJson',
+  tag: 'Badges',
+  summary: 'Get the badge of a total for shields.io',
+  description: 'The same as JSON for the endpoint badge of shields.io.',
+  answers: {
+    200: { description: 'The badge.', schema: shieldsBadge() },
+    ...Object.fromEntries(
+      Object.entries(WRONG).map(([status, description]) => [status, { description, schema: shieldsError() }]),
+    ),
+  },
+  revalidated: true,
+  problems: [],
+  examples: {
+    undeclared: {
+      summary: 'A prefix that the type does not declare',
+      params: { type: 'download' },
+      query: { prefix: 'app-' },
+      status: 422,
+      answer: {
+        schemaVersion: 1,
+        label: 'counter',
+        message: 'prefix is not declared',
+        color: 'red',
+        isError: true,
+        cacheSeconds: 300,
+      },
+    },
+  },
+}))
 
 export const svgBadge = {
   method: 'get',

@@ -5,6 +5,7 @@ import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import { hash64 } from '../counters/key-hash.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import type { AppEnv } from '../http/context.ts'
+import { declaredPrefix } from '../http/declared-prefix.ts'
 import { describe } from '../http/endpoint.ts'
 import { revalidated } from '../http/etag.ts'
 import { counterOfKey } from '../http/named-counters.ts'
@@ -12,13 +13,24 @@ import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { readQuery } from '../http/query-string.ts'
-import { readCountersFor, readRecentFor } from '../http/read-for-request.ts'
+import { readCountersFor, readRecentFor, readRecentTotalFor, readTotalFor } from '../http/read-for-request.ts'
 import { readableByAll } from '../http/reading-cors.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
-import { jsonBadge, type jsonBadgeContract, svgBadge, type svgBadgeContract, svgQuery } from './badge-contract.ts'
+import {
+  jsonBadge,
+  type jsonBadgeContract,
+  jsonTotalBadge,
+  type jsonTotalBadgeContract,
+  type SvgQuery,
+  svgBadge,
+  type svgBadgeContract,
+  svgQuery,
+  svgTotalBadge,
+  type svgTotalBadgeContract,
+} from './badge-contract.ts'
 
 /** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
@@ -26,7 +38,7 @@ const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-
 const SHIELDS_CACHE_SECONDS = 300
 
 /** Makes an image harmless if it is opened as a page, and lets every page embed it. */
-const SVG_HEADERS = {
+export const SVG_HEADERS = {
   'Content-Type': 'image/svg+xml; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
   'X-Content-Type-Options': 'nosniff',
@@ -37,24 +49,26 @@ const routes = new Hono<AppEnv>()
 routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
 
 /**
- * Counts as badges for README pages: `/badge/:type/:key.svg`, and `.json` for shields.io to draw. Only for public types. Every
- * answer is a badge, errors included: a page must not look broken, and an image has no other way to report an error.
+ * Counts as badges for README pages: `/badge/:type/:key.svg`, `/badge/:type.svg` for totals, and `.json` for shields.io to draw. Only
+ * for public types. Every answer is a badge, errors included: a page must not look broken, and an image has no other way to report
+ * an error.
  */
 export const badges = routes.get(
+  // Also without a key.
   '/badge/:type/*',
   revalidated,
-  describe<typeof svgBadgeContract | typeof jsonBadgeContract>([svgBadge, jsonBadge], async (c) => {
+  describe<
+    typeof svgBadgeContract | typeof jsonBadgeContract | typeof svgTotalBadgeContract | typeof jsonTotalBadgeContract
+  >([svgTotalBadge, jsonTotalBadge, svgBadge, jsonBadge], async (c) => {
     // Not decoded yet: the suffix is part of the path. A key may also end in a suffix, in front of the path's own.
     const path = rawPathKey(c)
-    const format = /\.(svg|json)$/.exec(path)?.[1]
-    if (format === undefined) return c.notFound()
+    const isTotal = path === '' && !new URL(c.req.url).pathname.endsWith('/')
+    const [, ofType, format] = /^(.*)\.(svg|json)$/.exec(isTotal ? (c.req.param('type') ?? '') : path) ?? []
+    if (ofType === undefined) return c.notFound()
     try {
       await limitReading(c)
-      if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
-      const type = publicType(c)
-      const key = decodeKey(path.slice(0, -1 - format.length))
-      const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-      return format === 'svg' ? await svg(c, type, counter) : await json(c, type, counter)
+      const shown = isTotal ? totalShown(publicType(c, ofType)) : await counterShown(c, ofType)
+      return format === 'svg' ? await svg(c, shown) : await json(c, shown)
     } catch (error) {
       const problem = problemOf(error)
       if (problem.status >= 500) logFailure(c, problem)
@@ -63,31 +77,72 @@ export const badges = routes.get(
   }),
 )
 
+/** What a badge shows. */
+interface Shown {
+  type: CounterType
+  queries: { svg: typeof svgBadge | typeof svgTotalBadge; json: typeof jsonBadge | typeof jsonTotalBadge }
+  countOf: (c: Context<AppEnv>, query: AskedCount) => Promise<bigint>
+}
+
+/** The parameters that decide which count it is. */
+interface AskedCount {
+  period: RecentPeriod | 'all'
+  prefix?: string | undefined
+}
+
+async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<Shown> {
+  if (rawKey.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+  const type = publicType(c)
+  const counter = await counterOfKey(isolateOf(c.env).addresses, type, decodeKey(rawKey))
+  const queries = { svg: svgBadge, json: jsonBadge }
+  return { type, queries, countOf: (c, { period }) => countOf(c, counter, period) }
+}
+
+function totalShown(type: CounterType): Shown {
+  const queries = { svg: svgTotalBadge, json: jsonTotalBadge }
+  return {
+    type,
+    queries,
+    async countOf(c, { period, prefix: asked }) {
+      const prefix = declaredPrefix(type, asked)
+      const { total, pending } =
+        period === 'all'
+          ? (await readTotalFor(c, type, prefix, 'exact')).reading
+          : await readRecentTotalFor(c, type, prefix, period)
+      return total + (pending ?? 0n)
+    },
+  }
+}
+
 /** The type that the path names. Types that are not public do not exist for images, which have no token. */
-function publicType(c: Context<AppEnv>): CounterType {
-  const type = pathType(c)
+export function publicType(c: Context<AppEnv>, name?: string): CounterType {
+  const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
   return type
 }
 
-async function svg(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
-  const query = readQuery(c, svgBadge.query)
-  const count = await countOf(c, counter, query.period)
-  const badge: Badge = {
+async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
+  const query = readQuery(c, queries.svg.query)
+  const badge = badgeOf(type, await countOf(c, query), query)
+  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
+  const tag = (await hash64(JSON.stringify(badge))).toString(16)
+  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
+}
+
+/** The badge of a count, as it was asked for. */
+export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
+  return {
     label: query.label ?? labelOf(type),
     message: showCount(count, { compact: query.compact === 'true' }),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
     style: query.style,
   }
-  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
-  const tag = (await hash64(JSON.stringify(badge))).toString(16)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
 }
 
-async function json(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<Response> {
-  const query = readQuery(c, jsonBadge.query)
-  const count = await countOf(c, counter, query.period)
+async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
+  const query = readQuery(c, queries.json.query)
+  const count = await countOf(c, query)
   const answer = {
     schemaVersion: 1,
     label: query.label ?? labelOf(type),
@@ -104,7 +159,11 @@ async function json(c: Context<AppEnv>, type: CounterType, counter: CounterAddre
 }
 
 /** The number that a badge shows. */
-async function countOf(c: Context<AppEnv>, counter: CounterAddress, period: RecentPeriod | 'all'): Promise<bigint> {
+export async function countOf(
+  c: Context<AppEnv>,
+  counter: CounterAddress,
+  period: RecentPeriod | 'all',
+): Promise<bigint> {
   if (period !== 'all') return readRecentFor(c, counter, period)
   const { readings } = await readCountersFor(c, [counter])
   const [reading] = readings
@@ -116,10 +175,10 @@ function labelOf(type: CounterType): string {
 }
 
 /** A badge that says what is wrong. It never repeats what the client sent. */
-function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean): Response {
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message = saidOf(problem)): Response {
   // Soon, or for somebody else, the answer may be a count.
   const passes = problem.status >= 500 || problem.status === 429
-  const badge = { label: 'counter', message: saidOf(problem), color: passes ? 'lightgrey' : 'red' }
+  const badge = { label: 'counter', message, color: passes ? 'lightgrey' : 'red' }
   const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
   if (drawn) {
@@ -138,8 +197,11 @@ function saidOf({ code, status, details }: Problem): string {
   // The rules are our own text. A field name is repeated only if it is one of ours.
   if (code === 'invalid_request' && wrong !== undefined) {
     const ours = wrong.field === 'key' || Object.hasOwn(svgQuery(), wrong.field)
+    // How to declare it is for the owner, not for an image.
+    if (wrong.field === 'prefix' && wrong.message.startsWith('is not declared')) return 'prefix is not declared'
     return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
   }
+  if (code === 'totals_not_ready') return 'not ready yet'
   if (status === 404) return 'not found'
   if (status === 429) return 'too many requests'
   return status === 503 ? 'unavailable' : 'error'

@@ -7,7 +7,8 @@ import { onFirstUse } from '../openapi/on-first-use.ts'
 import { exampleProblem, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
-const consistency = onFirstUse(() =>
+/** The parameter that chooses between exact and cached counts. */
+export const consistency = onFirstUse(() =>
   once(
     described(
       z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),

@@ -11,6 +11,7 @@ import { isMarked, setMark } from '../http/own-visits.ts'
 import { publicPath } from '../http/path.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
+import { forgetVisitorZone, keepVisitorZone } from '../http/visitor-zone.ts'
 import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
@@ -18,6 +19,7 @@ import { overviewPage } from '../views/dashboard/overview.ts'
 import { setupPage } from '../views/dashboard/setup.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
+import { includedNumbers } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
@@ -28,7 +30,8 @@ const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 /** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
 export const dashboard = new Hono<AppEnv>()
 
-const guarded = secureHeaders({
+/** The headers of pages: they load what is their own, and no other site may frame them. */
+export const guarded = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
     scriptSrc: ["'self'"],
@@ -51,22 +54,36 @@ dashboard.get('/', guarded, async (c) => {
   const missing = await missingTables(c)
   if (viewer === null) return signIn(c, 200, { notReady: missing.length > 0 })
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
-  const wanted = c.req.query('type') ?? viewer.types[0]!
-  if (!viewer.types.includes(wanted)) return redirect(c, '/', 302)
-  return page(c, 200, overviewPage(viewer, isolateOf(c.env).config.types.get(wanted)!, new URL(c.req.url).origin))
+  const wanted = c.req.query('type') ?? viewer.types[0]!.name
+  const type = viewer.types.find(({ name }) => name === wanted)
+  if (type === undefined) return redirect(c, '/', 302)
+  return page(
+    c,
+    200,
+    overviewPage(
+      viewer,
+      type,
+      new URL(c.req.url).origin,
+      await includedNumbers(c, { type, mayRead: mayReadOf(viewer) }),
+    ),
+  )
 })
 
 // The key is in the query, because a path cannot contain every key.
 dashboard.get('/counter', guarded, async (c) => {
   const viewer = await viewerOf(c)
   if (viewer === null) return signIn(c, 200)
-  const wanted = c.req.query('type') ?? ''
+  const wanted = c.req.query('type')
+  const type = viewer.types.find(({ name }) => name === wanted)
   const key = c.req.query('key')
-  if (!viewer.types.includes(wanted) || key === undefined || key.length > MAX_KEY_LENGTH) {
+  if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  const type = isolateOf(c.env).config.types.get(wanted)!
-  return page(c, 200, counterPage(viewer, type, key, new URL(c.req.url).origin))
+  return page(
+    c,
+    200,
+    counterPage(viewer, type, key, await includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })),
+  )
 })
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
@@ -87,12 +104,14 @@ dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
   if (!includes(token.scope, 'read'))
     return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
+  keepVisitorZone(c, form.get('zone') ?? '')
   return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
 })
 
 dashboard.post('/logout', guarded, (c) => {
   checkOwnPage(c)
   endSession(c)
+  forgetVisitorZone(c)
   return redirect(c, '/', 303)
 })
 
@@ -122,15 +141,20 @@ async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
   return new URLSearchParams(text)
 }
 
+const mayReadOf =
+  ({ types }: Viewer) =>
+  (other: string | null): other is string =>
+    types.some(({ name }) => name === other)
+
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
 async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
   const { scope, types } = token
-  const names = [...isolateOf(c.env).config.types.keys()]
+  const known = [...isolateOf(c.env).config.types.values()]
   return {
     base: basePathOf(c.env),
-    types: types === null ? names : names.filter((name) => types.has(name)),
+    types: types === null ? known : known.filter(({ name }) => types.has(name)),
     ofAllTypes: types === null,
     mayChange: includes(scope, 'manage'),
     ownVisits: { marked: isMarked(c), next: pageOf(c) },

@@ -117,12 +117,12 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
   try {
     if (isOwnVisit(c)) return 'ignored; reason=own'
     const { bots, config } = isolateOf(c.env)
-    const context = { bots, rateLimit: config.rateLimit, downloads: true }
-    const excluded = await exclusionOf(c.req.raw.headers, type, context)
+    const { rateLimit } = config
+    const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit, purpose: 'download' })
     if (excluded !== null) return `ignored; reason=${excluded}`
     if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
     const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
-    return await countVisit(c, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
+    return await countVisit(c, type, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
   } catch (error) {
     if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
     else if (error.status >= 500) logFailure(c, error)

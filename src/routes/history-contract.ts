@@ -7,6 +7,7 @@ import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
+import { prefixField } from './type-total-contract.ts'
 
 const TIME_RULE =
   'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
@@ -29,6 +30,8 @@ const historyQuery = onFirstUse(() => ({
     described(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
   ),
 }))
+
+const typeHistoryQuery = onFirstUse(() => ({ ...historyQuery(), prefix: prefixField() }))
 
 const clock = () => z.iso.datetime({ offset: true })
 const points = () => ({
@@ -121,7 +124,7 @@ export const historyOfType = {
   access: 'read-unless-public',
   params: { type: typeParam },
   get query() {
-    return historyQuery()
+    return typeHistoryQuery()
   },
 } as const satisfies Route
 
@@ -129,7 +132,8 @@ export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, (
   id: 'typeHistory',
   tag: 'Reading',
   summary: 'Get the history of a type',
-  description: 'The sum over all counters of the type, as of the last roll-up.',
+  description:
+    'The sum over all counters of the type, or over those whose keys begin with a prefix that the type declares, as of the last roll-up.',
   answers: {
     200: {
       description: 'The counts of the periods.',
@@ -137,7 +141,15 @@ export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, (
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...DATABASE],
+  problems: [
+    'malformed_query',
+    'unauthorized',
+    'unknown_type',
+    'invalid_request',
+    'too_many_requests',
+    'totals_not_ready',
+    ...DATABASE,
+  ],
   examples: {
     days: {
       summary: 'Two days in Berlin',

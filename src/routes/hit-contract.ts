@@ -7,9 +7,19 @@ import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { keyField, typeField } from './request-fields.ts'
 
 const parameter = (rule: string) => z.string({ error: rule })
+const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = {
   type: once(described(parameter('must be the name of a counter type'), TYPE_DESCRIPTION)),
   key: once(described(parameter('must be a key'), 'The key, percent-encoded.')),
+  automated: once(
+    described(
+      z.pipe(
+        z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
+        z.transform((value) => value === '1'),
+      ),
+      AUTOMATED,
+    ),
+  ),
 }
 
 /** The header by which bots are recognized. */
@@ -28,7 +38,11 @@ export const postHit = {
   query: hitQuery,
   body: {
     schema: z.strictObject(
-      { type: described(typeField, TYPE_DESCRIPTION), key: described(keyField, 'The key, not percent-encoded.') },
+      {
+        type: described(typeField, TYPE_DESCRIPTION),
+        key: described(keyField, 'The key, not percent-encoded.'),
+        automated: described(z._default(z.boolean({ error: 'must be true or false' }), false), AUTOMATED),
+      },
       { error: 'must be an object with type and key' },
     ),
     // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
@@ -75,6 +89,12 @@ export const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
       query: { type: 'page_view', key: '/blog/hello' },
       headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
       says: { 'X-Hit': 'ignored; reason=bot' },
+    },
+    automated: {
+      summary: 'A browser that a program drives, which is not counted',
+      query: { type: 'page_view', key: '/blog/hello', automated: '1' },
+      headers: FIREFOX,
+      says: { 'X-Hit': 'ignored; reason=automated' },
     },
     unknownType: {
       summary: 'A type that is not configured',

@@ -47,14 +47,12 @@ export const hit = routes
         isolate = isolateOf(c.env)
         // The query is the faster way: reading a body costs as much as the rest of a hit.
         const { url } = c.req
-        const { type, key } = url.includes('?')
-          ? queries.read(url)
-          : await readShortJson(c, postHit.body.schema, postHit.body)
+        const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body.schema, postHit.body)
         // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
         const counted = noContent(c, isolate.config, 'counted')
-        const said = await countHit(c, isolate, type, key)
+        const said = await countHit(c, isolate, hit)
         if (said === 'counted') return counted
-        rememberIgnored(c, type, said)
+        rememberIgnored(c, hit.type, said)
         return noContent(c, isolate.config, said)
       } catch (error) {
         const config = isolate?.config
@@ -115,10 +113,18 @@ function pixel(said: string): Response {
 }
 
 async function countPixel(c: Context<AppEnv>): Promise<string> {
-  const { type, key } = queries.read(c.req.url)
-  const said = await countHit(c, isolateOf(c.env), type, key)
-  if (said !== 'counted') rememberIgnored(c, type, said)
+  const hit = queries.read(c.req.url)
+  const said = await countHit(c, isolateOf(c.env), hit)
+  if (said !== 'counted') rememberIgnored(c, hit.type, said)
   return said
+}
+
+/** What a client says about a hit. */
+interface Hit {
+  type: string
+  key: string | number
+  /** Whether a program drives the browser. */
+  automated: boolean
 }
 
 /**
@@ -127,8 +133,8 @@ async function countPixel(c: Context<AppEnv>): Promise<string> {
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
-async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, key: string | number): Promise<string> {
-  const type = isolate.config.types.get(typeName)
+async function countHit(c: Context<AppEnv>, isolate: Isolate, { type: name, key, automated }: Hit): Promise<string> {
+  const type = isolate.config.types.get(name)
   if (type === undefined) {
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': 'ignored; reason=type' } })
@@ -138,13 +144,14 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, typeName: string, 
   const counter = cached ?? (await counterOfKey(addresses, type, key))
   if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
   if (isOwnVisit(c)) return 'ignored; reason=own'
+  if (automated && !type.countAutomated) return 'ignored; reason=automated'
   const { rateLimit } = config
   const isKnown = isolate.admission.knows(counter)
   const counting = async () => {
     const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
     if (excluded !== null) return `ignored; reason=${excluded}`
     if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
-    return countVisit(c, counter, {
+    return countVisit(c, type, counter, {
       dedupeSeconds: type.dedupeSeconds ?? 0,
       advice: 'Views are not worth sending twice.',
       answerReady: true,

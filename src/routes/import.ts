@@ -142,7 +142,10 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })
-  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, { id, at: now })
+  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals, sums: isolate.sums }, rows, {
+    id,
+    at: now,
+  })
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(importing.catch(() => {}))
   const outcome = await importing.catch((error: unknown) => {

@@ -11,7 +11,7 @@ const readReference = {
   path: '/docs',
   summary: 'Get the documentation',
   description:
-    'A page made from the OpenAPI document, with commands to copy for every operation. It runs no scripts and loads nothing from other sites.',
+    'A page made from the OpenAPI document, with commands to copy for every operation. It loads nothing from other sites, and can be read without JavaScript.',
   access: 'anyone',
   answers: {
     200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },

@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import type { BlankEnv, ExtractSchema } from 'hono/types'
 import { badges } from './badge.ts'
 import { counter, counters } from './counters.ts'
+import { countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
 import { downloads } from './download.ts'
 import { exports } from './export.ts'
@@ -10,14 +11,17 @@ import { counterHistory, typeHistory } from './history.ts'
 import { hit } from './hit.ts'
 import { imports } from './import.ts'
 import { increment, increments } from './increment.ts'
+import { numbers } from './numbers.ts'
 import { reference } from './reference.ts'
 import { rollup } from './rollup.ts'
 import { search } from './search.ts'
 import { set } from './set.ts'
 import { setup, setupState } from './setup.ts'
+import { stats } from './stats.ts'
 import { status } from './status.ts'
 import { top } from './top.ts'
 import { deletion, merging, renaming } from './transfer.ts'
+import { typeTotal } from './type-total.ts'
 import { verify } from './verify.ts'
 
 /** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
@@ -34,6 +38,7 @@ export const PROGRAM_ROUTES = [
   merging,
   imports,
   counterHistory,
+  typeTotal,
   typeHistory,
   top,
   search,
@@ -46,7 +51,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, dashboard, reference] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
 /** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

@@ -227,7 +227,11 @@ async function answerTo(
   const { config, names, reads } = isolateOf(c.env)
   const given = await idempotencyKey(c, 'transfer')
   const request = { ...asked, id: given ?? random63(), keyed: given !== undefined, at: new Date() }
-  const changing = transfer({ db: databaseOf(c), totals: reads.totals }, counter, request).finally(() => {
+  const changing = transfer(
+    { db: databaseOf(c), totals: reads.totals, sums: isolateOf(c.env).sums },
+    counter,
+    request,
+  ).finally(() => {
     names[rangeOf(counter.recordId, config.ranges)]!.forget(counter)
   })
   // A client that hangs up must not leave a transaction open that holds locks.

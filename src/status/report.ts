@@ -73,7 +73,15 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
 }
 
 function typesOf({ types }: Config) {
-  return [...types.values()].map(({ name, recordType, key }) => ({ name, recordType, key }))
+  return [...types.values()].map(({ name, title, unit, url, also, recordType, key }) => ({
+    name,
+    title,
+    unit,
+    url,
+    also,
+    recordType,
+    key,
+  }))
 }
 
 function numberOf(value: bigint | null): number | null {

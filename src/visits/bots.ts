@@ -14,6 +14,17 @@ const DOWNLOADERS =
   /^(?:curl|wget2?|aria2|axel|lftp|httpie|xh|apt|debian apt-http|homebrew|fdm|uget|jdownloader|downthemall|mozilla\/\d.*\b(?:windows)?powershell)\b/i
 
 /**
+ * Proxies that fetch the images of a README or a profile for the person who looks at it: GitHub's, and what GitLab and others run.
+ * The names are those of atmos/camo (server.coffee), of GitHub's own, and of cactus/go-camo (`--server-name`).
+ */
+const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
+
+const PEOPLE = { download: DOWNLOADERS, image: IMAGE_PROXIES }
+
+/** What a request is for, if not a page: programs that people use for that are not bots. */
+export type Purpose = keyof typeof PEOPLE
+
+/**
  * Recognizes automatic clients by their user agent, with the list of the isbot package. It caches the results, because a few
  * browsers send nearly all requests. Plain data, shared by an isolate's requests.
  */
@@ -23,10 +34,10 @@ export class Bots {
   /**
    * Whether a user agent is a bot. An empty one is not, because nothing identifies it.
    *
-   * @param downloads whether the request is a download. Then download programs are not bots.
+   * @param purpose what the request is for, if not a page
    */
-  has(agent: string, { downloads = false }: { downloads?: boolean } = {}): boolean {
-    if (downloads && DOWNLOADERS.test(agent)) return false
+  has(agent: string, purpose?: Purpose): boolean {
+    if (purpose !== undefined && PEOPLE[purpose].test(agent)) return false
     const known = this.#known.get(agent)
     if (known !== undefined) return known
     const found = isbot(agent)

@@ -1,4 +1,4 @@
-import type { Bots } from './bots.ts'
+import type { Bots, Purpose } from './bots.ts'
 import { exceedsLimit, type RateLimit } from './rate-limit.ts'
 
 /**
@@ -12,6 +12,8 @@ const PURPOSES = /\b(?:prefetch|prerender|preview)\b/i
 export interface VisitRules {
   /** Whether automatic clients count, too. */
   countBots: boolean
+  /** Whether browsers count that a program drives, and that say so (`navigator.webdriver`). */
+  countAutomated: boolean
   /** Whether to leave out visitors whose browser asks not to be tracked (DNT, Global Privacy Control). */
   respectDoNotTrack: boolean
 }
@@ -23,8 +25,8 @@ export type Exclusion = 'prefetch' | 'dnt' | 'bot' | 'rate'
 export interface ExclusionContext {
   bots: Bots
   rateLimit: RateLimit | null
-  /** Whether the visit is a download. Then download programs are not bots. Default: false. */
-  downloads?: boolean
+  /** What the visit is for. Default: a page. */
+  purpose?: Purpose
 }
 
 /**
@@ -35,11 +37,11 @@ export interface ExclusionContext {
 export async function exclusionOf(
   headers: Headers,
   rules: VisitRules,
-  { bots, rateLimit, downloads = false }: ExclusionContext,
+  { bots, rateLimit, purpose }: ExclusionContext,
 ): Promise<Exclusion | null> {
   for (const name of PURPOSE_HEADERS) if (PURPOSES.test(headers.get(name) ?? '')) return 'prefetch'
   if (rules.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
-  if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', { downloads })) return 'bot'
+  if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', purpose)) return 'bot'
   // Checked before the header is read, because reading one costs time on the hot path.
   if (rateLimit === null) return null
   return (await exceedsLimit(rateLimit, headers.get('CF-Connecting-IP'))) ? 'rate' : null

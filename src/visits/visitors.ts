@@ -19,6 +19,11 @@ export interface Visitor {
 export interface Window {
   /** Its length. Windows begin at multiples of it since 1970 UTC. */
   seconds: number
+  /**
+   * The length of the longest window in which the same hit is a visit: who is one visitor there is one in the shorter ones.
+   * Default: `seconds`.
+   */
+  longest?: number
   /** A time in it. */
   at: Date
   /** Keeps work going if the client hangs up. */
@@ -42,11 +47,18 @@ export class Visitors {
   }
 
   /** The idempotency key of a visit: the same for the same visitor of the same counter within a window. */
-  async visit(visitor: Visitor, counter: CounterAddress, { seconds, at, waitUntil }: Window): Promise<bigint> {
-    const window = Math.floor(at.getTime() / 1_000 / seconds)
-    const salt = await this.#salts.of(Math.floor((window * seconds) / DAY_SECONDS), waitUntil)
-    const agentClass = classOf(visitor.agent, Number.parseInt(salt.slice(0, 8), 16))
-    return hash63(JSON.stringify(['visit', salt, visitor.network, agentClass, counterId(counter), seconds, window]))
+  async visit(visitor: Visitor, counter: CounterAddress, window: Window): Promise<bigint> {
+    const { seconds, longest = seconds } = window
+    const number = numberOf(window, seconds)
+    const salt = await this.#saltOf(window, seconds)
+    const seed = longest === seconds ? salt : await this.#saltOf(window, longest)
+    const agentClass = classOf(visitor.agent, Number.parseInt(seed.slice(0, 8), 16))
+    return hash63(JSON.stringify(['visit', salt, visitor.network, agentClass, counterId(counter), seconds, number]))
+  }
+
+  /** The salt of the day on which the window of a length began. */
+  #saltOf(window: Window, seconds: number): Promise<string> {
+    return this.#salts.of(Math.floor((numberOf(window, seconds) * seconds) / DAY_SECONDS), window.waitUntil)
   }
 
   /** Whether this isolate has counted a visit already. If another isolate has, the database recognizes the visit. */
@@ -58,4 +70,9 @@ export class Visitors {
   markCounted(visit: bigint): void {
     this.#counted.set(`${visit}`, true)
   }
+}
+
+/** The number of the window of a length, since 1970. */
+function numberOf({ at }: Window, seconds: number): number {
+  return Math.floor(at.getTime() / 1_000 / seconds)
 }

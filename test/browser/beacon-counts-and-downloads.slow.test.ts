@@ -82,6 +82,41 @@ describe('counts on a page', () => {
     expect(said.filter((line) => !line.startsWith('error: '))).toEqual([])
   })
 
+  it('of a whole type are added up', async () => {
+    await counter.add('page_view', '/one', 1230)
+    await counter.add('page_view', '/two', 4)
+    const tag = `<script defer src="${counter.url}/beacon.js"></script>`
+    const site = await startSite({ '/page': { html: `<!doctype html>${tag}<b data-total>?</b>` } })
+    onTestFinished(() => site.stop())
+    const { tab } = await open(`${site.url}/page`, { locale: 'en-GB' })
+    await shown(tab, 'b').toBe('1,234')
+  })
+
+  it('of a type or a prefix are asked for one by one, with the prefix of the site in front', async () => {
+    const tag = `<script defer src="${counter.url}/beacon.js" data-prefix="blog.example"></script>`
+    const totals = '<b data-total>?</b><i data-total="/app-" data-type="download">?</i><u data-counter>?</u>'
+    const site = await startSite({ '/page': { html: `<!doctype html>${tag}${totals}` } })
+    const context = await browser.newContext({ locale: 'en-GB' })
+    onTestFinished(async () => {
+      await context.close()
+      await site.stop()
+    })
+    // The answers of the Worker are tested with its routes.
+    const asked: string[] = []
+    await context.route(`${counter.url}/v1/types/**`, (route) => {
+      const { pathname, searchParams } = new URL(route.request().url())
+      asked.push(`${pathname} ${searchParams.get('prefix')}`)
+      const count = pathname.endsWith('download') ? 4711 : 12
+      return route.fulfill({ json: { count }, headers: { 'Access-Control-Allow-Origin': '*' } })
+    })
+    const tab = await context.newPage()
+    await tab.goto(`${site.url}/page`)
+    await shown(tab, 'b').toBe('12')
+    await shown(tab, 'i').toBe('4,711')
+    await shown(tab, 'u').toBe('0')
+    expect(asked.sort()).toEqual(['/v1/types/download blog.example/app-', '/v1/types/page_view blog.example'])
+  })
+
   it('are shown on this machine too, where views are not counted', async () => {
     await counter.add('page_view', '/page', 7)
     const tag = `<script defer src="${counter.url}/beacon.js"></script>`

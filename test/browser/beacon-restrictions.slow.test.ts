@@ -84,6 +84,59 @@ describe('another site', () => {
   })
 })
 
+describe('a page that is one of several sites', () => {
+  it('has the prefix in front of all its keys: views, downloads, calls and numbers', async () => {
+    const body = '<a href="#file" data-download="app.zip">app</a><b data-counter></b><i data-counter="/other">many</i>'
+    const { tab } = await visit({ html: html(tagOf(counter.url, 'data-prefix="blog.example"'), body) })
+    await counter.has({ 'page_view blog.example/page': 1 })
+    await tab.click('a')
+    await tab.evaluate(async () => {
+      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
+      await slottedCounter('/other')
+    })
+    await counter.has({
+      'page_view blog.example/page': 1,
+      'page_view blog.example/other': 1,
+      'download blog.exampleapp.zip': 1,
+    })
+    await expect.poll(() => tab.textContent('b')).toBe('1')
+    await expect.poll(() => tab.textContent('i')).toBe('1')
+  })
+})
+
+describe('a browser that a program drives', () => {
+  it('says so with each hit, and others say nothing', async () => {
+    const driven = await launchChromium({ automated: true, args: [`--host-resolver-rules=MAP ${SITE} 127.0.0.1`] })
+    onTestFinished(() => driven.close())
+    const hits = async (browser: Browser) => {
+      const site = await startSite({ '/page': { html: html(tagOf(counter.url)) } })
+      const context = await browser.newContext()
+      onTestFinished(async () => {
+        await context.close()
+        await site.stop()
+      })
+      const tab = await context.newPage()
+      const asked = tab.waitForRequest((request) => request.url().startsWith(`${counter.url}/hit`))
+      await tab.goto(`http://${SITE}:${site.port}/page`)
+      return [...new URL((await asked).url()).searchParams].sort()
+    }
+    const plain = [
+      ['key', '/page'],
+      ['type', 'page_view'],
+    ]
+    expect(await hits(driven)).toEqual([['automated', '1'], ...plain])
+    expect(await hits(browser)).toEqual(plain)
+  })
+})
+
+describe('loaded as a module', () => {
+  it('the script does nothing, and says on the console what to change', async () => {
+    const { said } = await visit({ html: html(`<script type="module" src="${counter.url}/beacon.js"></script>`) })
+    await expect.poll(() => said.join()).toContain('no type=module')
+    await counter.has({})
+  })
+})
+
 describe('on this machine', () => {
   it.each(['localhost', '127.0.0.1'])('%s is not counted unless the tag says so', async (host) => {
     const { said } = await visit({ html: html(tagOf(counter.url)) }, { host })
@@ -138,6 +191,22 @@ describe('a Content-Security-Policy', () => {
     await counter.has({ 'page_view /page': 1, 'page_view /other': 1 })
   })
 
+  it('leads to the pixel on a processor four times as slow, once even if two policies block the request', async () => {
+    const { 'Content-Security-Policy': text } = policy("'none'", counter.url)
+    const site = await startSite({
+      '/page': { html: html(tagOf(counter.url)), headers: { 'Content-Security-Policy': `${text}, ${text}` } },
+    })
+    const context = await browser.newContext()
+    onTestFinished(async () => {
+      await context.close()
+      await site.stop()
+    })
+    const tab = await context.newPage()
+    await (await context.newCDPSession(tab)).send('Emulation.setCPUThrottlingRate', { rate: 4 })
+    await tab.goto(`http://${SITE}:${site.port}/page`)
+    await counter.has({ 'page_view /page': 1 })
+  })
+
   it('leads to the pixel even if the page is busy when the request is blocked', async () => {
     const { tab } = await visit({ html: html(tagOf(counter.url)), headers: policy("'none'", counter.url) })
     await tab.evaluate(() => {
@@ -171,20 +240,43 @@ describe('without scripts', () => {
 })
 
 describe('a request that fails', () => {
-  it('at once, as with a blocker, is followed by the pixel', async () => {
-    const site = await startSite({ '/page': { html: html(tagOf(counter.url)) } })
-    const context = await browser.newContext()
-    onTestFinished(async () => {
-      await context.close()
-      await site.stop()
-    })
-    // In the page, because Playwright's own way to block a request is slower than a blocker.
-    await context.addInitScript(() => {
-      window.fetch = () => Promise.reject(new TypeError('Failed to fetch'))
-    })
-    const tab = await context.newPage()
-    await tab.goto(`http://${SITE}:${site.port}/page`)
+  // As blockers do it: the browser refuses the request before it leaves.
+  const BLOCKED = { urls: ['*/hit?*'] }
+
+  it.each([1, 2, 4])(
+    'because a blocker refuses it is followed by the pixel, on a processor %i times as slow',
+    async (rate) => {
+      const site = await startSite({ '/page': { html: html(tagOf(counter.url)) } })
+      const context = await browser.newContext()
+      onTestFinished(async () => {
+        await context.close()
+        await site.stop()
+      })
+      for (let views = 1; views <= 3; views++) {
+        const tab = await context.newPage()
+        const devTools = await context.newCDPSession(tab)
+        await devTools.send('Emulation.setCPUThrottlingRate', { rate })
+        await devTools.send('Network.enable')
+        await devTools.send('Network.setBlockedURLs', BLOCKED)
+        await tab.goto(`http://${SITE}:${site.port}/page`)
+        await counter.has({ 'page_view /page': views })
+        await tab.close()
+      }
+    },
+  )
+
+  it('because a blocker refuses it is followed by the pixel even if the page is busy', async () => {
+    const { tab } = await visit({ html: html(tagOf(counter.url)) })
     await counter.has({ 'page_view /page': 1 })
+    const devTools = await tab.context().newCDPSession(tab)
+    await devTools.send('Network.enable')
+    await devTools.send('Network.setBlockedURLs', BLOCKED)
+    await tab.evaluate(() => {
+      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
+      void slottedCounter('busy')
+      for (const end = Date.now() + 300; Date.now() < end; );
+    })
+    await counter.has({ 'page_view /page': 1, 'page_view busy': 1 })
   })
 
   it.each([
@@ -204,28 +296,5 @@ describe('a request that fails', () => {
     expect(seen).toEqual(['POST /hit?type=page_view&key=%2Fpage'])
     await tab.evaluate(() => history.pushState(null, '', '/other'))
     await counter.has({ 'page_view /page': 1, 'page_view /other': 1 })
-  })
-
-  it('is avoided in browsers without keepalive, which use sendBeacon', async () => {
-    const seen: string[] = []
-    const proxy = await startProxy(counter.url, async ({ headers, url = '' }) => {
-      if (url.startsWith('/hit')) seen.push(String(headers['sec-fetch-mode']))
-      return undefined
-    })
-    const site = await startSite({ '/page': { html: html(tagOf(proxy.url)) } })
-    const context = await browser.newContext()
-    onTestFinished(async () => {
-      await context.close()
-      await site.stop()
-      await proxy.stop()
-    })
-    await context.addInitScript(() => {
-      Reflect.deleteProperty(Request.prototype, 'keepalive')
-      window.fetch = () => Promise.reject(new Error('not this one'))
-    })
-    const tab = await context.newPage()
-    await tab.goto(`http://${SITE}:${site.port}/page`)
-    await counter.has({ 'page_view /page': 1 })
-    expect(seen).toEqual(['no-cors'])
   })
 })

@@ -4,14 +4,24 @@ import { inject } from 'vitest'
 /** The User-Agent with a window. Without one, Chromium's contains HeadlessChrome, which counts as a bot. */
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
+/** Hides that a program drives the browser (`navigator.webdriver`), because such hits do not count. */
+const NOT_AUTOMATED = '--disable-blink-features=AutomationControlled'
 /** Arguments for Chromium. Its sandbox does not work for root. */
 export const CHROMIUM_ARGUMENTS = ['--no-sandbox', `--user-agent=${AGENT}`]
 
-/** Launches Chromium with the behaviour of an ordinary browser. */
-export function launchChromium({ args = [], ...options }: LaunchOptions = {}): Promise<Browser> {
+/**
+ * Launches Chromium with the behaviour of an ordinary browser.
+ *
+ * @param options those of Playwright; `automated`: the browser says that a program drives it
+ */
+export function launchChromium({
+  args = [],
+  automated = false,
+  ...options
+}: LaunchOptions & { automated?: boolean } = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: inject('chromium'),
-    args: [...CHROMIUM_ARGUMENTS, ...args],
+    args: [...CHROMIUM_ARGUMENTS, ...(automated ? [] : [NOT_AUTOMATED]), ...args],
     // Keeps the back/forward cache.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     ...options,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { launchChromium } from './chromium.ts'
@@ -5,8 +6,8 @@ import { counterUrl, signedIn, tableRows, type Violations, watch } from './open-
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
-/** Milliseconds in which a page shows a change. It polls every 5 s or 10 s, and backs off after failures. */
-const LIVE_MS = 60_000
+/** Milliseconds in which a page shows a change. It polls every 30 s. */
+const LIVE_MS = 100_000
 
 let browser: Browser
 let counter: Counter
@@ -46,23 +47,28 @@ describe('the page of a counter', () => {
       counters: [{ type: 'download', key: 'big', count: '9223372036854775000' }],
     })
     await open('download', 'big')
-    await shows('#count', /^9,223,372,036,854,775,000$/)
+    await shows('#figure-all', /^9,223,372,036,854,775,000$/)
     await counter.add('download', 'big', 801)
-    await shows('#count', /^9,223,372,036,854,775,801$/)
-    expect(await page.textContent('#pending-count')).toBe('801')
+    await shows('#figure-all', /^9,223,372,036,854,775,801$/)
+    expect(await page.textContent('#figure-today')).toBe('801')
+    expect(await page.textContent('#as-of')).toMatch(/and 801 pending/)
     await shows('#adjustment-rows', /import\+9,223,372,036,854,775,000$/)
+    expect(await page.textContent('#history-legend')).toContain('set or imported')
   })
 
-  it('sets and resets after a confirmation that shows both numbers', async () => {
+  it('sets and resets after a confirmation that names both numbers', async () => {
     await counter.add('download', 'app.zip', 41)
     await open('download', 'app.zip')
     const dialog = page.getByRole('dialog')
     const said = () => dialog.innerText()
+    expect(await page.getByLabel('Set to').isVisible()).toBe(false)
+    await page.getByText('Change this counter').click()
 
-    await page.getByLabel('Set to').fill('1000')
+    // As the page writes it.
+    await page.getByLabel('Set to').fill('1,000')
     await page.getByRole('button', { name: 'Set …' }).click()
     await dialog.waitFor()
-    expect(await said()).toMatch(/Set this counter\?[\s\S]*app\.zip[\s\S]*download[\s\S]*41\s*→\s*1,000/)
+    expect(await said()).toMatch(/Set this counter\?[\s\S]*app\.zip[\s\S]*from 41 to 1,000 \(\+959\)/)
     await page.getByRole('button', { name: 'Cancel' }).click()
     await counter.has({ 'download app.zip': 41 })
 
@@ -74,26 +80,28 @@ describe('the page of a counter', () => {
     await counter.has({ 'download app.zip': 41 })
 
     await page.getByRole('button', { name: 'Set …' }).click()
-    await dialog.getByRole('button', { name: 'Set' }).click()
+    await dialog.getByRole('button', { name: 'Set to 1,000' }).click()
     await shows('#change-message', /^Set to 1,000\.$/)
     await counter.has({ 'download app.zip': 1_000 })
-    await shows('#count', /^1,000$/)
+    await shows('#figure-all', /^1,000$/)
     await shows('#adjustment-rows', /set\+959$/)
 
     await page.getByRole('button', { name: 'Reset to zero …' }).click()
     await dialog.waitFor()
-    expect(await said()).toMatch(/Reset this counter to zero\?[\s\S]*1,000\s*→\s*0/)
-    await dialog.getByRole('button', { name: 'Reset' }).click()
+    expect(await said()).toMatch(/Reset this counter to zero\?[\s\S]*from 1,000 to 0/)
+    await dialog.getByRole('button', { name: 'Reset to zero' }).click()
     await shows('#change-message', /^Reset to zero\.$/)
     await counter.has({ 'download app.zip': 0 })
-    await shows('#count', /^0$/)
+    await shows('#figure-all', /^0$/)
   })
 
-  it('renames, merges and deletes after a confirmation, with the keyboard too', async () => {
+  it('renames, merges and deletes after a confirmation that says what will happen, with the keyboard too', async () => {
     await counter.add('download', 'old.zip', 41)
     await counter.add('download', 'all.zip', 1)
     await open('download', 'old.zip')
     const dialog = page.getByRole('dialog')
+    const change = () => page.getByText('Change this counter').click()
+    await change()
 
     await page.getByLabel('Another key').fill('all.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
@@ -103,23 +111,29 @@ describe('the page of a counter', () => {
 
     await page.getByLabel('Another key').fill('new.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
-    expect(await dialog.innerText()).toMatch(/Rename this counter\?[\s\S]*old\.zip\s*→\s*new\.zip[\s\S]*download/)
+    await dialog.waitFor()
+    expect(await dialog.innerText()).toMatch(/Rename this counter\?[\s\S]*old\.zip\s*→\s*new\.zip[\s\S]*count of 41/)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await counter.has({ 'download old.zip': 41, 'download all.zip': 1 })
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByRole('button', { name: 'Rename' }).click()
     await page.waitForURL(/key=new\.zip/)
-    await shows('#count', /^41$/)
+    await shows('#figure-all', /^41$/)
 
+    await change()
     await page.getByLabel('Another key').fill('all.zip')
     await page.getByRole('button', { name: 'Merge …' }).click()
+    await dialog.waitFor()
+    expect(await dialog.innerText()).toMatch(/new\.zip\s*→\s*all\.zip[\s\S]*count of 41[\s\S]*has 1 and then 42/)
     await dialog.getByRole('button', { name: 'Merge' }).click()
     await page.waitForURL(/key=all\.zip/)
-    await shows('#count', /^42$/)
+    await shows('#figure-all', /^42$/)
 
+    await change()
     await page.getByRole('button', { name: 'Delete …' }).focus()
     await page.keyboard.press('Enter')
     await dialog.waitFor()
+    expect(await dialog.innerText()).toMatch(/all\.zip[\s\S]*count of 42[\s\S]*cannot be undone/)
     // The first button changes nothing.
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -130,70 +144,94 @@ describe('the page of a counter', () => {
   it('refuses an invalid number, before or after it is sent', async () => {
     await counter.add('download', 'app.zip', 41)
     await open('download', 'app.zip')
-    for (const wrong of ['', '1.5', '1e3', 'abc', '12345678901234567890']) {
+    await page.getByText('Change this counter').click()
+    for (const wrong of ['', '1.5', '1,5', '1e3', 'abc', '12345678901234567890']) {
       await page.getByLabel('Set to').fill(wrong)
       await page.getByRole('button', { name: 'Set …' }).click()
       expect(await page.getByRole('dialog').isVisible(), wrong).toBe(false)
     }
     await page.getByLabel('Set to').fill('9007199254740993')
     await page.getByRole('button', { name: 'Set …' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Set' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Set to' }).click()
     await shows('#change-message', /^count must be a whole number between/)
     await counter.has({ 'download app.zip': 41 })
     violations.messages = violations.messages.filter((line) => !line.includes('422'))
   })
 
-  it('shows any range of days, with their sum', async () => {
+  it('shows the period that its address names, and keeps it there', async () => {
     const day = (ago: number) => new Date(Date.now() - ago * 24 * HOUR_MS).toISOString().slice(0, 10)
     await counter.api('POST', '/v1/imports', {
       counters: [
-        { type: 'download', key: 'old', count: 7, day: day(400) },
-        { type: 'download', key: 'old', count: 20, day: day(399) },
-        { type: 'download', key: 'old', count: 500, day: day(398) },
+        { type: 'download', key: 'old', count: 7, day: day(40) },
+        { type: 'download', key: 'old', count: 20, day: day(39) },
+        { type: 'download', key: 'old', count: 500, day: day(38) },
       ],
     })
     await open('download', 'old')
-    await shows('#sum', /^0 counted/)
-    await page.getByLabel('From').fill(day(400))
-    await page.getByLabel('to', { exact: true }).fill(day(399))
-    await page.getByLabel('by').selectOption('day')
+    await shows('#history-sum', /^0 /)
+    await page.getByRole('button', { name: 'Other days' }).click()
+    await page.getByLabel('From').fill(day(40))
+    await page.getByLabel('to', { exact: true }).fill(day(38))
     await page.getByRole('button', { name: 'Show' }).click()
-    await shows('#sum', /^27 counted/)
-    expect((await table('#history-rows')).map((row) => row.split(' | ')[1])).toEqual(['7', '20'])
-    // The last day is included, and nothing after it. A single day is a range too.
-    await page.getByLabel('From').fill(day(398))
-    await page.getByLabel('to', { exact: true }).fill(day(398))
-    await page.getByRole('button', { name: 'Show' }).click()
-    await shows('#sum', /^500 counted/)
-    expect(await table('#history-rows')).toHaveLength(1)
-    await page.getByLabel('by').selectOption('month')
-    await page.getByLabel('From').fill(day(500))
-    await page.getByRole('button', { name: 'Show' }).click()
-    await shows('#sum', /^527 counted/)
-    // With a range that ends before it begins, no request is sent.
-    await page.getByLabel('From').fill(day(1))
-    await page.getByRole('button', { name: 'Show' }).click()
-    expect(await page.textContent('#sum')).toMatch(/^527/)
-    // More periods than the API allows.
-    await page.getByLabel('From').fill('1990-01-01')
-    await page.getByLabel('to', { exact: true }).fill(day(0))
-    await page.getByLabel('by').selectOption('hour')
-    await page.getByRole('button', { name: 'Show' }).click()
-    await shows('#history-message', /^from must leave at most/)
+    await shows('#history-sum', /^527 /)
+    expect((await table('#history-rows')).map((row) => row.split(' | ')[1])).toEqual(['7', '20', '500'])
+    expect(await page.textContent('#history-legend')).toContain('imported')
+    await page.reload()
+    await shows('#history-sum', /^527 /)
+    await page.goBack()
+    await shows('#history-sum', /^0 /)
     await page.getByRole('button', { name: '7 days' }).click()
     await expect.poll(async () => (await table('#history-rows')).length).toBe(7)
-    violations.messages = violations.messages.filter((line) => !line.includes('422'))
+    expect(page.url()).toContain('period=7d')
   })
 
-  it('has a badge to copy', async () => {
+  it('saves as CSV what the chart shows', async () => {
+    await counter.add('download', '=1+1', 12)
+    await open('download', '=1+1')
+    await page.getByRole('button', { name: '7 days' }).click()
+    await expect.poll(async () => (await table('#history-rows')).length).toBe(7)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^download-1-1-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
+    const lines = (await readFile(await download.path(), 'utf8')).replace('\ufeff', '').trim().split('\r\n')
+    expect(lines[0]).toBe('start,count,before')
+    expect(lines).toHaveLength(8)
+    const today = new Date().toISOString().slice(0, 10)
+    expect(lines.at(-1)).toBe(`${today}T00:00:00Z,12,0`)
+  })
+
+  it('makes badges and snippets, with a preview', async () => {
     await counter.add('page_view', '/a b/ü', 12)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
     await open('page_view', '/a b/ü')
-    await page.getByRole('button', { name: 'Copy' }).click()
-    await shows('#copy-message', /^Copied\.$/)
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
-    expect(copied).toBe(`![page_view](${counter.url}/badge/page_view/%2Fa%20b%2F%C3%BC.svg)`)
-    expect(await (await fetch(copied.slice(13, -1))).text()).toContain('12')
-    expect(await page.locator('#badge').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(20)
+    await page.getByText('Badges and snippets').click()
+    const code = page.getByRole('textbox', { name: 'To paste' })
+    const address = `${counter.url}/badge/page_view/%2Fa%20b%2F%C3%BC.svg`
+    await expect.poll(() => code.inputValue()).toBe(`![page_view](${address})`)
+    await page.getByRole('button', { name: 'Copy: To paste' }).click()
+    await page.getByText('Copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`![page_view](${address})`)
+    expect(await (await fetch(address)).text()).toContain('12')
+
+    await page.getByLabel('Label').fill('seen')
+    await page.getByLabel('Color').fill('0a0')
+    await page.getByLabel('Style').selectOption('flat-square')
+    await page.getByLabel('Write as').selectOption('HTML')
+    const query = '?label=seen&color=0a0&style=flat-square'
+    expect(await code.inputValue()).toBe(`<img src="${address}${query.replaceAll('&', '&amp;')}" alt="seen">`)
+    const preview = page.locator('#badge')
+    await expect.poll(() => preview.getAttribute('src')).toBe(address + query)
+    await expect.poll(() => preview.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(20)
+    // An unknown color is not tried.
+    await page.getByLabel('Color').fill('blurple')
+    expect(await code.inputValue()).toContain('color=0a0')
+
+    await page.locator('[name=kind]').selectOption('Image that counts a page')
+    expect(await page.getByLabel('Color').isVisible()).toBe(false)
+    const pixel = /src="([^"]+)"/.exec(await code.inputValue())![1]!.replaceAll('&amp;', '&')
+    await fetch(pixel, { headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Firefox/145.0' } })
+    await counter.has({ 'page_view /a b/ü': 13 })
   })
 })

@@ -54,13 +54,14 @@ describe('a key that is', () => {
     const { page, violations } = await open()
     await expect.poll(() => page.locator('#top a').allTextContents()).toEqual([key])
     // Input fields cannot hold line breaks.
-    await page.getByLabel('Key or prefix').fill(key.replace(/[\r\n].*/s, ''))
+    await page.getByLabel('Keys that begin with').fill(key.replace(/[\r\n].*/s, ''))
     await page.getByRole('button', { name: 'Find' }).click()
-    await expect.poll(() => page.locator('#found a').allTextContents()).toEqual([key])
+    await expect.poll(() => page.url()).toContain('find=')
+    await expect.poll(() => page.locator('#top a').allTextContents()).toEqual([key])
 
     await page.locator('#top a').click()
     await page.waitForSelector('main[data-page=counter]')
-    await expect.poll(() => page.textContent('#count')).toBe('7')
+    await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect(new URL(page.url()).searchParams.get('key')).toBe(key)
     // HTML has one kind of line break.
     const shown = key.replaceAll('\r\n', '\n')
@@ -70,7 +71,7 @@ describe('a key that is', () => {
     expect(await page.getByRole('dialog').locator('.key').textContent()).toBe(shown)
     await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
     // The right counter was reset.
-    await expect.poll(() => page.textContent('#count')).toBe('0')
+    await expect.poll(() => page.textContent('#figure-all')).toBe('0')
     expect(Object.values(await counter.counts())).toEqual([0])
 
     expect(await page.title()).not.toBe('owned')
@@ -81,7 +82,7 @@ describe('a key that is', () => {
     const { page, violations } = await open()
     for (const key of ['', 'x'.repeat(513)]) {
       await page.goto(counterUrl(counter, 'page_view', key))
-      await expect.poll(() => page.textContent('#count-message')).toMatch(/^key\.0 must/)
+      await expect.poll(() => page.textContent('#history-message')).toMatch(/^key must/)
     }
     expect(violations.foreign).toEqual([])
   })

@@ -104,8 +104,9 @@ describe('a cookie', () => {
 
   it('that disappears while a page is open is noticed, and the page offers to sign in again', async () => {
     const page = await signedIn(context, counter)
-    await expect.poll(() => page.textContent('#pending')).toBe('0')
+    await page.waitForSelector('.chart svg')
     await context.clearCookies()
+    await page.getByRole('button', { name: '7 days' }).click()
     await page.getByRole('link', { name: 'Sign in again.' }).click({ timeout: 20_000 })
     await page.getByLabel('API token').waitFor()
   })
@@ -180,9 +181,9 @@ describe('another site', () => {
 
 describe('a token that is not the owner’s', () => {
   it.each([
-    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['page_view', 'download'] }],
-    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['download'] }],
-    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['download'] }],
+    ['read', { changes: 0, rollUpBar: 1, rollUp: 0, types: ['Page views', 'Downloads'] }],
+    ['read:download', { changes: 0, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
+    ['manage:download', { changes: 1, rollUpBar: 0, rollUp: 0, types: ['Downloads'] }],
   ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
     const API_TOKENS = await tokenLines({ someone: scope })
     const limited = await startCounter({ API_TOKENS })
@@ -193,17 +194,17 @@ describe('a token that is not the owner’s', () => {
     await page.goto(counterUrl(limited, 'download', 'app.tgz'))
     await page.getByLabel('API token').fill(tokenOf('someone'))
     await page.keyboard.press('Enter')
-    await expect.poll(() => page.textContent('#count')).toBe('7')
+    await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect({
       changes: await page.getByRole('button', { name: 'Set …' }).count(),
-      rollUpBar: await page.getByText('pending slots').count(),
-      rollUp: await page.getByRole('button', { name: 'Roll up now' }).count(),
+      rollUpBar: await page.locator('#state').count(),
+      rollUp: await page.locator('#roll-up').count(),
       types: await page.getByRole('navigation', { name: 'Types' }).getByRole('link').allTextContents(),
     }).toEqual(expected)
     await page.getByRole('link', { name: 'Slotted Counter' }).click()
     await page.waitForSelector('main[data-page=overview]')
     await expect.poll(() => page.textContent('#top-message')).not.toBe('')
-    await expect.poll(() => page.textContent('#history-message')).toContain('As of the last roll-up')
+    await expect.poll(() => page.textContent('#as-of')).toContain('As of the last roll-up')
     expect(violations).toEqual({ foreign: [], messages: [] })
   })
 })

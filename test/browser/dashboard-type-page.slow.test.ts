@@ -1,12 +1,13 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { Temporal } from 'temporal-polyfill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import { signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
-/** Milliseconds in which a page shows a change. It polls every 5 s or 10 s, and backs off after failures. */
-const LIVE_MS = 60_000
+/** Milliseconds in which a page shows a change. It asks every 30 s, and backs off after failures. */
+const LIVE_MS = 90_000
 
 let browser: Browser
 let counter: Counter
@@ -14,169 +15,453 @@ let context: BrowserContext
 let page: Page
 let violations: Violations
 beforeAll(async () => {
-  counter = await startCounter()
+  counter = await startCounter({
+    COUNTERS: {
+      page_view: {
+        record_type: 1,
+        public: true,
+        allowed_origins: ['*'],
+        title: 'Page views',
+        unit: 'views',
+        url: 'https://example.com',
+      },
+      download: { record_type: 2, public: true, title: 'Downloads', unit: 'downloads' },
+    },
+  })
   browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
   await counter?.stop()
 })
-beforeEach(async () => {
-  context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })
+
+async function open(timezoneId: string): Promise<void> {
+  context = await browser.newContext({ locale: 'en-GB', timezoneId })
   violations = await watch(context, counter)
   page = await signedIn(context, counter)
-})
-afterEach(async () => {
+}
+
+/** Ends the open context, which must have done nothing wrong. */
+async function close(): Promise<void> {
   await context.close()
-  await counter.clear()
-  // After every test.
   expect(violations).toEqual({ foreign: [], messages: [] })
-})
+}
 
 const shows = (selector: string, text: string | RegExp) =>
   expect.poll(() => page.textContent(selector), { timeout: LIVE_MS }).toMatch(text)
 
-const table = (selector: string) => tableRows(page, selector)
+const keys = () => page.locator('#top tr th a:first-child').allTextContents()
+const choose = (name: string) => page.getByRole('group', { name: 'Period' }).getByRole('button', { name }).click()
+
+/** Waits until the page shows what it was asked for. */
+const settled = () => expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
+
+const whole = (count: bigint | number) => count.toLocaleString('en-GB')
+const digits = (text: string | null | undefined) => BigInt((text ?? '').replaceAll(/[^\d-]/g, ''))
 
 describe('the page of a type', () => {
-  it('compares today with yesterday up to the same hour, and shows the ranking and the chart', async () => {
-    const now = Date.now()
-    const thisHour = now - (now % HOUR_MS)
-    const hoursToday = new Date(thisHour).getUTCHours()
-    const midnight = thisHour - hoursToday * HOUR_MS
-    const count = async (at: number, by: number, key: string) => {
-      await counter.add('page_view', key, by)
-      await counter.rollUp(new Date(at))
-    }
-    // Yesterday in its first hour, in this hour and in its last hour; today in this hour.
-    await count(midnight - 24 * HOUR_MS, 1_000, '/old')
-    await count(thisHour - 24 * HOUR_MS, 200, '/old')
-    await count(midnight - 1, 30, '/old')
-    await count(thisHour, 4, '/new')
-    await page.reload()
-    await shows('#today', /^4$/)
-    // During the first hour of the day, nothing of yesterday is compared.
-    const all = 1_230
-    const before = hoursToday === 0 ? 0 : 1_000
-    expect(await page.textContent('#yesterday')).toBe('1,230')
-    expect(await page.textContent('#compared-label')).toBe(`Today until ${String(hoursToday).padStart(2, '0')}:00`)
-    expect(await page.textContent('#compared')).toBe('0')
-    expect(await page.textContent('#difference')).toMatch(
-      before === 0 ? /^yesterday 0$/ : /^yesterday 1,000 \(-100%\)$/,
-    )
-    await expect.poll(() => table('#top')).toEqual(['/new | 4'])
-    await page.getByRole('button', { name: 'All time' }).click()
-    await expect.poll(() => table('#top')).toEqual(['/old | 1,230', '/new | 4'])
-
-    const rows = await table('#history-rows')
-    expect(rows).toHaveLength(24)
-    expect(rows.at(-1)).toMatch(/ \| 4$/)
-    await page.getByRole('button', { name: '30 days' }).click()
-    await expect.poll(async () => (await table('#history-rows')).length).toBe(30)
-    expect((await table('#history-rows')).slice(-2).map((row) => row.split(' | ')[1])).toEqual([
-      all.toLocaleString('en'),
-      '4',
-    ])
-    await page.getByRole('button', { name: '12 months' }).click()
-    await expect.poll(async () => (await table('#history-rows')).length).toBe(12)
-    expect(await page.locator('.chart canvas').count()).toBe(1)
-    expect(await page.getByRole('img', { name: /^Chart: 1,234 in 12 periods/ }).count()).toBe(1)
+  beforeEach(() => open('UTC'))
+  afterEach(async () => {
+    await close()
+    await counter.clear()
   })
 
-  it('follows counting and rolling up without a reload', async () => {
-    await shows('#pending', /^0$/)
+  it('follows one period, which stands in the address: reload, back and a shared link show the same', async () => {
+    const now = Date.now()
+    for (const [back, by, key] of [
+      [0, 4, '/new'],
+      [3 * 24, 200, '/old'],
+      [40 * 24, 1_000, '/old'],
+    ] as const) {
+      await counter.add('page_view', key, by)
+      await counter.rollUp(new Date(now - back * HOUR_MS))
+    }
+    await page.reload()
+    await shows('#history-sum', /^204 views$/)
+    expect(await keys()).toEqual(['/old', '/new'])
+    await choose('Today')
+    await shows('#history-sum', /^4 views$/)
+    await settled()
+    expect(await keys()).toEqual(['/new'])
+    expect(new URL(page.url()).search).toBe('?period=today')
+    await choose('90 days')
+    await shows('#history-sum', /^1,204 views$/)
+    await page.getByLabel('Keys that begin with').fill('/o')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await expect.poll(keys).toEqual(['/old'])
+    const shared = page.url()
+    expect(new URL(shared).search).toBe('?period=90d&find=%2Fo')
+    await page.goBack()
+    await expect.poll(keys).toEqual(['/old', '/new'])
+    await page.goBack()
+    await shows('#history-sum', /^4 views$/)
+    await settled()
+    expect(await page.getByRole('button', { name: 'Today' }).getAttribute('aria-pressed')).toBe('true')
+
+    const other = await context.newPage()
+    await other.goto(shared)
+    await expect.poll(() => other.textContent('#history-sum')).toBe('1,204 views')
+    await expect.poll(() => other.locator('#top tr').count()).toBe(1)
+    expect(await other.inputValue('#find')).toBe('/o')
+    // Other types keep the period.
+    expect(await page.getByRole('link', { name: 'Downloads' }).getAttribute('href')).toContain('period=today')
+  })
+
+  it('shows any days, and says what is wrong with others', async () => {
+    const now = Temporal.Now.plainDateISO('UTC')
+    await counter.add('page_view', '/then', 7)
+    await counter.rollUp(new Date(Date.now() - 10 * 24 * HOUR_MS))
+    await page.reload()
+    await choose('Other days')
+    await page.getByLabel('From').fill(now.subtract({ days: 11 }).toString())
+    await page.getByLabel('to', { exact: true }).fill(now.subtract({ days: 9 }).toString())
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await shows('#history-sum', /^7 views$/)
+    await expect.poll(async () => (await tableRows(page, '#history-rows')).length).toBe(3)
+    await page.getByLabel('From').fill(now.subtract({ days: 1_500 }).toString())
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await shows('#history-message', /at most 1000 days/)
+    // What it still shows is not what was asked for.
+    expect(await page.locator('.chart.stale').count()).toBe(1)
+    violations.messages = violations.messages.filter((line) => !line.includes('422'))
+  })
+
+  it('dims what it shows until the numbers fit the pressed button', async () => {
+    await counter.add('page_view', '/slow', 3)
+    await counter.rollUp(new Date())
+    await page.reload()
+    await shows('#history-sum', /^3 views$/)
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/numbers?*', async (route) => {
+      await held
+      await route.continue()
+    })
+    await choose('12 months')
+    expect(await page.locator('.chart.stale').count()).toBe(1)
+    expect(await page.locator('#history').getAttribute('aria-busy')).toBe('true')
+    answer()
+    await settled()
+    expect((await tableRows(page, '#history-rows')).length).toBe(12)
+    expect(await page.getByRole('img', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
+  })
+
+  it('keeps focus and selected text when numbers change, and announces what was asked for', async () => {
+    for (const [key, by] of [
+      ['/a', 5],
+      ['/b', 3],
+    ] as const)
+      await counter.add('page_view', key, by)
+    await counter.rollUp(new Date())
+    await page.reload()
+    await expect.poll(keys).toEqual(['/a', '/b'])
+    const second = page.getByRole('link', { name: '/b', exact: true })
+    const element = await second.elementHandle()
+    await second.focus()
+    await counter.add('page_view', '/b', 9)
+    await counter.rollUp(new Date())
+    // Comes back to the page, as from another tab.
+    await comeBack(page)
+    await expect.poll(keys, { timeout: LIVE_MS }).toEqual(['/b', '/a'])
+    expect(await element!.evaluate((link) => link === document.activeElement && link.isConnected)).toBe(true)
+
+    await page.evaluate(() => getSelection()!.selectAllChildren(document.querySelector('#top tr:nth-child(2) a')!))
+    await counter.add('page_view', '/a', 90)
+    await counter.rollUp(new Date())
+    await comeBack(page)
+    await shows('#figure-today', /^107$/)
+    expect(await page.evaluate(() => String(getSelection()))).toBe('/a')
+    expect(await keys()).toEqual(['/b', '/a'])
+
+    await choose('7 days')
+    await shows('#announcement', /: 107 views$/)
+    await expect.poll(keys).toEqual(['/a', '/b'])
+  })
+
+  it('lists more on demand, with the focus on the first new row', async () => {
+    const increments = Array.from({ length: 34 }, (_, i) => ({ type: 'page_view', key: `/row/${i}`, by: 1_000 - i }))
+    await counter.api('POST', '/v1/increments', { increments })
+    await counter.rollUp(new Date())
+    await page.reload()
+    await expect.poll(() => page.locator('#top tr').count()).toBe(10)
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.click()
+    await expect.poll(() => page.locator('#top tr').count()).toBe(30)
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('/row/10')
+    await more.click()
+    await expect.poll(() => page.locator('#top tr').count()).toBe(34)
+    expect(await more.isVisible()).toBe(false)
+    // Each row leads to its counter, and to the page itself.
+    const out = page.getByRole('link', { name: 'Open the page /row/33' })
+    expect(await out.getAttribute('href')).toBe('https://example.com/row/33')
+    await page.getByRole('link', { name: '/row/33', exact: true }).click()
+    await page.waitForSelector('main[data-page=counter]')
+    expect(await page.textContent('h1')).toBe('/row/33')
+
+    await page.goBack()
+    await page.getByLabel('Keys that begin with').fill('/nothing')
+    await page.getByLabel('Keys that begin with').press('Enter')
+    await shows('#top-message', /^No key begins with that/)
+    expect(await keys()).toEqual([])
+  })
+
+  it('has its roll-up in a dot, which opens and rolls up', async () => {
+    const dot = page.locator('#state')
+    await expect.poll(() => dot.getAttribute('data-state')).not.toBe('unknown')
     await counter.add('page_view', '/live', 5)
+    await page.locator('#state > summary').click()
     await shows('#pending', /^1$/)
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await shows('#live-message', /^Rolled up 5\.$/)
     await shows('#pending', /^0$/)
     await shows('#lag', /^caught up/)
-    await shows('#today', /^5$/)
-    await expect.poll(() => table('#top')).toEqual(['/live | 5'])
-    await counter.add('page_view', '/live', 2)
-    await counter.rollUp(new Date())
-    await shows('#today', /^7$/)
+    await shows('#figure-today', /^5$/)
+    await page.keyboard.press('Escape')
+    expect(await page.locator('#pending').isVisible()).toBe(false)
   })
 
-  it('shows the problems of the status until they are over', async () => {
+  it('speaks up when something is wrong, until it is over', async () => {
     await counter.add('page_view', '/late', 1)
     await counter.rollUp(new Date(Date.now() - HOUR_MS))
+    await page.reload()
     await shows('#problems', /roll-up/i)
     expect(await page.locator('#problems').isVisible()).toBe(true)
-    if (process.env.SCREENSHOTS_FULL) await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/problems.png` })
+    expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
+    await page.locator('#state > summary').click()
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await shows('#problems', /^$/)
     expect(await page.locator('#problems').isVisible()).toBe(false)
+    await shows('#state-text', /^All is well$/)
   })
 
-  it('shows the count under the pointer', async () => {
+  it('shows the count under the pointer, within the chart', async () => {
     await counter.add('page_view', '/tip', 1_234)
     await counter.rollUp(new Date())
-    await shows('#today', /^1,234$/)
-    const over = page.locator('.u-over')
-    const { width } = (await over.boundingBox())!
-    await over.hover({ position: { x: width - 20, y: 30 } })
-    await shows('.tip', /^1,234 .*\d\d:00$/)
-    const [tip, chart] = [(await page.locator('.tip').boundingBox())!, (await over.boundingBox())!]
-    expect(tip.x + tip.width).toBeLessThanOrEqual(chart.x + chart.width + 1)
-    if (process.env.SCREENSHOTS_FULL) await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/tip.png` })
+    await page.reload()
+    await shows('#figure-today', /^1,234$/)
+    const chart = page.locator('.chart')
+    const { width } = (await chart.boundingBox())!
+    await chart.hover({ position: { x: width - 4, y: 60 } })
+    await shows('.tip', /^1,234 .*\d{4}, not over yet/)
+    const [tip, box] = [(await page.locator('.tip').boundingBox())!, (await chart.boundingBox())!]
+    expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1)
     await page.mouse.move(0, 0)
     expect(await page.locator('.tip').isVisible()).toBe(false)
   })
 
-  it('finds counters by prefix, a page at a time, and links to them', async () => {
-    for (let i = 10; i < 34; i++) await counter.add('page_view', `/found/${i}`, i)
-    await counter.add('page_view', '/other', 1)
-    await page.getByLabel('Key or prefix').fill('/found/')
-    await page.getByRole('button', { name: 'Find' }).click()
-    await expect.poll(async () => (await table('#found'))[0]).toBe('/found/10 | 10')
-    for (const length of [20, 24]) {
-      await page.getByRole('button', { name: 'Show more' }).click()
-      await expect.poll(async () => (await table('#found')).length).toBe(length)
-    }
-    expect(await page.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false)
-    await page.getByRole('link', { name: '/found/33' }).click()
-    await shows('#count', /^33$/)
-    expect(await page.textContent('h1')).toBe('/found/33')
-
-    await page.goBack({ waitUntil: 'commit' })
-    await page.getByLabel('Key or prefix').fill('/nothing')
-    await page.getByLabel('Key or prefix').press('Enter')
-    await shows('#search-message', /^No key begins with that\.$/)
-    expect(await table('#found')).toEqual([])
-  })
-
-  it('reports that the Worker does not answer, keeps its numbers, and continues when it answers again', async () => {
+  it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {
     await counter.add('page_view', '/kept', 5)
     await counter.rollUp(new Date())
-    await shows('#today', /^5$/)
+    await page.reload()
+    await shows('#figure-today', /^5$/)
     await context.setOffline(true)
-    await shows('#lag', /^The Worker does not answer\.$/)
-    await shows('#history-message', /^The Worker does not answer\.$/)
-    expect(await page.textContent('#today')).toBe('5')
+    await choose('7 days')
+    await shows('#history-message', /^You are offline\./)
+    expect(await page.textContent('#figure-today')).toBe('5')
     await context.setOffline(false)
-    await shows('#lag', /^caught up/)
-    await shows('#history-message', /^As of the last roll-up/)
+    await shows('#history-message', /^$/)
+    await settled()
+    expect((await tableRows(page, '#history-rows')).length).toBe(7)
     // The browser's own messages about failed requests.
     violations.messages = violations.messages.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
   })
+})
 
-  it('sends no requests while it is hidden', async () => {
-    await shows('#pending', /^0$/)
+/** Hides the page and shows it again, as somebody does who looks at another tab for a while. */
+async function comeBack(page: Page): Promise<void> {
+  for (const hidden of [true, false]) {
+    await page.evaluate((hidden) => {
+      Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+  }
+}
+
+describe('a page that stays open', () => {
+  afterEach(async () => {
+    await close()
+    await counter.clear()
+  })
+
+  it('asks at most 6 times a minute, less while nothing changes, and never while it is hidden', async () => {
+    await counter.add('page_view', '/open', 1)
+    await counter.rollUp(new Date())
+    await open('UTC')
+    await page.clock.install({ time: new Date() })
+    await page.reload()
+    await shows('#figure-today', /^1$/)
+    await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
+    let asked = 0
+    page.on('request', () => {
+      asked++
+    })
+    /** How often it asks in each of some minutes. */
+    const inMinutes = async (minutes: number, before: () => Promise<void> = async () => {}) => {
+      const counts: number[] = []
+      for (let minute = 0; minute < minutes; minute++) {
+        asked = 0
+        for (let second = 0; second < 60; second += 5) {
+          if (second === 0) await before()
+          await page.clock.runFor(5_000)
+          await page.waitForLoadState('networkidle')
+        }
+        counts.push(asked)
+      }
+      return counts
+    }
+    const busy = await inMinutes(4, async () => {
+      await counter.add('page_view', '/open', 1)
+      await counter.rollUp(new Date())
+    })
+    expect(Math.max(...busy)).toBeLessThanOrEqual(6)
+    expect(Math.min(...busy)).toBeGreaterThanOrEqual(1)
+    const quiet = await inMinutes(12)
+    expect(Math.max(...quiet)).toBeLessThanOrEqual(6)
+    const later = quiet.slice(-5).reduce((sum, count) => sum + count, 0)
+    expect(later).toBeGreaterThanOrEqual(1)
+    expect(later).toBeLessThanOrEqual(4)
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))
     })
-    await page.waitForLoadState('networkidle')
-    await counter.add('page_view', '/unseen', 1)
-    const asked: string[] = []
-    page.on('request', (request) => asked.push(request.url()))
-    await page.waitForTimeout(8_000)
-    expect(asked).toEqual([])
+    expect(await inMinutes(7)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    await counter.add('page_view', '/open', 1)
+    await counter.rollUp(new Date())
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: false, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))
     })
-    await shows('#pending', /^1$/)
+    await page.clock.runFor(1_000)
+    await shows('#figure-today', /^6$/)
+  })
+})
+
+describe('every number of the page equals the database’s', () => {
+  /** What the test of a zone takes at most, in milliseconds. */
+  const HOUR_END_MS = 90_000
+  /** In two of them, the clocks were changed within the history. */
+  const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York']
+  const counts: { key: string; at: number; by: number }[] = []
+
+  beforeAll(async () => {
+    const now = Date.now()
+    const hour = now - (now % HOUR_MS)
+    let state = 7
+    const random = () => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+      return state / 2 ** 31
+    }
+    const backs = [
+      ...Array.from({ length: 34 }, (_, back) => back),
+      ...Array.from({ length: 50 }, () => Math.floor(random() * 62 * 24)),
+      ...Array.from({ length: 16 }, () => Math.floor(random() * 600 * 24)),
+      // The hours of a day on which the clocks were changed.
+      ...Array.from({ length: 28 }, (_, i) => Math.round((hour - Date.UTC(2026, 9, 24, 20 + i)) / HOUR_MS)),
+    ].filter((back) => back >= 0)
+    for (const back of backs.sort((a, b) => b - a)) {
+      const one = {
+        key: `/page/${Math.floor(random() * 7)}`,
+        at: hour - back * HOUR_MS,
+        by: 1 + Math.floor(random() * 40),
+      }
+      counts.push(one)
+      await counter.add('page_view', one.key, one.by)
+      await counter.rollUp(new Date(Math.min(one.at + 60_000, now)))
+    }
+  })
+  afterAll(() => counter.clear())
+  afterEach(close)
+
+  it.each(ZONES)('in %s', async (zone) => {
+    // What is compared changes with the hour.
+    const left = HOUR_MS - (Date.now() % HOUR_MS)
+    if (left < HOUR_END_MS) await new Promise((done) => setTimeout(done, left))
+    await open(zone)
+    const now = Temporal.Now.zonedDateTimeISO(zone)
+    const midnight = (daysBack: number) =>
+      now.toPlainDate().subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds
+    const month = (back: number) =>
+      now.toPlainDate().with({ day: 1 }).subtract({ months: back }).toZonedDateTime(zone).epochMilliseconds
+    const sum = (from: number, to = Number.POSITIVE_INFINITY, key?: string) =>
+      counts
+        .filter((count) => count.at >= from && count.at < to && (key === undefined || count.key === key))
+        .reduce((sum, { by }) => sum + by, 0)
+    for (const [name, parameter, from, length] of [
+      ['Today', 'today', midnight(0), 0],
+      ['7 days', '7d', midnight(6), 7],
+      ['30 days', '30d', midnight(29), 30],
+      ['90 days', '90d', midnight(89), 90],
+      ['12 months', '12m', month(11), 12],
+      ['All time', 'all', 0, 0],
+    ] as const) {
+      await page.goto(`${counter.url}/?period=${parameter}`)
+      await settled()
+      await shows('#history-sum', new RegExp(`^${whole(sum(from))} views$`))
+      // The figures are the same under every period.
+      expect(await page.locator('dl.figures b').allTextContents(), name).toEqual(
+        [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(0)].map(whole),
+      )
+      const rows = await tableRows(page, '#history-rows')
+      const [own, before] = [1, 2].map((cell) => rows.map((row) => row.split(' | ')[cell]))
+      expect(
+        own!.reduce((sum, text) => sum + digits(text), 0n),
+        name,
+      ).toBe(BigInt(sum(from)))
+      if (length > 0) expect(rows, name).toHaveLength(length)
+      if (parameter === '7d' || parameter === '30d' || parameter === '90d') {
+        expect(own, name).toEqual(rows.map((_, i) => whole(sum(midnight(length - 1 - i), midnight(length - 2 - i)))))
+        expect(before, name).toEqual(
+          rows.map((_, i) => whole(sum(midnight(2 * length - 1 - i), midnight(2 * length - 2 - i)))),
+        )
+      }
+      if (parameter === '12m') {
+        expect(own, name).toEqual(rows.map((_, i) => whole(sum(month(11 - i), i === 11 ? undefined : month(10 - i)))))
+        expect(before, name).toEqual(rows.map((_, i) => whole(sum(month(23 - i), month(22 - i)))))
+      }
+      if (parameter === 'today') {
+        const hours = counts.filter(({ at }) => at >= from)
+        for (const row of rows) {
+          const [label = '', text] = row.split(' | ')
+          const at = hours.filter(
+            ({ at }) =>
+              new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' }).format(at) ===
+              label.slice(-5),
+          )
+          expect(digits(text), `${zone} ${label}`).toBe(BigInt(at.reduce((sum, { by }) => sum + by, 0)))
+        }
+      }
+      const listed = Object.fromEntries(
+        (await tableRows(page, '#top')).map((row) => {
+          const [key = '', count] = row.split(' | ')
+          return [key.replace(' ↗', ''), digits(count)]
+        }),
+      )
+      const expected = [...new Set(counts.map(({ key }) => key))]
+        .map((key) => [key, BigInt(sum(from, undefined, key))] as const)
+        .filter(([, count]) => count > 0n)
+      expect(listed, name).toEqual(Object.fromEntries(expected))
+    }
+    // What the ledger says is what the database has.
+    const stored = await counter.counts()
+    const total = Object.values(stored).reduce((sum, count) => sum + count, 0)
+    expect(sum(0)).toBe(total)
+
+    // Changes compare the same part of the period before.
+    await page.goto(counter.url)
+    await settled()
+    const hour = Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS
+    const clock = Temporal.Instant.fromEpochMilliseconds(hour).toZonedDateTimeISO(zone)
+    for (const [id, days] of [
+      ['today', 1],
+      ['7d', 7],
+      ['30d', 30],
+    ] as const) {
+      const compared = sum(midnight(days - 1), hour)
+      const before = sum(midnight(2 * days - 1), clock.subtract({ days }).epochMilliseconds)
+      const title = await page.locator(`#figure-${id}-change`).getAttribute('title')
+      expect(title, id).toBe(`${whole(compared)} after ${whole(before)}`)
+    }
   })
 })

@@ -15,71 +15,93 @@ afterAll(async () => {
 })
 
 /** Opens the page at /docs, and records its requests and its messages on the console. */
-async function docs(options: { width?: number; colorScheme?: 'light' | 'dark'; javaScriptEnabled?: boolean } = {}) {
-  const { width = 1200, ...rest } = options
-  const context = await browser.newContext({ viewport: { width, height: 800 }, ...rest })
+async function docs({ hash = '', ...options }: { hash?: string; javaScriptEnabled?: boolean } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
   onTestFinished(() => context.close())
   const said = consoleOf(context)
   const asked: string[] = []
   context.on('request', (request) => asked.push(request.url()))
   const page = await context.newPage()
-  await page.goto(`${counter.url}/docs`)
-  return { page, said, asked }
+  await page.goto(`${counter.url}/docs${hash}`)
+  return { page, context, said, asked }
 }
 
-/** Texts of the page with too little contrast (WCAG 2.2, 1.4.3). */
-function faint(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    for (const details of document.querySelectorAll('details')) details.open = true
-    const channels = (color: string) => color.match(/[\d.]+/g)!.map(Number)
-    const luminance = (color: string) => {
-      const [red, green, blue] = channels(color)
-        .slice(0, 3)
-        .map((value) => (value <= 10.31 ? value / 3294.6 : ((value / 255 + 0.055) / 1.055) ** 2.4))
-      return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
-    }
-    const behind = (element: Element | null): string => {
-      if (element === null) return 'rgb(255, 255, 255)'
-      const { backgroundColor } = getComputedStyle(element)
-      return channels(backgroundColor)[3] === 0 ? behind(element.parentElement) : backgroundColor
-    }
-    return [...document.querySelectorAll('body *')]
-      .filter((element) =>
-        [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent!.trim() !== ''),
-      )
-      .filter((element) => {
-        const [dark, light] = [luminance(getComputedStyle(element).color), luminance(behind(element))].sort(
-          (a, b) => a - b,
-        )
-        return (light! + 0.05) / (dark! + 0.05) < 4.5
-      })
-      .map((element) => element.textContent!.trim().slice(0, 40))
-  })
-}
+const operations = (page: Page) => page.locator('.operation:not([hidden]) > summary h3').allTextContents()
 
 describe('the page at /docs', () => {
-  it('loads nothing else, runs no scripts, and its policy allows its style', async () => {
+  it('loads its script and nothing else, and its policy allows its style', async () => {
     const { page, said, asked } = await docs()
     await page.waitForLoadState('networkidle')
-    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([`${counter.url}/docs`])
+    const script = await page.locator('script').evaluate((element: HTMLScriptElement) => element.src)
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([`${counter.url}/docs`, script])
+    expect(new URL(script).origin).toBe(counter.url)
     expect(said).toEqual([])
     expect(await page.evaluate(() => getComputedStyle(document.querySelector('.operation')!).borderRadius)).toBe('8px')
   })
 
-  it.each(['light', 'dark'] as const)('has enough contrast in %s mode', async (colorScheme) => {
-    const { page } = await docs({ colorScheme })
-    const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-    expect(background).toBe(colorScheme === 'light' ? 'rgb(245, 246, 248)' : 'rgb(18, 22, 28)')
-    expect(await faint(page)).toEqual([])
+  it('is a list of what there is, a few screens long, and leads back to the dashboard', async () => {
+    const { page } = await docs()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(6_000)
+    expect((await operations(page)).length).toBeGreaterThan(25)
+    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.waitForURL(`${counter.url}/`)
   })
 
-  it.each([320, 390, 768, 1200])('fits into %i pixels with all its details open', async (width) => {
-    const { page } = await docs({ width })
-    const needed = await page.evaluate(() => {
-      for (const details of document.querySelectorAll('details')) details.open = true
-      return document.documentElement.scrollWidth
+  it('finds operations by any of their words, and opens the only one left', async () => {
+    const { page } = await docs()
+    const everything = await operations(page)
+    const field = page.getByRole('searchbox', { name: 'Find an operation' })
+    await field.fill('  BADGE svg ')
+    const some = await operations(page)
+    expect(some.length).toBeGreaterThan(0)
+    expect(some.length).toBeLessThan(everything.length)
+    await expect.poll(() => page.textContent('#found')).toBe(`${some.length} operation${some.length > 1 ? 's' : ''}`)
+    await field.fill('/v1/verify')
+    expect(await operations(page)).toHaveLength(1)
+    expect(await page.locator('.operation[open]').count()).toBe(1)
+    expect(await page.locator('.chapter:not([hidden])').count()).toBe(1)
+    await field.fill('nothing like this')
+    expect(await page.textContent('#found')).toBe('No operations')
+    // A link leads to an operation that the filter hides.
+    await page.evaluate(() => {
+      location.hash = '#increment'
     })
-    expect(needed).toBe(width)
+    await page.locator('#increment').waitFor()
+    expect(await operations(page)).toEqual(everything)
+    await field.fill('idempotency')
+    await field.press('Enter')
+    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe('SUMMARY')
+  })
+
+  it('opens the operation that a link names, with its heading in sight', async () => {
+    const { page } = await docs({ hash: '#increment' })
+    await page.locator('#increment').waitFor()
+    expect(await page.locator('.operation[open]').count()).toBe(1)
+    const { y } = (await page.locator('.operation[open] > summary').boundingBox())!
+    const { height } = (await page.locator('#filter').boundingBox())!
+    expect(y).toBeGreaterThanOrEqual(height - 1)
+    expect(y).toBeLessThan(height + 40)
+  })
+
+  it('copies commands', async () => {
+    const { page, context } = await docs({ hash: '#increment' })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
+    await page.locator('#increment').getByRole('button', { name: 'Copy: curl' }).first().click()
+    await expect.poll(() => page.textContent('#copied')).toBe('Copied')
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toBe(await page.locator('#increment .curl').first().textContent())
+    expect(copied).toContain(`curl -i '${counter.url}/v1/counters/`)
+  })
+
+  it('prints every operation', async () => {
+    const { page } = await docs()
+    const hidden = () =>
+      page
+        .locator('.operation .curl')
+        .evaluateAll((all) => all.filter((each) => !each.checkVisibility({ contentVisibilityAuto: true })).length)
+    expect(await hidden()).toBeGreaterThan(25)
+    await page.emulateMedia({ media: 'print' })
+    expect(await hidden()).toBe(0)
   })
 
   it('works with the keyboard and without scripts', async () => {
@@ -90,8 +112,12 @@ describe('the page at /docs', () => {
     expect(await focused.isVisible()).toBe(true)
     await page.keyboard.press('Enter')
     expect(page.url()).toBe(`${counter.url}/docs#main`)
+    expect(await page.locator('#filter').isVisible()).toBe(false)
 
+    // A link opens an operation without scripts too.
+    await page.goto(`${counter.url}/docs#increment`)
     const operation = page.locator('#increment')
+    await operation.waitFor()
     const example = operation.locator('details', { hasText: 'with an idempotency key' })
     expect(await example.locator('.curl').isVisible()).toBe(false)
     await example.locator('summary').focus()

@@ -25,16 +25,17 @@ it('following the output of npm start leads to a chart of the counts in an acces
   await page.goto(url!)
   await page.getByLabel('API token').fill(token!)
   await page.keyboard.press('Enter')
+  await page.locator('#state > summary').click()
   await page.getByRole('button', { name: 'Roll up now' }).click()
   await expect.poll(() => page.textContent('#live-message'), { timeout: 60_000 }).toMatch(/^Rolled up [\d,]+\.$/)
 
   const shows = (count: number) =>
-    expect.poll(() => page.textContent('#today'), { timeout: 60_000 }).toBe(count.toLocaleString('en'))
+    expect.poll(() => page.textContent('#figure-today'), { timeout: 60_000 }).toBe(count.toLocaleString('en'))
   await shows(counted('page_view'))
-  expect(await page.locator('.chart canvas').isVisible()).toBe(true)
+  expect(await page.locator('.chart svg').isVisible()).toBe(true)
   // The ranking loads on its own.
   await expect.poll(() => page.locator('#top tr').count(), { timeout: 60_000 }).toBe(10)
-  await page.getByRole('link', { name: 'download', exact: true }).click()
-  await page.waitForURL('**/?type=download')
+  await page.getByRole('link', { name: 'Downloads', exact: true }).click()
+  await page.waitForURL('**/?type=download*')
   await shows(counted('download'))
 })

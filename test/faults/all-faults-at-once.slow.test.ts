@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { onVitess } from '../harness/on-vitess.ts'
 import * as background from './background-tasks.ts'
+import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, freshDatabase } from './faulty-database.ts'
 import { Isolate } from './isolate.ts'
@@ -12,7 +13,7 @@ import { seededRandom } from './seeded-random.ts'
 import { canKill, killConnections } from './server-connections.ts'
 import { settleAndCheck } from './settle-and-check.ts'
 
-const SETTINGS = { ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
+const SETTINGS = { ...VISITS, ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
 
 /** Counts under all faults at once until enough increments were sent, then checks all counters. */
 async function countUnderFaults(
@@ -35,6 +36,7 @@ async function countUnderFaults(
     clients: 64,
     enough,
     keyed: 0.4,
+    pairs: 0.2,
     hangUps: 0.05,
     mortal: 0.02,
     onFinished: (key, increments) => pruner.finish(key, increments),

@@ -30,6 +30,7 @@ interface Bounds {
 export class ExpectedCounts {
   readonly #answered: Answered[] = []
   readonly #visits = new Map<string, Answered>()
+  readonly #pairs = new Map<string, readonly [Increment, Increment]>()
   readonly #acknowledged = new Map<string, number>()
   /** Number of requests, by fate. */
   readonly number: Record<Fate, number> = { counted: 0, queued: 0, refused: 0, unknown: 0 }
@@ -51,6 +52,12 @@ export class ExpectedCounts {
     if (known === undefined || (known.fate === 'unknown' && isAcknowledged(fate))) {
       this.#visits.set(id, { increments: [visit], fate })
     }
+  }
+
+  /** Records a hit that adds to two counters, which always have the same count. */
+  recordPair(first: Increment, second: Increment, fate: Fate): void {
+    this.record([first, second], fate)
+    this.#pairs.set(nameOf(first), [first, second])
   }
 
   #count(increments: readonly Increment[], fate: Fate): void {
@@ -94,6 +101,10 @@ export class ExpectedCounts {
       }
     }
     const wrong: string[] = []
+    for (const pair of this.#pairs.values()) {
+      const [one, other] = pair.map((increment) => stored.get(ids.get(nameOf(increment))!)?.count ?? 0n)
+      if (one !== other) wrong.push(`${nameOf(pair[0])} is ${one}, and its pair is ${other}`)
+    }
     for (const [name, { least, most, unknown }] of expected) {
       const id = ids.get(name)!
       const count = stored.get(id)?.count ?? 0n

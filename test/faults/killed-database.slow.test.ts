@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { onVitess } from '../harness/on-vitess.ts'
+import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { rollUpBeside } from './faulty-database.ts'
 import { Isolate } from './isolate.ts'
@@ -14,7 +15,7 @@ it.skipIf(onVitess)(
   async () => {
     const server = await KillableServer.start()
     const { db } = server
-    const isolates = await Isolate.start(2, db.url)
+    const isolates = await Isolate.start(2, db.url, VISITS)
     const expected = new ExpectedCounts()
     const random = seededRandom()
     let over = false
@@ -36,7 +37,7 @@ it.skipIf(onVitess)(
         over = true
       }),
       rolling(),
-      load({ isolates, expected, random, clients: 48, enough: () => over, keyed: 0.3 }),
+      load({ isolates, expected, random, clients: 48, enough: () => over, keyed: 0.3, pairs: 0.2 }),
     ])
     expect(expected.number.unknown + expected.number.refused).toBeGreaterThan(0)
     await settleAndCheck({ db, isolates, expected })

@@ -40,6 +40,8 @@ export interface LoadOptions {
   keyed?: number
   /** Visits of a type that counts each visitor once. */
   visits?: number
+  /** Hits of a type that names another, each of a new visitor. */
+  pairs?: number
   /** Hits by the image. */
   pixels?: number
   /** Clients that hang up within 30 ms. */
@@ -67,6 +69,7 @@ export async function load(options: LoadOptions): Promise<void> {
 async function countOnce(options: LoadOptions): Promise<void> {
   const { random, expected, isolates, answerMs } = options
   if (random.chance(options.visits ?? 0)) return visit(options)
+  if (random.chance(options.pairs ?? 0)) return hitBoth(options)
   const drawn = draw(options)
   const message = answerMs === undefined ? drawn.message : { ...drawn.message, answerMs }
   const { increments } = drawn
@@ -115,6 +118,18 @@ async function visit({ random, expected, isolates, answerMs = 40_000 }: LoadOpti
   const address = `198.51.100.${random.between(1, VISITORS)}`
   const fate = await sendVisit(random.pick(isolates).url, { ...fromAddress(address, hitOf(visited)), answerMs })
   if (fate !== 'duplicate') expected.recordVisit(address, visited, fate)
+}
+
+async function hitBoth(options: LoadOptions): Promise<void> {
+  const { random, expected, isolates, pixels = 0, answerMs } = options
+  const key = random.chance(0.5) ? `/both/${randomUUID()}` : `/both/${random.between(1, HOT)}`
+  const view: Increment = { type: 'view', key, by: 1 }
+  const network = Array.from({ length: 3 }, () => random.between(0, 65_535).toString(16))
+  const hit = fromAddress(`2001:${network.join(':')}::1`, random.chance(pixels) ? pixelOf(view) : hitOf(view))
+  const message = answerMs === undefined ? hit : { ...hit, answerMs }
+  const fate = await send(random.pick(isolates).url, ...leaving(options, message))
+  expected.recordPair({ ...view, type: 'visit' }, view, fate)
+  if (!isAcknowledged(fate)) await backOff(random)
 }
 
 /** The request as its client sends it. Some clients hang up. */

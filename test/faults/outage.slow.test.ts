@@ -5,6 +5,7 @@ import { freePort } from '../../local/processes/free-port.ts'
 import { QueuedWorker } from '../harness/miniflare.ts'
 import { askForRollUps } from './background-tasks.ts'
 import { TOKEN } from './client.ts'
+import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { databaseAt, type FaultyDatabase, freshDatabase } from './faulty-database.ts'
 import { load } from './load.ts'
@@ -22,17 +23,8 @@ const DRAIN_MS = 240_000
 const MOST_LIVE = 48 * 2 ** 20
 const MOST_LEFT = 16 * 2 ** 20
 
-const YEAR_HOURS = 365 * 24
-// The load brings thousands of keys into being.
-const ANY_SITE = { public: true, allowed_origins: ['*'], new_keys_per_minute: 'unlimited' }
 const SETTINGS = {
-  COUNTERS: {
-    page_view: { record_type: 1, ...ANY_SITE },
-    download: { record_type: 2, ...ANY_SITE },
-    // The window does not end while this test runs.
-    visit: { record_type: 3, ...ANY_SITE, dedupe_seconds: YEAR_HOURS * 3_600 },
-  },
-  PRUNING: { idempotency_hours: YEAR_HOURS },
+  ...VISITS,
   // One run moves everything.
   ROLLUP: { max_statements: 1_000 },
 }
@@ -121,6 +113,7 @@ it('While the database is gone for a minute, every request is answered. Afterwar
     enough: () => over,
     keyed: 0.4,
     visits: 0.1,
+    pairs: 0.1,
     pixels: 0.2,
   }).finally(() => {
     over = true

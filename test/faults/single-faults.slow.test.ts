@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../local/planetscale/fault-injection.ts'
 import type { Random } from '../harness/random.ts'
 import { hitOf, send } from './client.ts'
+import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, freshDatabase, nowAndThen } from './faulty-database.ts'
 import type { Increment } from './increment.ts'
@@ -32,14 +33,14 @@ async function countThrough(trouble: Trouble): Promise<void> {
   const db = await freshDatabase()
   const random = seededRandom()
   const network = await LateNetwork.start(db.url, random)
-  const isolates = await Isolate.start(2, network.url)
+  const isolates = await Isolate.start(2, network.url, VISITS)
   const expected = new ExpectedCounts()
   let over = false
   const enough = () => over && expected.size >= REQUESTS
   const troubled = trouble({ db, network, random, expected }).finally(() => {
     over = true
   })
-  await Promise.all([troubled, load({ isolates, expected, random, clients: CLIENTS, enough, keyed: 0.2 })])
+  await Promise.all([troubled, load({ isolates, expected, random, clients: CLIENTS, enough, keyed: 0.2, pairs: 0.2 })])
   await Promise.all(isolates.map((isolate) => isolate.idle()))
   await checkNames(db, isolates, expected)
   await settleAndCheck({ db, isolates, network, expected })

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { counterId } from '../../src/counters/counter-address.ts'
-import type { Executor } from '../../src/database/database.ts'
+import type { Database, Executor } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 import { verifyAll } from '../harness/verify-all.ts'
 
@@ -36,7 +36,7 @@ export async function readStoredCounts(db: Executor): Promise<Map<string, Stored
 }
 
 /** Checks that nothing is pending, and that each total equals the sum of its hours, days, weeks and months. */
-export async function checkRolledUp(db: Executor): Promise<void> {
+export async function checkRolledUp(db: Database): Promise<void> {
   for (const [id, { pending, histories, count }] of await readStoredCounts(db)) {
     expect({ id, pending, histories }).toEqual({ id, pending: 0n, histories: Array(4).fill(count) })
   }

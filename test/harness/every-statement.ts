@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
+import { hash64 } from '../../src/counters/key-hash.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
@@ -46,11 +47,31 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … VALUES(batch)': 'list',
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
+  'INSERT INTO prefix_history': 'list',
+  'INSERT INTO prefix_builds': 'list',
+  'DELETE FROM prefix_history WHERE range_lane IN': 'list',
+  'DELETE FROM prefix_history WHERE (record_type, prefix_hash, period, period_start, range_lane) IN': 'list',
+  'SELECT record_type, prefix_hash, range_start, prefix, built_to': 'list',
+  'SELECT record_type, prefix_hash, range_start, prefix, complete': 'all shards',
+  'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4': 'range',
+  'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4 … AND name > x': 'range',
+  'SELECT 0 AS period, CAST(period_start AS CHAR) AS start': '3 × list',
+  'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
+  'SELECT part, id, SUM(number) AS sum … FROM prefix_history': 'all shards',
+  'SELECT h.record_type, h.prefix_hash, h.period_start': 'all shards',
+  'SELECT h.record_type, h.prefix_hash, h.period_start … h.range_lane > … ORDER BY': 'all shards',
+  "SELECT 'day' AS part … FROM prefix_history": 'all shards',
+  "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM prefix_history": 'all shards',
+  "SELECT 'month' AS part … FROM prefix_history": 'all shards',
+  'SELECT what, start, SUM(recorded) … FROM prefix_history': 'all shards',
   "SELECT 'day' AS part … FROM counter_periods": 'single shard',
   "SELECT 'day' AS part … FROM type_history": 'all shards',
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM counter_history": 'single shard',
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM type_history": 'all shards',
   "SELECT 'day' AS what, start, SUM(recorded)": 'all shards',
+  "SELECT '+' AS sign, record_id, SUM(count)": 'list',
+  '(SELECT 0 AS place, record_id, count FROM counter_periods': '2 × all shards',
+  'SELECT record_id, name FROM counter_names WHERE record_type … record_id IN': 'list',
   "SELECT 'month' AS part … FROM counter_periods": 'single shard',
   "SELECT 'month' AS part … FROM type_history": 'all shards',
   "SELECT 'total' AS part, count, rolled_up_at FROM counter_totals": 'single shard',
@@ -125,6 +146,7 @@ export function statementOf(sql: string): string {
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
   download: { record_type: 2 },
+  release: { record_type: 4, totals: ['app-'] },
   few: { record_type: 8, allowed_origins: ['*'], new_keys_per_minute: 1 },
   number: { record_type: 9, key: 'integer', public: true },
   visit: { record_type: 3, allowed_origins: ['*'], dedupe_seconds: 60 },
@@ -133,7 +155,8 @@ const COUNTERS = {
 /** Makes a Worker send every statement to a filled database, and records them. */
 export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStatement[]> {
   const worker = new TestWorker(db.url, {
-    COUNTERS,
+    // It does not know of the prefix that another one declares.
+    COUNTERS: { ...COUNTERS, release: { record_type: 4 } },
     ROLLUP: { page_slots: 20 },
     PRUNING: { page_slots: 100 },
     HISTORY: { page_hours: 100 },
@@ -168,6 +191,16 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       await worker.fetch(`/v1/top/page_view${query}`)
       await worker.fetch(`/v1/top/number${query}`)
     }
+    // Two days have two parts, wherever in the year they are.
+    for (const query of ['', '&tz=America/New_York', '&find=key-59', '&key=/a']) {
+      const path = `/numbers?type=page_view&period=custom&from=2026-11-03&to=2026-11-04${query}`
+      expect((await worker.api('GET', path)).status).toBe(200)
+    }
+    // With counters to rank: those that were rolled up above.
+    const days = [1, 0].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10))
+    const recent = `/numbers?type=page_view&period=custom&from=${days[0]}&to=${days[1]}`
+    expect((await worker.api('GET', recent)).status).toBe(200)
+    expect((await worker.api('GET', '/numbers?type=number&period=all')).status).toBe(200)
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)
     }
@@ -178,13 +211,46 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await sendTransfers(worker)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
+    await sendTotals(db, worker)
     await worker.api('GET', '/v1/export/page_view?limit=20')
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')
     await worker.cron(PRUNING_CRON)
-    for (const after of ['counters.1.0', 'days.1.', 'hours.', 'calendar.1']) {
+    for (const after of ['counters.1.0', 'days.1.', 'hours.', 'calendar.1', 'prefixes.4.0']) {
       expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
     }
   })
+}
+
+/** Builds the sums of a prefix in two steps, reads them, and has their hours expire. */
+async function sendTotals(db: TestDatabase, worker: TestWorker): Promise<void> {
+  const increments = Array.from({ length: 120 * db.ranges }, (_, i) => ({ type: 'release', key: `app-${i}` }))
+  await worker.api('POST', '/v1/increments', { increments })
+  await worker.cron(ROLL_UP_CRON)
+  const declaring = new TestWorker(db.url, { COUNTERS, PRUNING: { page_slots: 100 }, HISTORY: { page_hours: 100 } })
+  for (let run = 0; run < 4; run++) await declaring.cron(ROLL_UP_CRON)
+  await worker.api('POST', '/v1/increments', { increments: increments.slice(0, 5) })
+  for (const query of ['', '?consistency=rolled', '?prefix=app-', '?prefix=app-&consistency=rolled']) {
+    expect((await declaring.api('GET', `/v1/types/release${query}`)).status).toBe(200)
+  }
+  for (const query of ['', '&by=hour', '&by=month', '&tz=Europe/Berlin']) {
+    expect((await declaring.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
+  }
+  await worker.cron(ROLL_UP_CRON)
+  const hash = await hash64('app-')
+  for (const [period, unit, first, count] of [
+    [0, 'HOUR', '2027-01-01', 5_000],
+    [0, 'HOUR', '2026-01-01', 240],
+    [1, 'DAY', '2026-01-01', 10],
+  ] as const) {
+    const rows = Array.from(
+      { length: count },
+      (_, i) => `(4, ${hash}, ${period}, '${first}' + INTERVAL ${i} ${unit}, 0, 1)`,
+    )
+    await db.execute(
+      `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${rows.join()}`,
+    )
+  }
+  await declaring.cron(PRUNING_CRON)
 }
 
 /** Deletes, renames and merges counters that have everything. */

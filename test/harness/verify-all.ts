@@ -1,6 +1,6 @@
 import type { Mismatch } from '../../src/counters/verify/mismatch.ts'
 import { FIRST_POSITION, type VerifyPosition, verifyPage } from '../../src/counters/verify/verify.ts'
-import type { Executor } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 
 /**
  * Verifies all counters and types with the product's own check, page by page.
@@ -8,7 +8,7 @@ import type { Executor } from '../../src/database/database.ts'
  * @param limit most counters in a page
  */
 export async function verifyAll(
-  db: Executor,
+  db: Database,
   { limit = 500, hourDays = 36_500, at = new Date() } = {},
 ): Promise<{ checked: number; wrong: Mismatch[]; pages: number }> {
   const all = { checked: 0, wrong: [] as Mismatch[], pages: 0 }

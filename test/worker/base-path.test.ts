@@ -45,8 +45,14 @@ describe('under a base path', () => {
     expect(await count('/encoded')).toBe(1)
   })
 
-  it('badges are served', async () => {
+  it('badges are served, and those that count do', async () => {
     expect(await (await worker.fetch('/my/counter/badge/page_view/%2Fbadge.svg')).text()).toContain('<svg')
+    const COUNTERS = { page_view: { record_type: 1, public: true, counting_badge: true } }
+    const counting = new TestWorker(databaseUrl, { BASE_PATH: '/my/counter', COUNTERS })
+    const badge = await counting.fetch('/my/counter/hit/page_view/%2Fbadge.svg')
+    expect([badge.headers.get('X-Hit'), await badge.text()]).toEqual(['counted', expect.stringContaining('<svg')])
+    expect(await count('/badge')).toBe(1)
+    expect((await counting.fetch('/hit/page_view/%2Fbadge.svg')).status).toBe(404)
   })
 
   it.each(['/', '/hit', '/my', '/my/counters', '/my/counter2/hit', '/v1/status', '/docs', '/-', '/my/counter/-'])(

@@ -22,23 +22,6 @@ export interface Counter {
   rolledUpAt: string | null
 }
 
-export interface Point {
-  start: string
-  count: Count
-}
-
-export interface Adjustment {
-  at: string
-  kind: string
-  count: Count
-}
-
-export interface History {
-  points: Point[]
-  /** Only in the history of a counter. */
-  adjustments?: Adjustment[]
-}
-
 export interface KeyCount {
   key: string
   count: Count
@@ -77,7 +60,13 @@ export async function ask<Answer>(method: string, path: string, body?: string): 
     cache: 'no-cache',
     ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
   }).catch(() => {
-    throw new ApiError(0, 'The Worker does not answer.')
+    const offline = !navigator.onLine
+    throw new ApiError(
+      0,
+      offline
+        ? 'You are offline. The numbers are those from before, and go on when you are back.'
+        : 'The Worker does not answer. This page keeps trying.',
+    )
   })
   const text = await response.text()
   let answer: unknown

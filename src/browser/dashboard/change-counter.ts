@@ -1,10 +1,14 @@
 import { ask, type Counter, messageOf, path } from './api.ts'
+import { confirmed, keyLine } from './confirm.ts'
 import { byId } from './elements.ts'
 import type { Count } from './exact-json.ts'
-import { showCount } from './format-counts.ts'
+import { showChange, showCount } from './format-counts.ts'
+import { readTypedCount } from './typed-count.ts'
+
+const HISTORY_STAYS = 'The history keeps what was counted, and shows this change as an adjustment.'
 
 /**
- * Starts the forms that set and reset a counter. A dialog asks for confirmation, with the counter's name and both numbers.
+ * Starts the forms that set and reset a counter. A dialog asks for confirmation, with the counter's key and both numbers.
  *
  * @param changed called after each attempt
  */
@@ -14,18 +18,28 @@ export function startChangeForms(type: string, key: string, changed: () => void)
   const message = byId('change-message')
   let busy = false
 
-  const change = async (count: bigint | null) => {
+  const change = async (count: bigint, resets: boolean) => {
     // A second click, while the first one waits for its confirmation or its response.
     if (busy) return
     busy = true
     message.textContent = ''
     try {
       const { counters } = await ask<{ counters: Counter[] }>('GET', path(['counters', type], { key }))
-      if (!(await confirmed(counters[0]!.count, count))) return
+      const before = BigInt(counters[0]!.count)
+      const agreed = await confirmed({
+        title: resets ? 'Reset this counter to zero?' : 'Set this counter?',
+        what: [
+          keyLine(key),
+          `Its count changes from ${showCount(before)} to ${showCount(count)} (${showChange(count - before)}). What is counted before you confirm is overwritten too.`,
+          HISTORY_STAYS,
+        ],
+        button: resets ? 'Reset to zero' : `Set to ${showCount(count)}`,
+      })
+      if (!agreed) return
       const address = path(['counters', type, key])
       // The digits are sent unchanged: a JavaScript number would round them.
-      const answer = await ask<{ count: Count }>('PUT', address, `{"count":${count ?? 0n}}`)
-      message.textContent = count === null ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
+      const answer = await ask<{ count: Count }>('PUT', address, `{"count":${count}}`)
+      message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } catch (error) {
       message.textContent = messageOf(error)
     } finally {
@@ -34,22 +48,14 @@ export function startChangeForms(type: string, key: string, changed: () => void)
     changed()
   }
 
+  const field = byId<HTMLInputElement>('new-count')
+  field.addEventListener('input', () => field.setCustomValidity(''))
   byId('set').addEventListener('submit', (event) => {
     event.preventDefault()
-    const text = byId<HTMLInputElement>('new-count').value.trim()
-    void change(BigInt(text))
+    const count = readTypedCount(field.value)
+    field.setCustomValidity(count === null ? `A whole number, such as 1234 or ${showCount(1_234)}.` : '')
+    if (count === null) field.reportValidity()
+    else void change(count, false)
   })
-  byId('reset').addEventListener('click', () => void change(null))
-}
-
-async function confirmed(now: Count, next: bigint | null): Promise<boolean> {
-  byId('old-value').textContent = showCount(now)
-  byId('new-value').textContent = showCount(next ?? 0n)
-  byId('confirm-title').textContent = next === null ? 'Reset this counter to zero?' : 'Set this counter?'
-  byId('confirm-button').textContent = next === null ? 'Reset' : 'Set'
-  const dialog = byId<HTMLDialogElement>('confirm')
-  dialog.returnValue = ''
-  dialog.showModal()
-  await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
-  return dialog.returnValue === 'confirm'
+  byId('reset').addEventListener('click', () => void change(0n, true))
 }

@@ -1,189 +1,223 @@
-import uPlot from 'uplot'
-import type { Adjustment, Point } from './api.ts'
 import { byId, element, row } from './elements.ts'
-import { showChange, showCount, showShort, sum } from './format-counts.ts'
-import { showMoment, showOnAxis, showPeriod } from './format-time.ts'
-import type { By } from './ranges.ts'
+import { showCount, showShort } from './format-counts.ts'
+import { showDays, showMoment, showOnAxis, showUnit } from './format-time.ts'
+import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
-/** With more periods than this, the chart is a line: bars would be thinner than their gaps. */
-const MAX_BARS = 100
-const HEIGHT = 220
-/** Steps of the count axis: whole numbers only. */
-const STEPS = Array.from({ length: 30 }, (_, digits) => [1, 2, 5].map((digit) => digit * 10 ** digits)).flat()
+const HEIGHT = 240
+const TOP = 10
+/** The height of the lower axis with its labels. */
+const BOTTOM = 26
+/** The widest bar, and how much of its place a bar takes. */
+const MAX_BAR = 48
+const BAR_PART = 0.74
+/** With less room than this, bars touch each other. */
+const MIN_GAP_PLACE = 5
+const MAX_LINES = 5
+const CHARACTER = 8
 
-/** The data of a chart. */
-export interface ChartData {
-  by: By
-  points: readonly Point[]
+/** What a chart shows. */
+export interface ChartData extends ChartNumbers {
+  /** What one count is, in the plural. */
+  unit: string
   adjustments?: readonly Adjustment[]
 }
 
-/** A chart on the page, and its table. */
+/** A chart on the page, its legend and its table. */
 export class Chart {
+  readonly #id: string
   readonly #holder: HTMLElement
-  readonly #rows: HTMLElement
-  #data: ChartData = { by: 'hour', points: [] }
-  #drawn: uPlot | undefined
-  /** Describes the data that the chart was drawn for. While it stays the same, new counts are put into the existing chart. */
-  #shape = ''
+  readonly #tip = element('div', { class: 'tip', hidden: '' })
+  #data: ChartData | undefined
+  #width = 0
 
-  /** @param id the id of the chart's element; the table's body is `${id}-rows` */
+  /** @param id the id of the chart's element. Those of its legend and its table begin with it. */
   constructor(id: string) {
+    this.#id = id
     this.#holder = byId(id)
-    this.#rows = byId(`${id}-rows`)
-    new ResizeObserver(() => this.#drawn?.setSize(this.#size())).observe(this.#holder)
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#redraw())
+    new ResizeObserver(() => {
+      if (this.#holder.clientWidth !== this.#width) this.#draw()
+    }).observe(this.#holder)
+    this.#holder.addEventListener('pointermove', (event) => this.#point(event))
+    this.#holder.addEventListener('pointerdown', (event) => this.#point(event))
+    this.#holder.addEventListener('pointerleave', () => {
+      this.#tip.hidden = true
+    })
   }
 
   show(data: ChartData): void {
     this.#data = data
-    const { by, points, adjustments = [] } = data
-    const shape = [by, points[0]?.start, points.length, adjustments.length].join()
-    if (shape === this.#shape) this.#drawn?.setData(this.#columns())
-    else this.#redraw()
-    this.#shape = shape
-    this.#rows.replaceChildren(
-      ...points.map(({ start, count }) => row(showPeriod(new Date(start), by), showCount(count))),
+    this.#draw()
+    const { points, by, count, unit, first, last } = data
+    const before = points.some((point) => point.before != null)
+    byId(`${this.#id}-before`).hidden = !before
+    byId(`${this.#id}-rows`).replaceChildren(
+      ...points.map((point) =>
+        row(
+          showUnit(new Date(point.start), by),
+          showCount(point.count),
+          ...(before ? [point.before == null ? '–' : showCount(point.before)] : []),
+        ),
+      ),
     )
     this.#holder.setAttribute(
       'aria-label',
-      `Chart: ${showCount(sum(points))} in ${points.length} periods of one ${by}. The table below has the numbers.`,
+      `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`,
+    )
+    this.#legend(data, before)
+  }
+
+  /** Names what the chart has besides bars. */
+  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments = [] }: ChartData, before: boolean): void {
+    const entries: [sign: string, text: string][] = [['bar', unit]]
+    if (running !== null) entries.push(['running', `this ${by}, not over yet`])
+    if (before) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
+    if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
+    if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
+    byId(`${this.#id}-legend`).replaceChildren(
+      ...entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text)),
     )
   }
 
-  #size(): { width: number; height: number } {
-    return { width: Math.max(200, this.#holder.clientWidth), height: HEIGHT }
+  /** The place of the points: they share the width evenly. */
+  #places({ points }: ChartData, left: number) {
+    const place = (this.#width - left) / points.length
+    return { place, bar: place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR) }
   }
 
-  #columns(): uPlot.AlignedData {
-    const { points } = this.#data
-    return [points.map((_, index) => index), points.map(({ count }) => Number(count))]
-  }
-
-  #redraw(): void {
-    this.#drawn?.destroy()
-    this.#drawn = undefined
-    if (this.#data.points.length > 0) this.#drawn = new uPlot(this.#options(), this.#columns(), this.#holder)
-  }
-
-  #options(): uPlot.Options {
-    const { by, points } = this.#data
-    const style = getComputedStyle(document.documentElement)
-    const color = (name: string) => style.getPropertyValue(`--${name}`).trim()
-    const font = `12px ${getComputedStyle(document.body).fontFamily}`
-    const bars = points.length <= MAX_BARS
-    const label = (index: number) => (points[index] ? showOnAxis(new Date(points[index].start), by) : '')
-    return {
-      ...this.#size(),
-      padding: [12, 4, 0, 0],
-      legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { show: !bars } },
-      // By index, because periods differ in length: months in days, days in hours.
-      scales: {
-        x: { time: false, range: () => [-0.6, points.length - 0.4] },
-        y: { range: (_, min, max) => [Math.min(0, min), Math.max(1, max) * 1.05] },
-      },
-      axes: [
-        {
-          stroke: color('dim'),
-          font,
-          grid: { show: false },
-          ticks: { show: false },
-          incrs: STEPS,
-          gap: 8,
-          size: 28,
-          space: by === 'month' ? 62 : 56,
-          values: (_, places) => places.map(label),
-        },
-        {
-          stroke: color('dim'),
-          font,
-          grid: { stroke: color('line'), width: 1 },
-          ticks: { show: false },
-          incrs: STEPS,
-          gap: 8,
-          size: axisWidth,
-          values: (_, places) => places.map(showShort),
-        },
-      ],
-      series: [
-        {},
-        bars
-          ? {
-              fill: color('accent'),
-              stroke: color('accent'),
-              width: 0,
-              paths: uPlot.paths.bars!({ size: [0.72, 48], radius: 0.12 }),
-              points: { show: false },
-            }
-          : {
-              fill: color('accent-soft'),
-              stroke: color('accent'),
-              width: 1.5,
-              paths: uPlot.paths.stepped!({ align: 1 }),
-              points: { show: false },
-            },
-      ],
-      hooks: { init: [(chart) => this.#addTip(chart)], draw: [(chart) => this.#markAdjustments(chart)] },
+  #draw(): void {
+    const data = this.#data
+    this.#width = this.#holder.clientWidth
+    this.#tip.hidden = true
+    if (data === undefined || this.#width === 0) return
+    const { points, by, running, adjustments = [] } = data
+    const values = points.flatMap(({ count, before }) => [Number(count), ...(before == null ? [] : [Number(before)])])
+    const lines = linesOf(Math.min(0, ...values), Math.max(1, ...values))
+    const [least, most] = [lines[0]!, lines.at(-1)!]
+    const height = HEIGHT - TOP - BOTTOM
+    const y = (value: number) => round(TOP + ((most - value) / (most - least)) * height)
+    const labels = lines.map(showShort)
+    const left = Math.max(...labels.map(({ length }) => length)) * CHARACTER + 8
+    const { place, bar } = this.#places(data, left)
+    const x = (index: number) => left + place * index
+    const rectangle = ({ count }: Point, index: number) => {
+      const [from, to] = [y(Math.max(0, Number(count))), y(Math.min(0, Number(count)))]
+      return `M${round(x(index) + (place - bar) / 2)} ${to}V${from}h${round(bar)}V${to}z`
     }
+    const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
+    const hatch = `${this.#id}-hatch`
+    const over = points.map((point, index) => (index === running ? '' : rectangle(point, index))).join('')
+    const now = running === null || points[running] === undefined ? '' : rectangle(points[running], running)
+    let pen = 'M'
+    const before = points
+      .map((point, index) => {
+        if (point.before == null) {
+          pen = 'M'
+          return ''
+        }
+        const drawn = `${pen}${round(x(index) + place / 2)} ${y(Number(point.before))}`
+        pen = 'L'
+        return drawn
+      })
+      .join('')
+    const imported = points
+      .map(({ imported }, index) => (imported ? `M${round(x(index))} ${y(least) + 3}h${round(place)}` : ''))
+      .join('')
+    const adjusted = adjustments
+      .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
+      .map((index) => (index === -1 ? '' : `M${round(x(index) + place / 2)} ${TOP}V${y(least)}`))
+      .join('')
+    const drawing = shape(
+      'svg',
+      { width: this.#width, height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' },
+      shape(
+        'pattern',
+        { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+        shape('rect', { class: 'hatch', width: 2.5, height: 6 }),
+      ),
+      ...lines.map((line) =>
+        shape('path', { class: line === 0 ? 'zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
+      ),
+      ...lines.map((line, index) => shape('text', { x: left - 8, y: y(line) + 4, class: 'end' }, labels[index]!)),
+      ...path('bars', over),
+      ...path('now', now, { fill: `url(#${hatch})` }),
+      ...path('previous', before),
+      ...path('imported', imported),
+      ...path('adjusted', adjusted),
+      ...this.#axis(points, by, x, place),
+    )
+    this.#holder.replaceChildren(drawing, this.#tip)
   }
 
-  /** Shows the period and the count under the pointer. */
-  #addTip(chart: uPlot): void {
-    const tip = element('div', { class: 'tip', hidden: '' })
-    chart.over.append(tip)
-    // Set here rather than in the options, because it needs the element.
-    chart.hooks.setCursor = [
-      ({ cursor: { idx, left = -1 } }) => {
-        const { by, points } = this.#data
-        const point = idx == null || left < 0 ? undefined : points[idx]
-        tip.hidden = point === undefined
-        if (point === undefined) return
-        tip.replaceChildren(element('b', {}, showCount(point.count)), ` ${showPeriod(new Date(point.start), by)}`)
-        const x = chart.valToPos(idx!, 'x')
-        tip.style.left = `${Math.max(0, Math.min(x - tip.offsetWidth / 2, chart.over.clientWidth - tip.offsetWidth))}px`
-      },
-    ]
+  /** The labels below: as many as fit. */
+  #axis(points: readonly Point[], by: ChartData['by'], x: (index: number) => number, place: number): SVGElement[] {
+    const texts = points.map(({ start }) => showOnAxis(new Date(start), by))
+    const room = (Math.max(...texts.map(({ length }) => length)) + 2) * CHARACTER
+    const every = Math.max(1, Math.ceil(room / place))
+    return texts.flatMap((text, index) => {
+      const half = (text.length * CHARACTER) / 2
+      const middle = x(index) + place / 2
+      if (index % every !== 0 || middle + half > this.#width + 4) return []
+      return [shape('text', { x: round(Math.max(half, middle)), y: HEIGHT - 6, class: 'middle' }, text)]
+    })
   }
 
-  /** Draws a dashed line at each adjustment. */
-  #markAdjustments({ ctx, bbox, valToPos }: uPlot): void {
-    const { points, adjustments = [] } = this.#data
-    ctx.save()
-    ctx.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue('--mark').trim()
-    ctx.lineWidth = 2 * devicePixelRatio
-    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio])
-    for (const { at } of adjustments) {
-      const index = points.findLastIndex(({ start }) => new Date(start) <= new Date(at))
-      if (index === -1) continue
-      const x = Math.round(valToPos(index, 'x', true))
-      ctx.beginPath()
-      ctx.moveTo(x, bbox.top)
-      ctx.lineTo(x, bbox.top + bbox.height)
-      ctx.stroke()
-    }
-    ctx.restore()
+  /** Shows the unit and the counts under the pointer. */
+  #point({ clientX, target }: PointerEvent): void {
+    const data = this.#data
+    const svg = this.#holder.querySelector('svg')
+    if (data === undefined || svg === null || this.#tip.contains(target as Node)) return
+    const { left: begin } = svg.getBoundingClientRect()
+    const grid = svg.querySelector<SVGPathElement>('.grid, .zero')!
+    const left = grid.getBBox().x
+    const { place } = this.#places(data, left)
+    const index = Math.floor((clientX - begin - left) / place)
+    const point = data.points[index]
+    this.#tip.hidden = point === undefined
+    if (point === undefined) return
+    this.#tip.replaceChildren(
+      element('b', {}, showCount(point.count)),
+      ` ${showUnit(new Date(point.start), data.by)}`,
+      ...(index === data.running ? [', not over yet'] : []),
+      ...(point.before == null ? [] : [element('span', {}, `${showCount(point.before)} before`)]),
+    )
+    const middle = left + place * (index + 0.5)
+    const width = this.#tip.offsetWidth
+    this.#tip.style.left = `${Math.max(0, Math.min(middle - width / 2, this.#width - width))}px`
   }
 }
 
-/** The width of the count axis in pixels: as small as possible, so that the chart aligns with the elements around it. */
-function axisWidth(chart: uPlot, labels: string[] | null, axis: number): number {
-  const { ctx, axes } = chart
-  ctx.save()
-  // uPlot has turned the font into a list by now, with the size in device pixels.
-  ctx.font = String(axes[axis]!.font?.[0])
-  const widths = (labels ?? []).map((label) => ctx.measureText(label).width / devicePixelRatio)
-  ctx.restore()
-  return Math.ceil(Math.max(16, ...widths)) + 8
+/** Round values that enclose two others, a few at even distances. */
+function linesOf(least: number, most: number): number[] {
+  const rough = (most - least) / MAX_LINES
+  const power = 10 ** Math.floor(Math.log10(rough))
+  // Whole numbers only, because nothing is counted by halves.
+  const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= rough)!)
+  const first = Math.floor(least / step)
+  const last = Math.ceil(most / step)
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}
+
+function shape(name: string, attributes: Record<string, string | number>, ...content: (Node | string)[]): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name)
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value))
+  made.append(...content)
+  return made
 }
 
 /** A row of the table of adjustments. */
-export function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
+export function adjustmentRow(
+  { at, kind, count }: Adjustment,
+  show: (count: Adjustment['count']) => string,
+): HTMLTableRowElement {
   return element(
     'tr',
     {},
     element('td', {}, showMoment(new Date(at))),
     element('td', {}, kind),
-    element('td', { class: 'number' }, showChange(count)),
+    element('td', { class: 'number' }, show(count)),
   )
 }

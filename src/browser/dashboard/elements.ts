@@ -1,3 +1,4 @@
+import { periodParameters, readView } from './address.ts'
 import { basePath } from './base-path.ts'
 
 /** The element with an id. Throws if the page does not have it, because then page and script do not match. */
@@ -35,30 +36,7 @@ export function row(name: Node | string, ...numbers: string[]): HTMLTableRowElem
 
 /** A link to the page of a counter. */
 export function counterLink(type: string, key: string): HTMLAnchorElement {
-  const href = `${basePath()}/counter?${new URLSearchParams({ type, key })}`
+  const href = `${basePath()}/counter?${new URLSearchParams({ type, key, ...periodParameters(readView()) })}`
   // A key may be empty, but a link must not.
-  return element('a', { href }, element('bdi', {}, key === '' ? '(empty)' : key))
-}
-
-/**
- * Handles a group of buttons of which one is pressed.
- *
- * @param id the id of the group
- * @param first the value of the button that is pressed at first
- * @param chosen called with the value of a button when it is clicked
- * @returns a function that releases the pressed button
- */
-export function onChoice(id: string, first: string, chosen: (value: string) => void): () => void {
-  const buttons = [...byId(id).querySelectorAll('button')]
-  const press = (value: string | undefined) => {
-    for (const button of buttons) button.setAttribute('aria-pressed', String(button.value === value))
-  }
-  for (const button of buttons) {
-    button.addEventListener('click', () => {
-      press(button.value)
-      chosen(button.value)
-    })
-  }
-  press(first)
-  return () => press(undefined)
+  return element('a', { href, 'data-keeps-period': '' }, element('bdi', {}, key === '' ? '(empty)' : key))
 }

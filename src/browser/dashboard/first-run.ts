@@ -1,14 +1,17 @@
 import { ask, type KeyCount, messageOf, path, type Status } from './api.ts'
 import { byId } from './elements.ts'
+import { setText as say } from './figures.ts'
 import { poll } from './polling.ts'
 
-const EVERY_MS = 5_000
+/** Two requests each time. Who comes back from the page that was opened sees the answer at once. */
+const EVERY_MS = 40_000
 
 /** Why a hit was not counted: the reasons of `X-Hit`. */
 const REASONS: Record<string, (origin: string) => string> = {
   origin: (origin) => `its site, ${origin}, is not in allowed_origins.`,
   own: () => 'it came from your own network, or from a browser that is not to be counted.',
   bot: () => 'its browser says that it is a bot.',
+  automated: () => 'a program drives its browser.',
   dnt: () => 'its browser asks not to be tracked.',
   rate: () => 'its network has sent too many.',
   prefetch: () => 'its browser loaded the page in advance.',
@@ -25,10 +28,6 @@ const REASONS: Record<string, (origin: string) => string> = {
  */
 export function startFirstRun(type: string, arrived: () => void): void {
   const section = byId('first-run')
-  const say = (id: string, text: string) => {
-    // A screen reader would read an unchanged message again.
-    if (byId(id).textContent !== text) byId(id).textContent = text
-  }
   section.hidden = false
   const polling = poll(EVERY_MS, async () => {
     try {
@@ -38,15 +37,15 @@ export function startFirstRun(type: string, arrived: () => void): void {
         section.hidden = true
         say('first-run-message', 'The first one has been counted.')
         arrived()
-        return true
+        return 'changed'
       }
       say('first-run-message', 'Nothing has been counted yet.')
       // Those who may not see all types have no status.
       if (document.getElementById('pending') !== null) say('first-run-refused', await lastRefused(type))
-      return true
+      return 'changed'
     } catch (error) {
       say('first-run-message', messageOf(error))
-      return false
+      return 'failed'
     }
   })
 }

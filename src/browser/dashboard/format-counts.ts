@@ -2,7 +2,8 @@ import type { Count } from './exact-json.ts'
 
 const whole = new Intl.NumberFormat()
 const withSign = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' })
-const percent = new Intl.NumberFormat(undefined, {
+const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 })
+const signedPercent = new Intl.NumberFormat(undefined, {
   style: 'percent',
   maximumFractionDigits: 0,
   signDisplay: 'exceptZero',
@@ -18,12 +19,23 @@ export const showChange = (count: Count | bigint) => withSign.format(BigInt(coun
 /** A short form, for the axis of a chart. */
 export const showShort = (count: number) => short.format(count)
 
-/** The change in per cent, or an empty string if there was nothing before. */
-export function showGrowth(now: bigint, before: bigint): string {
-  return before <= 0n ? '' : percent.format(Number(((now - before) * 10_000n) / before) / 10_000)
+/**
+ * The change in per cent, from the tenfold on as a factor; an empty string if it cannot be told: there was nothing before, or
+ * nothing can be compared.
+ */
+export function showGrowth(now: Count | null, before: Count | null): string {
+  if (now === null || before === null || BigInt(before) <= 0n) return ''
+  if (BigInt(now) >= 10n * BigInt(before)) return `×${showCount(BigInt(now) / BigInt(before))}`
+  return signedPercent.format(ratio(BigInt(now) - BigInt(before), BigInt(before)))
 }
 
-/** The exact sum of all points. */
-export function sum(points: readonly { count: Count }[]): bigint {
-  return points.reduce((sum, { count }) => sum + BigInt(count), 0n)
+/** What part of a whole a count is, in per cent; an empty string if there is no whole. */
+export function showShare(count: Count, whole: Count): string {
+  const [part, all] = [BigInt(count), BigInt(whole)]
+  if (all <= 0n || part < 0n || part > all) return ''
+  return part > 0n && part * 100n < all ? `<${percent.format(0.01)}` : percent.format(ratio(part, all))
+}
+
+function ratio(part: bigint, whole: bigint): number {
+  return Number((part * 10_000n) / whole) / 10_000
 }

@@ -1,10 +1,11 @@
-import type { By } from './ranges.ts'
+import type { By } from './numbers.ts'
 
 const axis = {
   hour: new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }),
   day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
   month: new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit' }),
 }
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const full = {
   hour: new Intl.DateTimeFormat(undefined, {
     weekday: 'short',
@@ -22,11 +23,14 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 // English, because it is part of an English sentence.
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** The start of a period, short enough for an axis. */
+/** The start of a unit, short enough for an axis. */
 export const showOnAxis = (at: Date, by: By) => axis[by].format(at)
 
-/** The start of a period, in full. */
-export const showPeriod = (at: Date, by: By) => full[by].format(at)
+/** The start of a unit, in full. */
+export const showUnit = (at: Date, by: By) => full[by].format(at)
+
+/** The days from one date such as 2026-11-20 to another. */
+export const showDays = (first: string, last: string) => day.formatRange(dateOf(first), dateOf(last))
 
 /** A date and time. */
 export const showMoment = (at: Date) => moment.format(at)
@@ -40,4 +44,9 @@ export function showAgo(seconds: number): string {
   if (seconds < 5_400) return relative.format(-Math.round(seconds / 60), 'minute')
   if (seconds < 129_600) return relative.format(-Math.round(seconds / 3_600), 'hour')
   return relative.format(-Math.round(seconds / 86_400), 'day')
+}
+
+/** Noon, which every day has. */
+function dateOf(date: string): Date {
+  return new Date(`${date}T12:00:00`)
 }

@@ -1,20 +1,17 @@
-import { ask, messageOf, path } from './api.ts'
+import { ask, type Counter, messageOf, path } from './api.ts'
 import { basePath } from './base-path.ts'
+import { confirmed, keyLine, type Question } from './confirm.ts'
 import { byId } from './elements.ts'
+import { showCount } from './format-counts.ts'
 
 /** Milliseconds between two requests for a transfer that takes several. */
 const AGAIN_MS = 500
 
 type Action = 'delete' | 'rename' | 'merge'
 
-const TITLES: Record<Action, string> = {
-  delete: 'Delete this counter?',
-  rename: 'Rename this counter?',
-  merge: 'Merge this counter into another one?',
-}
-const VERBS: Record<Action, string> = { delete: 'Delete', rename: 'Rename', merge: 'Merge' }
+const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
 
-/** Starts the forms that delete, rename and merge a counter. A dialog asks for confirmation. */
+/** Starts the forms that delete, rename and merge a counter. A dialog asks for confirmation, and says what will happen. */
 export function startMoveForms(type: string, key: string): void {
   // Only shown to those who may change counters.
   if (document.getElementById('move') === null) return
@@ -27,7 +24,7 @@ export function startMoveForms(type: string, key: string): void {
     busy = true
     message.textContent = ''
     try {
-      if (!(await confirmed(action, other))) return
+      if (!(await confirmed(await questionOf(action, type, key, other)))) return
       const address = ['counters', type, key]
       const send = () => {
         if (action === 'delete') return ask<{ finished: boolean }>('DELETE', path(address))
@@ -56,14 +53,41 @@ export function startMoveForms(type: string, key: string): void {
   byId('delete').addEventListener('click', () => void move('delete', ''))
 }
 
-async function confirmed(action: Action, other: string): Promise<boolean> {
-  byId('confirm-move-title').textContent = TITLES[action]
-  byId('confirm-move-other').textContent = other
-  byId('confirm-move-arrow').hidden = action === 'delete'
-  byId('confirm-move-button').textContent = VERBS[action]
-  const dialog = byId<HTMLDialogElement>('confirm-move')
-  dialog.returnValue = ''
-  dialog.showModal()
-  await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
-  return dialog.returnValue === 'confirm'
+async function questionOf(action: Action, type: string, key: string, other: string): Promise<Question> {
+  // The counts as of now, so that the question names them.
+  const keys = action === 'merge' ? [key, other] : [key]
+  const { counters } = await ask<{ counters: Counter[] }>(
+    'GET',
+    `${path(['counters', type])}?${new URLSearchParams(keys.map((each) => ['key', each]))}`,
+  )
+  const counts = counters.map(({ count }) => BigInt(count))
+  const count = showCount(counts[0]!)
+  switch (action) {
+    case 'delete':
+      return {
+        title: 'Delete this counter?',
+        what: [
+          keyLine(key),
+          `Its count of ${count}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+          'What is counted under this key afterwards is a new counter.',
+        ],
+        button: 'Delete',
+      }
+    case 'rename':
+      return {
+        title: 'Rename this counter?',
+        what: [keyLine(key, other), `Its count of ${count} and its history move to the new key.`, CHANGE_FIRST],
+        button: 'Rename',
+      }
+    case 'merge':
+      return {
+        title: 'Merge this counter into another one?',
+        what: [
+          keyLine(key, other),
+          `Its count of ${count} and its history are added to the other counter, which has ${showCount(counts[1]!)} and then ${showCount(counts[0]! + counts[1]!)}. This cannot be undone.`,
+          CHANGE_FIRST,
+        ],
+        button: 'Merge',
+      }
+  }
 }

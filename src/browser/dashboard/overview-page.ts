@@ -1,87 +1,95 @@
-import { ask, type History, type KeyCount, messageOf, path } from './api.ts'
-import { Chart } from './chart.ts'
+import { ask, type KeyCount, messageOf, path } from './api.ts'
 import { startCopyButtons } from './copy-buttons.ts'
-import { byId, counterLink, onChoice, row } from './elements.ts'
+import { startChartCsv, startListCsv } from './csv-buttons.ts'
+import { byId } from './elements.ts'
+import { setText, showFigures } from './figures.ts'
 import { startFirstRun } from './first-run.ts'
-import { showCount } from './format-counts.ts'
-import { poll } from './polling.ts'
-import { historyParameters, rangeOf, TIME_ZONE } from './ranges.ts'
-import { startRollUpBar } from './roll-up-bar.ts'
-import { startSearch } from './search.ts'
-import { showTodayAndYesterday } from './today-and-yesterday.ts'
+import type { TypeNumbers } from './numbers.ts'
+import { startNumbers } from './page-numbers.ts'
+import { startRollUpState } from './roll-up-state.ts'
+import { TopList } from './top-list.ts'
 
-const EVERY_MS = 10_000
-const TOP = 10
+/** Rows that "Show more" adds, and the most rows. */
+const MORE = 20
+const MAX_ROWS = 100
 
-/** Starts the page of a type: the sum of its counters, a ranking, and a search. */
-export function startOverviewPage(type: string): void {
-  const chart = new Chart('history')
-  let range = 'day'
-  let period = 'day'
+/** Starts the page of a type: the sum of its counters, and a list of them. */
+export function startOverviewPage(type: string, unit: string): void {
+  const list = new TopList(type, byId('top'))
+  const more = byId<HTMLButtonElement>('more')
+  const input = byId<HTMLInputElement>('find')
+  // The index of the row to focus, once it is there.
+  let focusAt: number | null = null
+  let lookedForFirst = false
+  const keepChart = startChartCsv(type)
+  const keepList = startListCsv(type)
 
-  const history = poll(EVERY_MS, async () => {
-    const shown = range
-    const wanted = rangeOf(shown, new Date())
-    return report('history-message', async () => {
-      await showTodayAndYesterday(type)
-      const { points } = await ask<History>('GET', path(['types', type, 'history'], historyParameters(wanted)))
-      if (shown === range) chart.show({ by: wanted.by, points })
-      return `As of the last roll-up. Times are in ${TIME_ZONE}.`
-    })
-  })
-  const top = poll(EVERY_MS, () => {
-    const shown = period
-    return report('top-message', async () => {
-      const { counters } = await ask<{ counters: KeyCount[] }>(
-        'GET',
-        path(['top', type], { period: shown, limit: String(TOP) }),
+  const page = startNumbers<TypeNumbers>({
+    type,
+    unit,
+    show({ list: { counters, more: hasMore, certain }, chart, total, also, timeZone }, { find, period }, asked) {
+      list.show(counters, period === 'all' ? total : chart.count, asked)
+      keepChart(chart)
+      keepList(counters, chart)
+      if (also !== undefined) showFigures(also, 'also')
+      if (document.activeElement !== input) input.value = find
+      const full = counters.length >= MAX_ROWS
+      more.hidden = !hasMore || full
+      more.disabled = false
+      if (focusAt !== null) list.focus(focusAt)
+      focusAt = null
+      setText(
+        'top-message',
+        listMessage({ found: counters.length, find, period, total, full: full && hasMore, certain }),
       )
-      if (shown !== period) return ''
-      byId('top').replaceChildren(...counters.map(({ key, count }) => row(counterLink(type, key), showCount(count))))
-      if (counters.length === 0) return 'Nothing has been rolled up in this period yet.'
-      return shown === 'all' ? 'As of the last roll-up.' : 'As of the last roll-up. Days begin at midnight UTC.'
-    })
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+      if (counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
+        lookedForFirst = true
+        void lookForFirst()
+      }
+    },
   })
 
-  onChoice('range', range, (value) => {
-    range = value
-    history.now()
-  })
-  onChoice('period', period, (value) => {
-    period = value
-    top.now()
-  })
-  const refresh = () => {
-    history.now()
-    top.now()
+  /** Nothing was rolled up. Something may have been counted. */
+  async function lookForFirst(): Promise<void> {
+    try {
+      const { counters } = await ask<{ counters: KeyCount[] }>('GET', path(['search', type], { limit: '1' }))
+      if (counters.length === 0) startFirstRun(type, page.refresh)
+    } catch (error) {
+      setText('top-message', messageOf(error))
+      lookedForFirst = false
+    }
   }
+
+  byId('search').addEventListener('submit', (event) => {
+    event.preventDefault()
+    page.change({ find: input.value })
+  })
+  // The cross in the field.
+  input.addEventListener('search', () => {
+    if (input.value === '') page.change({ find: '' })
+  })
+  more.addEventListener('click', () => {
+    focusAt = list.length
+    more.disabled = true
+    page.showRows(Math.min(MAX_ROWS, list.length + MORE))
+  })
   startCopyButtons()
-  const search = startSearch(type, () =>
-    startFirstRun(type, () => {
-      search()
-      refresh()
-    }),
-  )
-  startRollUpBar(refresh)
+  startRollUpState(page.refresh)
 }
 
-/**
- * Runs some work, and shows its message or its error on the page.
- *
- * @param id the id of the message's element
- * @param work resolves to the message
- * @returns whether the work succeeded
- */
-async function report(id: string, work: () => Promise<string>): Promise<boolean> {
-  const show = (text: string) => {
-    // A screen reader would read an unchanged message again.
-    if (byId(id).textContent !== text) byId(id).textContent = text
-  }
-  try {
-    show(await work())
-    return true
-  } catch (error) {
-    show(messageOf(error))
-    return false
-  }
+function listMessage(list: {
+  found: number
+  find: string
+  period: string
+  total: TypeNumbers['total']
+  full: boolean
+  certain: boolean
+}): string {
+  if (list.found === 0 && list.find !== '') return 'No key begins with that. Upper and lower case differ.'
+  if (list.found === 0 && BigInt(list.total) === 0n)
+    return 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
+  if (list.found === 0) return 'Nothing was counted in this period. Choose a longer one.'
+  if (list.full) return `These are the first ${MAX_ROWS}. Search for others.`
+  return list.certain ? '' : 'Of very many keys, some that belong here may be missing. The counts are right.'
 }

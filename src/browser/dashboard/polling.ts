@@ -1,5 +1,11 @@
-/** The longest pause after failures, in milliseconds. */
-const MAX_MS = 60_000
+/** The longest pause while nothing changes, and after failures, in milliseconds. */
+const MAX_MS = 300_000
+const MAX_FAILED_MS = 60_000
+/** The shortest time between two runs that nobody asked for, such as when the page becomes visible again and again. */
+const MIN_MS = 10_000
+
+/** How a run ended. */
+export type Outcome = 'changed' | 'unchanged' | 'failed'
 
 /** Work that is repeated. */
 export interface Polling {
@@ -10,17 +16,19 @@ export interface Polling {
 }
 
 /**
- * Repeats some work while the page is visible, and runs it at once when the page becomes visible again. Backs off after failures.
+ * Repeats some work while the page is visible. The pauses grow while nothing changes and after failures.
  *
  * @param everyMs milliseconds between the end of a run and the start of the next one
- * @param work resolves to whether it succeeded
+ * @param work what to do
+ * @param options `waits`: whether the first run is after a pause, because the page has the first result already
  */
-export function poll(everyMs: number, work: () => Promise<boolean>): Polling {
+export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = false } = {}): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined
   let running = false
   let again = false
   let stopped = false
   let wait = everyMs
+  let lastAt = waits ? Date.now() : Number.NEGATIVE_INFINITY
   const run = async () => {
     clearTimeout(timer)
     if (stopped) return
@@ -30,23 +38,36 @@ export function poll(everyMs: number, work: () => Promise<boolean>): Polling {
     }
     if (document.hidden) return
     running = true
-    const well = await work().catch(() => false)
+    lastAt = Date.now()
+    const outcome = await work().catch(() => 'failed' as const)
     running = false
-    wait = well ? everyMs : Math.min(wait * 2, MAX_MS)
+    if (outcome === 'changed') wait = everyMs
+    else wait = Math.min(wait * 2, outcome === 'failed' ? Math.max(everyMs, MAX_FAILED_MS) : MAX_MS)
     if (stopped) return
     if (again) {
       again = false
       void run()
-    } else timer = setTimeout(run, wait)
+    } else plan(wait)
   }
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) void run()
-  })
+  const plan = (ms: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(run, ms)
+  }
+  const runSoon = () => {
+    if (document.hidden) return
+    wait = everyMs
+    plan(Math.max(0, lastAt + MIN_MS - Date.now()))
+  }
+  document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : runSoon()))
   // When the connection is back, the pause may be long.
-  addEventListener('online', () => void run())
-  void run()
+  addEventListener('online', runSoon)
+  if (waits) plan(everyMs)
+  else void run()
   return {
-    now: () => void run(),
+    now: () => {
+      wait = everyMs
+      void run()
+    },
     stop() {
       stopped = true
       clearTimeout(timer)

@@ -4,6 +4,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { startOf } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
@@ -16,7 +17,8 @@ import {
   outOfRange,
 } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
-import { boundsOf, byRange } from '../ranges.ts'
+import { laneOf } from '../prefix-builds.ts'
+import { byRange } from '../ranges.ts'
 import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
@@ -59,11 +61,12 @@ export function importCounts(
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  return changingTotals(ledger, (database) => importByRange(database, rows, options))
+  return changingTotals(ledger, (database, sums) => importByRange(database, sums, rows, options))
 }
 
 async function importByRange(
   database: Database,
+  sums: KeptSums,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
@@ -76,9 +79,7 @@ async function importByRange(
   if (parts.length > 1) {
     await beforeTransaction(Promise.all(parts.map(([, part]) => missingOf(database, part, options.id))))
   }
-  const outcomes = await Promise.allSettled(
-    parts.map(([range, part]) => attemptToImport(database, boundsOf(range, database.ranges).first, part, options)),
-  )
+  const outcomes = await Promise.allSettled(parts.map(([, part]) => attemptToImport(database, sums, part, options)))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   if (failed !== undefined) {
     const partly = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'done')
@@ -89,14 +90,14 @@ async function importByRange(
     : 'repeated'
 }
 
-/** @param imports all in the range that begins with `rangeStart` */
+/** @param imports all in one range */
 function attemptToImport(
   database: Database,
-  rangeStart: bigint,
+  sums: KeptSums,
   imports: readonly CounterImport[],
   options: { id: bigint; at: Date },
 ): Promise<'done' | 'repeated'> {
-  return retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
+  return retryUntilDone(database, ATTEMPT_STATEMENTS + sums.statements, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
       const missing = await beforeTransaction(missingOf(transaction, imports, options.id))
@@ -104,13 +105,16 @@ function attemptToImport(
       const read = missing.map(({ counter, amount, version }) => ({ ...addressOf(counter), amount, version }))
       // Outside the transaction, so that the rows stay if this attempt is overtaken.
       const changes = await beforeTransaction(createTotals(db, read))
-      // The order in which roll-ups lock, too: totals, days, types.
+      const named = missing.map(({ counter }) => counter)
+      const place = await beforeTransaction(sums.placeOf(db, named, laneOf(db, named[0]!)))
+      // The order in which roll-ups lock, too: totals, days, types, prefixes.
       await lockTotals(transaction, changes)
       await addToTotals(transaction, changes, null)
       await addToDays(
         transaction,
         missing.flatMap(({ counter, days }) => days.map((day) => ({ ...addressOf(counter), ...day }))),
-        rangeStart,
+        missing.map(({ counter, undated }) => ({ ...addressOf(counter), amount: undated })),
+        place,
       )
       const adjustments = missing.map(({ counter, undated }) => ({ ...addressOf(counter), count: undated }))
       await recordAdjustments(transaction, 'import', adjustments, options)

@@ -2,6 +2,8 @@ import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import type { CounterAddress } from '../counter-address.ts'
 import { hash64 } from '../key-hash.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
+import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
   changingTotals,
@@ -14,14 +16,15 @@ import {
 } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { laneOf } from '../prefix-builds.ts'
 import { random63 } from '../random-id.ts'
 import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
- * The most statements of one attempt: BEGIN, read, lock, total, adjustment, COMMIT, and ROLLBACK if that fails.
+ * The most statements of one attempt: BEGIN, read, lock, total, two for the adjustment, COMMIT, and ROLLBACK if that fails.
  */
-const ATTEMPT_STATEMENTS = 7
+const ATTEMPT_STATEMENTS = 8
 
 /** What to set a counter to. */
 export interface Setting {
@@ -43,18 +46,19 @@ export interface Setting {
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
 export function setCounter(ledger: Ledger, counter: CounterAddress, setting: Setting): Promise<'set' | 'repeated'> {
-  return changingTotals(ledger, (database) => attemptToSet(database, counter, setting))
+  return changingTotals(ledger, (database, sums) => attemptToSet(database, sums, counter, setting))
 }
 
 async function attemptToSet(
   database: Database,
+  sums: KeptSums,
   counter: CounterAddress,
   { count, id: given, at }: Setting,
 ): Promise<'set' | 'repeated'> {
   if (given !== null) await tieKey(database, await keyOfCounter(given, counter), `count ${count}`)
   const id = given ?? random63()
   if (counter.name !== null) await beforeTransaction(storeNames(database, [counter], 1))
-  const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
+  const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS + sums.statements, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
       const snapshot = await beforeTransaction(readForSetting(transaction, counter, id))
@@ -66,6 +70,7 @@ async function attemptToSet(
         await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
         throw new Overtaken()
       }
+      const place = await beforeTransaction(sums.placeOf(db, [counter], laneOf(db, counter)))
       await lockTotals(transaction, [counter])
       // Every change of a total changes its version, so this matches no row if anything was rolled up since the snapshot.
       // Anything counted since then is in the slots, in addition to what the snapshot found there.
@@ -75,7 +80,9 @@ async function attemptToSet(
         [total, counter.recordType, counter.recordId, snapshot.version],
       )
       if (rowsAffected !== 1) throw new Overtaken()
-      await recordAdjustments(transaction, 'set', [{ ...counter, count: total - snapshot.total }], { id, at })
+      const amount = total - snapshot.total
+      await addToDays(transaction, [], [{ ...counter, amount }], place)
+      await recordAdjustments(transaction, 'set', [{ ...counter, count: amount }], { id, at })
     }),
   )
   return outcome === 'done' ? 'set' : outcome

@@ -2,10 +2,14 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { isComplete } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
+import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -26,6 +30,8 @@ export interface CounterHistory {
   adjustments: Adjustment[]
 }
 
+type Row = Record<string, unknown>
+
 /** One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. */
 interface Part {
   sql: string
@@ -42,9 +48,22 @@ export async function readCounterHistory(
   range: HistoryRange,
   now: Date,
 ): Promise<CounterHistory> {
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range))
+  const counts = sumPeriods(range, historyRows(rows))
+  const current = periodAt(range, now.getTime())
+  if (current !== undefined) counts[current]! += pendingOf(rows)
+  return { counts, adjustments: adjustmentsOf(rows) }
+}
+
+function readCounterRows(
+  db: Executor,
+  counter: CounterAddress,
+  range: HistoryRange,
+  sources: readonly HistorySource[],
+): Promise<Row[]> {
   const { recordType, recordId } = counter
-  const rows = await readParts(db, [
-    ...sourcesOf(range).map((source) => counterPart(recordType, recordId, source)),
+  return readParts(db, [
+    ...sources.map((source) => counterPart(recordType, recordId, source)),
     {
       sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count FROM ${pendingSlotsSql(counter)}`,
       args: [],
@@ -56,11 +75,14 @@ export async function readCounterHistory(
       args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
     },
   ])
-  const counts = sumPeriods(range, historyRows(rows))
-  const current = periodAt(range, now.getTime())
-  const pending = rows.find(({ part }) => part === 'pending')
-  if (current !== undefined) counts[current]! += toBigInt(pending?.count)
-  const adjustments = rows
+}
+
+function pendingOf(rows: readonly Row[]): bigint {
+  return toBigInt(rows.find(({ part }) => part === 'pending')?.count)
+}
+
+function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
+  return rows
     .filter(({ part }) => part === 'adjustment')
     .map(({ at, kind, count }) => ({
       at: toDate(at)!,
@@ -68,7 +90,6 @@ export async function readCounterHistory(
       count: toBigInt(count),
     }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
-  return { counts, adjustments }
 }
 
 /**
@@ -79,15 +100,82 @@ export async function readCounterHistory(
  * @returns the count of each period of the range, in its order
  */
 export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
+  return sumPeriods(
+    range,
+    historyRows(await readParts(db, sumParts('type_history', 'record_type = ?', [recordType], range))),
+  )
+}
+
+/**
+ * The same for the counters whose keys begin with a prefix.
+ *
+ * @returns `null` if the sums do not include all of them yet
+ */
+export async function readPrefixHistory(
+  db: Executor,
+  { recordType, recordId: hash }: TotalOf,
+  range: HistoryRange,
+  ranges: number,
+): Promise<bigint[] | null> {
+  const rows = await readParts(db, [
+    ...sumParts('prefix_history', 'record_type = ? AND prefix_hash = ?', [recordType, hash], range),
+    {
+      sql: `SELECT 'build' AS part, NULL AS at, complete AS kind, range_start AS count FROM prefix_builds FORCE INDEX (PRIMARY)
+        WHERE record_type = ? AND prefix_hash = ?`,
+      args: [recordType, hash],
+    },
+  ])
+  const builds = rows.filter(({ part }) => part === 'build')
+  const complete = new Map(builds.map(({ kind, count }) => [toBigInt(count), Number(kind) === 1]))
+  return isComplete(complete, ranges) ? sumPeriods(range, historyRows(rows)) : null
+}
+
+function sumParts(table: string, where: string, args: unknown[], range: HistoryRange): Part[] {
+  return sourcesOf(range).map(({ unit, from, to }) => ({
+    sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table}
+      WHERE ${where} AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+    args: [...args, dayText(from), dayText(to)],
+  }))
+}
+
+/**
+ * Reads the history of all counters of a type together, unit by unit, for comparisons. Costs what `readTypeHistory` costs in a
+ * time zone other than UTC.
+ */
+export async function readTypeUnits(
+  db: Executor,
+  recordType: number,
+  range: HistoryRange,
+  now: Date,
+): Promise<UnitCount[]> {
   const rows = await readParts(
     db,
-    sourcesOf(range).map(({ unit, from, to }) => ({
-      sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM type_history
+    sourcesOf(range, true).map(({ unit, from, to }) => ({
+      sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
         WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
       args: [recordType, dayText(from), dayText(to)],
     })),
   )
-  return sumPeriods(range, historyRows(rows))
+  return unitCounts(range, detailedRows(rows), now.getTime())
+}
+
+/**
+ * Reads the history of one counter, unit by unit, for comparisons, with its adjustments in the last units.
+ *
+ * @param hoursSince as for `unitCounts`, in milliseconds since 1970
+ */
+export async function readCounterUnits(
+  db: Executor,
+  counter: CounterAddress,
+  range: HistoryRange,
+  now: Date,
+  hoursSince: number,
+): Promise<{ units: UnitCount[]; adjustments: Adjustment[] }> {
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range, true))
+  const units = unitCounts(range, detailedRows(rows), now.getTime(), hoursSince)
+  const current = periodAt(range, now.getTime())
+  if (current !== undefined) units[current]!.count += pendingOf(rows)
+  return { units, adjustments: adjustmentsOf(rows) }
 }
 
 function counterPart(recordType: number, recordId: bigint, { unit, from, to }: HistorySource): Part {
@@ -100,7 +188,7 @@ function counterPart(recordType: number, recordId: bigint, { unit, from, to }: H
   }
 }
 
-async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
+async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {
   const { rows } = await db.execute(
     parts.map(({ sql }) => sql).join('\nUNION ALL '),
     parts.flatMap(({ args }) => args),
@@ -108,12 +196,20 @@ async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<s
   return rows
 }
 
-function historyRows(rows: readonly Record<string, unknown>[]): HistoryRow[] {
+function historyRows(rows: readonly Row[]): HistoryRow[] {
   return rows.flatMap(({ part, at, count }) =>
     part === 'hour' || part === 'day' || part === 'month'
       ? [{ unit: part, start: toDate(at)!.getTime(), count: toBigInt(count) }]
       : [],
   )
+}
+
+function detailedRows(rows: readonly Row[]): DetailedRow[] {
+  return rows.flatMap(({ part, at, kind, count }) => {
+    if (part !== 'hour' && part !== 'day') return []
+    const amount = toBigInt(count)
+    return [{ unit: part, start: toDate(at)!.getTime(), count: amount, imported: Number(kind) === 0 ? 0n : amount }]
+  })
 }
 
 /** The date of a UTC midnight, where every source begins and ends. It compares with DATE and DATETIME columns alike. */

@@ -14,6 +14,12 @@ export const MAX_RECENT = 50
 
 const HOUR_MS = 3_600_000
 
+/** The history of a period that ends now: the hours after a time up to the next day, and all days from then on. */
+export function recentSpan(period: RecentPeriod, now: Date): { after: Date; nextDay: Date } {
+  const after = new Date(now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS)
+  return { after, nextDay: new Date(startOf('day', after).getTime() + 24 * HOUR_MS) }
+}
+
 /**
  * Reads what was counted in a period that ends now: the hours of the history that began within it, the present one included, and
  * the pending slots. A counter's rows are from one snapshot, so a roll-up is seen whole or not at all.
@@ -31,12 +37,11 @@ export async function readRecentPeriod(
   period: RecentPeriod,
   now: Date,
 ): Promise<bigint[]> {
-  const before = new Date(now.getTime() - RECENT_PERIOD_HOURS[period] * HOUR_MS)
-  const nextDay = new Date(startOf('day', before).getTime() + 24 * HOUR_MS)
+  const { after, nextDay } = recentSpan(period, now)
   const lists = counterListsSql([...new Map(counters.map((counter) => [counterId(counter), counter])).values()])
   const { rows } = await db.execute(
     lists.map(periodSql).join('\nUNION ALL '),
-    lists.flatMap(() => [before, nextDay, nextDay]),
+    lists.flatMap(() => [after, nextDay, nextDay]),
   )
   const counts = new Map<string, bigint>()
   for (const { record_type, record_id, count } of rows) {

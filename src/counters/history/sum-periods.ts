@@ -20,10 +20,12 @@ const DAY_MS = 86_400_000
 /**
  * The rows that `sumPeriods` needs. The history has UTC days and months. All other periods are added up from hours, and need
  * the days as well for counts of which only the day is known.
+ *
+ * @param detailed whether the hours and days are wanted of UTC days and months too
  */
-export function sourcesOf(range: HistoryRange): HistorySource[] {
+export function sourcesOf(range: HistoryRange, detailed = false): HistorySource[] {
   const [from, to] = [range.edges[0]!, range.edges.at(-1)!]
-  if (isStoredUnit(range)) return [{ unit: range.by, from, to }]
+  if (!detailed && isStoredUnit(range)) return [{ unit: range.by, from, to }]
   // Whole UTC days, and one more on either side, because local time differs from UTC by less than a day.
   const days = { from: (Math.floor(from / DAY_MS) - 1) * DAY_MS, to: (Math.ceil(to / DAY_MS) + 1) * DAY_MS }
   return [
@@ -43,14 +45,14 @@ function isStoredUnit({ by, zone }: HistoryRange): boolean {
  * known. It belongs to the period with the day's name (that day, or its month), in any time zone. In a history by hours, it
  * belongs to the first hour of the day.
  *
- * @param rows the rows of `sourcesOf(range)`
+ * @param rows the rows of `sourcesOf(range, detailed)`
  */
-export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {
+export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[], detailed = false): bigint[] {
   const counts = Array.from({ length: range.edges.length - 1 }, () => 0n)
   const add = (period: number | undefined, count: bigint) => {
     if (period !== undefined) counts[period]! += count
   }
-  if (isStoredUnit(range)) {
+  if (!detailed && isStoredUnit(range)) {
     for (const { start, count } of rows) add(periodAt(range, start), count)
     return counts
   }

@@ -1,5 +1,8 @@
 import type { Executor } from '../../database/database.ts'
-import { type CalendarPeriod, PERIODS, startOf } from '../calendar.ts'
+import { hasErrorNumber } from '../../database/errors.ts'
+import { ADJUSTMENTS_SUM, BUILDS_VERSION, type CalendarPeriod, NO_PERIOD, PERIODS, startOf } from '../calendar.ts'
+import type { SumsPlace } from './kept-sums.ts'
+import { Overtaken } from './totals.ts'
 
 /** An amount to add to the history of one counter. */
 export interface PeriodAmount {
@@ -15,13 +18,13 @@ const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
  * same amounts to the totals, so that the history always accounts for the totals.
  *
  * @param amounts in primary key order, each counter once
- * @param rangeLane as for `addToDays`
+ * @param place as for `addToDays`
  */
 export async function addToPeriods(
   transaction: Executor,
   amounts: readonly PeriodAmount[],
   at: Date,
-  rangeLane: bigint,
+  place: SumsPlace,
 ): Promise<void> {
   const changes = amounts.filter(({ amount }) => amount !== 0n)
   if (changes.length === 0) return
@@ -33,8 +36,14 @@ export async function addToPeriods(
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   )
   const hourly = changes.map((amount) => ({ ...amount, at }))
-  await addToCalendar(transaction, { hourly, daily: [] }, rangeLane)
+  await addToCalendar(transaction, { hourly, daily: [], undated: [] }, place)
 }
+
+/**
+ * Added to the lane of a type's row for amounts of which only the day is known: so it is known of a day how much of it was
+ * imported. More than a range has lanes.
+ */
+export const IMPORT_LANE = 64n
 
 /** An amount to add to the history of one counter on one day. */
 export interface DayAmount extends PeriodAmount {
@@ -43,48 +52,101 @@ export interface DayAmount extends PeriodAmount {
 }
 
 /**
- * Adds amounts of which only the day is known to the days, weeks and months of each counter and of its type.
+ * Adds amounts of which only the day is known to the days, weeks and months of each counter and of its type, and adjustments to
+ * the sums of the types.
  *
  * @param amounts in primary key order, all in one range; a counter may occur for several days
- * @param rangeLane a record id of the range, by which the rows of the types are told apart: transactions with different ones do
- *   not wait for each other
+ * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
+ * @param place where the sums of the types and prefixes are: `KeptSums.placeOf` all of these counters
+ * @throws {Overtaken} if the prefixes whose sums are kept are others by now; the transaction must be rolled back
  */
-export function addToDays(transaction: Executor, amounts: readonly DayAmount[], rangeLane: bigint): Promise<void> {
-  return addToCalendar(transaction, { hourly: [], daily: amounts }, rangeLane)
+export function addToDays(
+  transaction: Executor,
+  amounts: readonly DayAmount[],
+  adjustments: readonly PeriodAmount[],
+  place: SumsPlace,
+): Promise<void> {
+  return addToCalendar(transaction, { hourly: [], daily: amounts, undated: adjustments }, place)
 }
 
-/**
- * Adds amounts to the days, weeks and months of each counter, and to those of its type.
- *
- * @param amounts `hourly`: those of which the hour is known. They are added to the hours of the types; the caller has added them
- *   to those of the counters.
- */
+/** What changes in the history. */
+interface CalendarAmounts {
+  /**
+   * Amounts of which the hour is known. They are added to the hours of the types; the caller has added them to those of the
+   * counters.
+   */
+  hourly: readonly DayAmount[]
+  daily: readonly DayAmount[]
+  /** Adjustments, which are in no day. */
+  undated: readonly PeriodAmount[]
+}
+
+/** Adds amounts to the days, weeks and months of each counter, and to those of its type and of prefixes of its key. */
 async function addToCalendar(
   transaction: Executor,
-  { hourly, daily }: { hourly: readonly DayAmount[]; daily: readonly DayAmount[] },
-  rangeLane: bigint,
+  { hourly, daily, undated }: CalendarAmounts,
+  place: SumsPlace,
 ): Promise<void> {
   const ofCounters = new Sums()
   const ofTypes = new Sums()
-  const add = ({ recordType, recordId, amount, at }: DayAmount, typePeriods: readonly CalendarPeriod[]) => {
-    for (const period of CALENDAR) {
-      ofCounters.add(`${recordType},${recordId},${PERIODS[period]},${literal(startOf(period, at))}`, amount)
-    }
-    for (const period of typePeriods) {
-      ofTypes.add(`${recordType},${PERIODS[period]},${literal(startOf(period, at))},${rangeLane}`, amount)
+  const ofPrefixes = new Sums()
+  const types = new Set<number>()
+  const addToSums = (counter: PeriodAmount, period: number, start: string, lane = place.rangeLane) => {
+    const { recordType, amount } = counter
+    types.add(recordType)
+    ofTypes.add(`${recordType},${period},${start},${lane}`, amount)
+    for (const hash of place.prefixesOf(counter)) {
+      ofPrefixes.add(`${recordType},${hash},${period},${start},${lane}`, amount)
     }
   }
+  const add = (counter: DayAmount, periods: readonly CalendarPeriod[], lane = place.rangeLane) => {
+    for (const period of CALENDAR) {
+      const start = literal(startOf(period, counter.at))
+      ofCounters.add(`${counter.recordType},${counter.recordId},${PERIODS[period]},${start}`, counter.amount)
+    }
+    for (const period of periods) addToSums(counter, PERIODS[period], literal(startOf(period, counter.at)), lane)
+  }
   for (const amount of hourly) add(amount, ['hour', ...CALENDAR])
-  for (const amount of daily) add(amount, CALENDAR)
-  if (ofCounters.size === 0) return
+  for (const amount of daily) add(amount, CALENDAR, place.rangeLane + IMPORT_LANE)
+  for (const amount of undated) if (amount.amount !== 0n) addToSums(amount, ADJUSTMENTS_SUM, `'${NO_PERIOD}'`)
+  if (ofCounters.size > 0) {
+    await transaction.execute(
+      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters.rows()}
+       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+    )
+  }
+  if (types.size === 0) return
+  for (const recordType of types) {
+    const version = place.versionOf(recordType)
+    ofTypes.add(`${recordType},${BUILDS_VERSION},'${NO_PERIOD}',${place.rangeLane}`, version)
+  }
+  await addToTypes(transaction, ofTypes, place)
+  if (ofPrefixes.size === 0) return
   await transaction.execute(
-    `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters.rows()}
+    `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${ofPrefixes.rows()}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   )
-  await transaction.execute(
-    `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${ofTypes.rows()}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-  )
+}
+
+/**
+ * Adds to the sums of types, and compares the versions of the builds: another one makes the addition overflow. The rows stay
+ * locked until the end of the transaction, so no build changes before that.
+ *
+ * @throws {Overtaken}
+ */
+async function addToTypes(transaction: Executor, sums: Sums, place: SumsPlace): Promise<void> {
+  try {
+    await transaction.execute(
+      `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${sums.rows()}
+       ON DUPLICATE KEY UPDATE count = IF(period = ${BUILDS_VERSION},
+         IF(9223372036854775807 + (count <> VALUES(count)) > 0, count, 0), count + VALUES(count))`,
+    )
+  } catch (error) {
+    // No sum of 64-bit integers leaves these columns.
+    if (!hasErrorNumber(error, 1690)) throw error
+    place.outdated()
+    throw new Overtaken()
+  }
 }
 
 /** What a counter's history has of one day. */
@@ -100,13 +162,15 @@ export interface DayHistory {
  * Adds days with their hours to the history of a counter and of its type. Call it in the transaction that accounts for them in
  * the total.
  *
- * @param rangeLane as for `addToDays`
+ * @param adjusted the change of the counter's adjustments in the same transaction
+ * @param place as for `addToDays`
  */
 export async function addHistory(
   transaction: Executor,
   counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
   days: readonly DayHistory[],
-  rangeLane: bigint,
+  adjusted: bigint,
+  place: SumsPlace,
 ): Promise<void> {
   const amounts = amountsOf(counter, days, 1n)
   if (amounts.hourly.length > 0) {
@@ -116,7 +180,7 @@ export async function addHistory(
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
     )
   }
-  await addToCalendar(transaction, amounts, rangeLane)
+  await addToCalendar(transaction, { ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] }, place)
 }
 
 /**
@@ -127,7 +191,8 @@ export async function removeHistory(
   transaction: Executor,
   counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
   days: readonly DayHistory[],
-  rangeLane: bigint,
+  adjusted: bigint,
+  place: SumsPlace,
 ): Promise<void> {
   const hours = days.flatMap(({ hours }) => hours)
   if (hours.length > 0) {
@@ -136,7 +201,9 @@ export async function removeHistory(
          AND period_start IN (${hours.map(({ start }) => literal(start)).join(',')})`,
     )
   }
-  await addToCalendar(transaction, amountsOf(counter, days, -1n), rangeLane)
+  const undated = [{ ...addressOf(counter), amount: adjusted }]
+  await addToCalendar(transaction, { ...amountsOf(counter, days, -1n), undated }, place)
+  if (days.length === 0) return
   const periods = CALENDAR.map((period) => {
     const starts = new Set(days.map(({ start }) => `'${startOf(period, start).toISOString().slice(0, 10)}'`))
     return `(period = ${PERIODS[period]} AND period_start IN (${[...starts].join(',')}))`
@@ -164,6 +231,11 @@ function amountsOf(counter: Pick<PeriodAmount, 'recordType' | 'recordId'>, days:
       .filter(some),
   }
 }
+
+const addressOf = ({ recordType, recordId }: Pick<PeriodAmount, 'recordType' | 'recordId'>) => ({
+  recordType,
+  recordId,
+})
 
 const idOf = ({ recordType, recordId }: Pick<PeriodAmount, 'recordType' | 'recordId'>) => `${recordType},${recordId}`
 

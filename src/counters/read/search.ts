@@ -37,29 +37,41 @@ export interface SearchPage {
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
 export async function searchCounters(db: Executor, type: KeyedType, search: Search): Promise<SearchPage> {
+  const { counters: page, next } = await findCounters(db, type, search)
+  const readings = await readCounters(db, page)
+  const counters = page.map(({ name }, index) => {
+    const { total, pending } = readings[index]!
+    return { key: name, count: total + pending }
+  })
+  return { counters, next }
+}
+
+/** The counters that `searchCounters` finds, without their counts. */
+export async function findCounters(
+  db: Executor,
+  type: KeyedType,
+  search: Search,
+): Promise<{ counters: (CounterAddress & { name: string })[]; next: string | null }> {
   const { after, limit } = search
   // Of the spellings, only this one concerns the beginning of a key.
   const prefix = type.sameKey?.includes('letter_case') ? search.prefix.toLowerCase() : search.prefix
   if (type.key === 'integer') {
     const one = prefix === '' ? null : await integerOf(type, 'prefix', prefix)
     const last = after === null ? null : await integerOf(type, 'after', after)
-    if (one !== null) return pageOf(db, last === null || one > last ? [await addressOfKey(type, prefix)] : [], limit)
-    return pageOf(db, await findNumbers(db, type.recordType, last, limit + 1), limit)
+    if (one !== null) return pageOf(last === null || one > last ? [await addressOfKey(type, prefix)] : [], limit)
+    return pageOf(await findNumbers(db, type.recordType, last, limit + 1), limit)
   }
   checkText('prefix', prefix)
   if (after !== null) checkText('after', after)
-  return pageOf(db, await findNames(db, type.recordType, { prefix, after, limit }), limit)
+  return pageOf(await findNames(db, type.recordType, { prefix, after, limit }), limit)
 }
 
 /** Makes a page. If there is a next page, `found` has one counter more than the limit. */
-async function pageOf(db: Executor, found: readonly CounterAddress[], limit: number): Promise<SearchPage> {
-  const page = found.slice(0, limit)
-  const readings = await readCounters(db, page)
-  const counters = page.map((counter, index) => {
-    const { total, pending } = readings[index]!
-    return { key: counter.name ?? `${numberOf(counter.recordId)}`, count: total + pending }
-  })
-  return { counters, next: found.length > limit ? counters.at(-1)!.key : null }
+function pageOf(found: readonly CounterAddress[], limit: number) {
+  const counters = found
+    .slice(0, limit)
+    .map((counter) => ({ ...counter, name: counter.name ?? `${numberOf(counter.recordId)}` }))
+  return { counters, next: found.length > limit ? counters.at(-1)!.name : null }
 }
 
 async function findNames(

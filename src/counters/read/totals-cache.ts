@@ -1,8 +1,7 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { type CounterAddress, counterId } from '../counter-address.ts'
 import type { Reading } from './read-counters.ts'
-import type { ReadsByRange } from './reads-by-range.ts'
-import type { SharedReading } from './shared-reads.ts'
+import type { SharedReading, SharedReads } from './shared-reads.ts'
 
 /** Counters in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 5_000
@@ -12,13 +11,13 @@ export const MAX_AGE_MS = 30_000
 /** Milliseconds that must remain of them, so that clients can cache it at all. */
 const LEAST_REMAINING_MS = 1_000
 
-interface CachedTotal {
-  reading: Reading
+interface CachedTotal<Value> {
+  reading: Value
   readAt: number
 }
 
 /** Totals of several counters, with the age of the oldest one. */
-export interface CachedReading extends SharedReading<Reading> {
+export interface CachedReading<Value> extends SharedReading<Value> {
   ageMs: number
 }
 
@@ -26,13 +25,18 @@ export interface CachedReading extends SharedReading<Reading> {
  * Reads totals and caches them: between two roll-ups they do not change. Plain data, bounded, shared by an isolate's requests.
  * Changes made by another isolate show when the cached total expires.
  */
-export class TotalsCache {
-  readonly #reads: ReadsByRange<Reading>
-  #cached = new BoundedMap<CachedTotal>(MAX_GENERATION)
+export class TotalsCache<Value = Reading> {
+  readonly #reads: Pick<SharedReads<Value>, 'read'>
+  readonly #related: { forget(): void } | null
+  #cached = new BoundedMap<CachedTotal<Value>>(MAX_GENERATION)
 
-  /** @param reads reads totals, with consistency `rolled` */
-  constructor(reads: ReadsByRange<Reading>) {
+  /**
+   * @param reads reads totals, with consistency `rolled`
+   * @param related a cache that is forgotten with this one
+   */
+  constructor(reads: Pick<SharedReads<Value>, 'read'>, related: { forget(): void } | null = null) {
     this.#reads = reads
+    this.#related = related
   }
 
   /**
@@ -45,11 +49,11 @@ export class TotalsCache {
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,
     { fresh }: { fresh: boolean },
-  ): Promise<CachedReading> {
+  ): Promise<CachedReading<Value>> {
     const now = Date.now()
     const cached = counters.map((counter) => (fresh ? undefined : this.#recall(counter, now)))
     const missing = counters.filter((_, index) => cached[index] === undefined)
-    let found: SharedReading<Reading> = { values: [], shared: false, tookMs: 0 }
+    let found: SharedReading<Value> = { values: [], shared: false, tookMs: 0 }
     if (missing.length > 0) {
       // `forget` replaces the map. Totals that were being read at that moment then go into the old map and are lost with it.
       const target = this.#cached
@@ -70,7 +74,7 @@ export class TotalsCache {
     return { ...found, values, ageMs }
   }
 
-  #recall(counter: CounterAddress, now: number): CachedTotal | undefined {
+  #recall(counter: CounterAddress, now: number): CachedTotal<Value> | undefined {
     const total = this.#cached.get(counterId(counter))
     if (total === undefined) return undefined
     const age = now - total.readAt
@@ -81,5 +85,6 @@ export class TotalsCache {
   /** Drops all totals, including those that are being read: totals have changed. */
   forget(): void {
     this.#cached = new BoundedMap(MAX_GENERATION)
+    this.#related?.forget()
   }
 }

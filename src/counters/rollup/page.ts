@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { byPrimaryKey } from '../counter-address.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
@@ -125,16 +126,23 @@ const addressOf = (row: Record<string, unknown>) => ({
  * read the same counts, the versions let only one of them succeed.
  *
  * @param counters all in one range
- * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: as for
- *   `addToDays`. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
- * @returns `false` if another run moved any of these counters first; nothing was changed
+ * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would miss in them. It can
+ * only be one that came back after it had been deleted, so it has no total.
+ *
+ * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
+ *   in the range's sums. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
+ * @returns the counters that were moved; `null` if another run moved any of them first, and nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
  */
 export async function moveRollUpPage(
   db: Database,
-  counters: readonly CounterSnapshot[],
+  sums: KeptSums,
+  page: readonly CounterSnapshot[],
   { at, rangeLane, nowait = false }: { at: Date; rangeLane: bigint; nowait?: boolean },
-): Promise<boolean> {
+): Promise<readonly CounterSnapshot[] | null> {
+  const place = await sums.placeOf(db, page, rangeLane)
+  const counters = page.filter((counter) => counter.version !== null || place.isNamed(counter))
+  if (counters.length === 0) return []
   const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
     recordId: counter.recordId,
@@ -148,7 +156,7 @@ export async function moveRollUpPage(
       // Builds the text while the database works on that statement.
       const subtractions = subtractionsOf(counters)
       await added
-      await addToPeriods(transaction, moves, at, rangeLane)
+      await addToPeriods(transaction, moves, at, place)
       // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
       // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
       // batch id of a slot stays as it is.
@@ -163,9 +171,9 @@ export async function moveRollUpPage(
       const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
       if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
     })
-    return true
+    return counters
   } catch (error) {
-    if (error instanceof Overtaken) return false
+    if (error instanceof Overtaken) return null
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import { byPrimaryKey } from '../counter-address.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { boundsOf } from '../ranges.ts'
 import type { Cursor } from './lease.ts'
 import { amountOf, type CounterSnapshot, isMovable, moveRollUpPage, type RollUpPage, readRollUpPage } from './page.ts'
@@ -135,14 +136,15 @@ export class RangeProgress {
   }
 
   /** Moves the page that was read. Never rejects. */
-  async move(db: Database, at: Date): Promise<void> {
+  async move(db: Database, sums: KeptSums, at: Date): Promise<void> {
     const page = this.#ready!
     const lane = this.#freeLanes.pop()!
     this.#ready = null
     const movable = page.counters.filter(isMovable)
     try {
-      if (await moveRollUpPage(db, movable, { at, rangeLane: this.start + lane })) {
-        this.#countMoved(movable)
+      const moved = await moveRollUpPage(db, sums, movable, { at, rangeLane: this.start + lane })
+      if (moved !== null) {
+        this.#countMoved(moved)
         this.#countStuck(page.counters)
       } else {
         this.#tally.overtaken++

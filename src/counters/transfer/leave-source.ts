@@ -2,10 +2,11 @@ import type { Database, Executor } from '../../database/database.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
 import { startOf } from '../calendar.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { type DayHistory, removeHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
-import { boundsOf, rangeOf } from '../ranges.ts'
+import { laneOf } from '../prefix-builds.ts'
 import { isMovable, moveRollUpPage, subtractionsOf } from '../rollup/page.ts'
 import { MAX_ADJUSTMENTS, MAX_DAYS, MAX_SLOTS, readDays, readSource, type SourceState } from './counter-state.ts'
 import type { Parcel } from './parcel.ts'
@@ -35,6 +36,7 @@ const BEFORE_ALL = '9999-12-31'
  */
 export async function beginToLeave(
   db: Database,
+  sums: KeptSums,
   source: CounterAddress,
   request: TransferRequest,
   target: bigint,
@@ -58,7 +60,7 @@ export async function beginToLeave(
         ? null
         : { amount, days: withPending(part.days, pending, request.at), imported: state.imported }
     const finished = request.target === null && part.isLast
-    await takePart(db, transaction, source, state, part, {
+    await takePart(db, sums, transaction, source, state, part, {
       total: 0n,
       balance: -state.total,
       id: request.id,
@@ -86,8 +88,9 @@ export async function beginToLeave(
   if (typeof read === 'string') return read
   const page = { ...source, version: read.version, total: read.total, slots: slotsOf(source, read) }
   if (!isMovable(page)) throw outOfRange()
-  const moved = await moveRollUpPage(db, [page], { at: request.at, rangeLane: laneOf(db, source), nowait: true })
-  if (!moved) throw new Overtaken()
+  const options = { at: request.at, rangeLane: laneOf(db, source), nowait: true }
+  const moved = await moveRollUpPage(db, sums, [page], options)
+  if (moved === null || moved.length === 0) throw new Overtaken()
   return 'folded'
 }
 
@@ -97,12 +100,18 @@ export async function beginToLeave(
  *
  * @throws {Overtaken} if another request took it first
  */
-export async function leaveOn(db: Database, source: CounterAddress, record: TransferRecord, at: Date): Promise<void> {
+export async function leaveOn(
+  db: Database,
+  sums: KeptSums,
+  source: CounterAddress,
+  record: TransferRecord,
+  at: Date,
+): Promise<void> {
   await db.transaction(async (transaction) => {
     const state = await beforeTransaction(readSource(transaction, source, record))
     if (!state.transfers.some(({ id, step }) => id === record.id && step === record.step)) throw new Overtaken()
     const part = await partOf(transaction, source, state, { isFirst: false, isDeletion: record.other === null })
-    await takePart(db, transaction, source, state, part, { total: state.total, balance: 0n, id: record.id, at })
+    await takePart(db, sums, transaction, source, state, part, { total: state.total, balance: 0n, id: record.id, at })
     const finished = part.isLast && record.other === null
     if (finished && !record.keyed) await deleteTransfer(transaction, source, record)
     else {
@@ -177,6 +186,7 @@ async function partOf(
 /** Changes the source's total, history and adjustments, so that the total stays the sum of both. */
 async function takePart(
   db: Database,
+  sums: KeptSums,
   transaction: Executor,
   source: CounterAddress,
   state: SourceState,
@@ -190,6 +200,7 @@ async function takePart(
     await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
     throw new Overtaken()
   }
+  const place = await beforeTransaction(sums.placeOf(db, [source], laneOf(db, source)))
   await lockTotals(transaction, [counter])
   if (part.empties) await deleteTotal(transaction, source, state.version)
   else {
@@ -200,8 +211,10 @@ async function takePart(
     )
     if (rowsAffected !== 1) throw new Overtaken()
   }
-  if (part.days.length > 0) await removeHistory(transaction, counter, part.days, laneOf(db, source))
-  const change = [...part.days, ...part.adjustments].reduce((sum, { count }) => sum + count, balance)
+  // The adjustments must make up for the days that leave, and for the total.
+  const adjusted = part.days.reduce((sum, { count }) => sum + count, balance)
+  await removeHistory(transaction, counter, part.days, adjusted, place)
+  const change = part.adjustments.reduce((sum, { count }) => sum + count, adjusted)
   const rest = (part.balance ?? 0n) + change
   const ids = part.adjustments.map((adjustment) => adjustment.id)
   if (part.balance !== null && rest === 0n) ids.push(id)
@@ -286,11 +299,6 @@ function withPending(days: readonly DayHistory[], pending: bigint, at: Date): Pa
   if (pending === 0n) return days
   const hour = { start: startOf('hour', at), count: pending }
   return [...days, { start: startOf('day', at), count: pending, hours: [hour] }]
-}
-
-/** The row of the types' history that belongs to a counter's range. */
-export function laneOf({ ranges }: Database, { recordId }: CounterAddress): bigint {
-  return boundsOf(rangeOf(recordId, ranges), ranges).first
 }
 
 function dayOf(date: Date): string {

@@ -2,11 +2,13 @@ import type { Database } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
 import type { CounterAddress } from '../counter-address.ts'
+import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
 import { storeNames } from '../names.ts'
-import { addToBalance, laneOf } from './leave-source.ts'
+import { laneOf } from '../prefix-builds.ts'
+import { addToBalance } from './leave-source.ts'
 import { deleteTransfer, insertTransfer, type Place, ROLES, STAGES, type TransferRecord } from './transfer-records.ts'
 
 /**
@@ -27,6 +29,7 @@ export const FORGET_STATEMENTS = 2
  */
 export async function reachTarget(
   db: Database,
+  sums: KeptSums,
   source: Place,
   target: CounterAddress,
   record: TransferRecord,
@@ -57,10 +60,11 @@ export async function reachTarget(
       throw new Overtaken()
     }
     const changes = [{ recordType, recordId, amount: parcel.amount, version: toBigInt(total.version) }]
+    const place = await beforeTransaction(sums.placeOf(db, [target], laneOf(db, target)))
     await lockTotals(transaction, changes)
     await addToTotals(transaction, changes, null)
-    if (parcel.days.length > 0) await addHistory(transaction, target, parcel.days, laneOf(db, target))
     const rest = parcel.days.reduce((sum, { count }) => sum - count, parcel.amount)
+    await addHistory(transaction, target, parcel.days, rest, place)
     if (rest !== 0n || parcel.imported) {
       await addToBalance(transaction, target, id, { amount: rest, at, imported: parcel.imported })
     }

@@ -1,7 +1,7 @@
 import { toBigInt } from '../../database/numbers.ts'
 
-/** What can be wrong: a total, the sum of a day's hours, an hour or day of a type, or a week or month. */
-export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month'] as const
+/** What can be wrong: a total, the sum of a day's hours, an hour or day of a type, a week or month, or the adjustments of a type. */
+export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
 /** The most mismatches that one page lists. */
 export const MAX_WRONG = 1_000
@@ -11,9 +11,11 @@ export interface Mismatch {
   recordType: number
   /** `null` if the type as a whole is wrong. */
   recordId: bigint | null
+  /** The prefix whose sum is wrong; `null` if it is not that of a prefix. */
+  prefix: string | null
   /**
    * `total`, `week` and `month` differ from the sum of their days, the `hours` of a day from that day. An `hour` or `day` of a
-   * type differs from the sum of its counters.
+   * type or prefix, and its `adjustments`, differ from the sum of its counters.
    */
   what: (typeof MISMATCHES)[number]
   /** The first day of the period, `2026-11-20`, or the hour, `2026-11-20T10:00:00Z`; `null` for totals. */
@@ -24,20 +26,31 @@ export interface Mismatch {
 
 /** Reads twice, and returns the mismatches that are there both times, as read the second time. */
 export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promise<Mismatch[]> {
-  const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
+  const place = ({ recordType, recordId, prefix, what, start }: Mismatch) =>
+    `${recordType} ${recordId} ${what} ${start} ${prefix}`
   const first = new Set((await read()).map(place))
   return first.size === 0 ? [] : (await read()).filter((mismatch) => first.has(place(mismatch)))
 }
 
 /** Converts a row of the database to a mismatch. */
-export function toMismatch(recordType: number, recordId: bigint | null, row: Record<string, unknown>): Mismatch {
+export function toMismatch(
+  recordType: number,
+  recordId: bigint | null,
+  row: Record<string, unknown>,
+  prefix: string | null = null,
+): Mismatch {
   const what = String(row.what) as Mismatch['what']
   const start = row.start === null || row.start === undefined ? null : String(row.start)
   return {
     recordType,
     recordId,
+    prefix,
     what,
-    start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
+    // Adjustments have no day.
+    start:
+      what === 'adjustments'
+        ? null
+        : start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
     is: toBigInt(row.recorded),
     shouldBe: toBigInt(row.expected),
   }

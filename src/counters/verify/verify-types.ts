@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import { ADJUSTMENTS_SUM } from '../calendar.ts'
 import { firstDayWithHours, type HourRule } from './kept-hours.ts'
 import { confirmMismatches, MAX_WRONG, type Mismatch, toMismatch } from './mismatch.ts'
 
@@ -110,7 +111,7 @@ function after(start: string, milliseconds: number): string {
   return start.length > 10 ? next.toISOString().slice(0, 19).replace('T', ' ') : next.toISOString().slice(0, 10)
 }
 
-/** Checks the weeks and months of a type against its days. */
+/** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
 export async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
   return confirmMismatches(async () => {
@@ -120,6 +121,9 @@ export async function verifyTypeCalendar(db: Executor, recordType: number): Prom
          UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
          UNION ALL SELECT 'month', period_start, count, 0 ${history} 3
          UNION ALL SELECT 'month', period_start - INTERVAL DAYOFMONTH(period_start) - 1 DAY, 0, count ${history} 1
+         UNION ALL SELECT 'adjustments', NULL, count, 0 ${history} ${ADJUSTMENTS_SUM}
+         UNION ALL SELECT 'adjustments', NULL, 0, count FROM counter_adjustments FORCE INDEX (PRIMARY)
+           WHERE record_type = ${recordType}
        ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
     )
     return rows.map((row) => toMismatch(recordType, null, row))

@@ -5,6 +5,8 @@ import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address
 export interface Increment {
   counter: CounterAddress
   by: bigint
+  /** Slot and batch id of an increment that counts once however often it is sent. Default: those of its request, if any. */
+  key?: bigint
 }
 
 /** What a batch adds to one slot, and the id by which that slot recognizes the batch. */

@@ -22,6 +22,12 @@ export type CommitOutcome =
   /** They were not sent, because too many requests are waiting. */
   | { status: 'overloaded' }
 
+/**
+ * Rows of a group that has a request with keys of several increments. All rows of such a request must fit into one message of
+ * the queue (`batchQueue`), whatever else is counted in its counters.
+ */
+const MAX_LINKED_ROWS = 600
+
 /** One request's increments, waiting in a group. */
 export interface Ticket {
   increments: readonly Increment[]
@@ -50,6 +56,7 @@ export class CommitGroup {
   readonly tickets: Ticket[] = []
   readonly #sums: IncrementSums = new Map()
   readonly #keyed = new Map<string, BatchRow>()
+  #linked = false
   #batch: Batch | null = null
 
   constructor(waitsSince: number, expectedAt: number) {
@@ -68,9 +75,10 @@ export class CommitGroup {
 
   /** Whether a request's increments fit into a batch of at most so many rows. Increments of one counter make one row. */
   fits(increments: readonly Increment[], maxRows: number): boolean {
-    if (this.size + increments.length <= maxRows) return true
+    const most = this.#linked || isLinked(increments) ? Math.min(maxRows, MAX_LINKED_ROWS) : maxRows
+    if (this.size + increments.length <= most) return true
     const counters = new Set(increments.map(({ counter }) => counterId(counter)))
-    return this.size + counters.size <= maxRows
+    return this.size + counters.size <= most
   }
 
   /** Adds a request's increments. */
@@ -83,6 +91,17 @@ export class CommitGroup {
   #take(ticket: Ticket): void {
     const { key, increments } = ticket
     this.tickets.push(ticket)
+    if (!hasOwnKeys(increments)) {
+      this.#merge(increments, key)
+      return
+    }
+    this.#linked ||= isLinked(increments)
+    for (const increment of increments) if (increment.key !== undefined) this.#merge([increment], increment.key)
+    const others = increments.filter((increment) => increment.key === undefined)
+    this.#merge(others, key)
+  }
+
+  #merge(increments: readonly Increment[], key: bigint | undefined): void {
     if (key === undefined) {
       sumIncrements(increments, this.#sums)
       return
@@ -99,7 +118,7 @@ export class CommitGroup {
   *counters(): Iterable<CounterAddress> {
     for (const { counter } of this.#sums.values()) yield counter
     for (const { key, increments } of this.tickets) {
-      if (key !== undefined) for (const { counter } of increments) yield counter
+      for (const increment of increments) if ((increment.key ?? key) !== undefined) yield increment.counter
     }
   }
 
@@ -136,4 +155,14 @@ export class CommitGroup {
     }
     return [half(this.tickets.slice(0, middle)), half(this.tickets.slice(middle))]
   }
+}
+
+function hasOwnKeys(increments: readonly Increment[]): boolean {
+  for (const { key } of increments) if (key !== undefined) return true
+  return false
+}
+
+/** Whether a request adds to several counters, each in its own way. */
+function isLinked(increments: readonly Increment[]): boolean {
+  return increments.length > 1 && hasOwnKeys(increments)
 }

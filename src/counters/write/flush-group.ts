@@ -2,6 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry.ts'
 import { log } from '../../log.ts'
+import { type CounterAddress, counterId } from '../counter-address.ts'
 import { type StoredNames, storeNames } from '../names.ts'
 import { applyBatch, type Batch } from './apply-batch.ts'
 import type { CommitGroup, CommitOutcome } from './commit-group.ts'
@@ -21,6 +22,8 @@ export interface FlushContext {
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
   names: StoredNames
+  /** The record types with prefixes: the key of a counter must be stored before it counts, or it would miss in their totals. */
+  namedFirst?: ReadonlySet<number>
   /** Accepts batches that the database did not; `null` if there is no queue. */
   queue: BatchQueue | null
 }
@@ -38,9 +41,18 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   const { slots, deadlineMs } = context
   const batch = group.seal(() => slots.lease(), context.classicSlots)
   const db = retrying(context.db, { beforeAttempt: () => beat(Date.now() + deadlineMs) })
+  const nameless = mustBeNamed(context, group)
   // The batch goes first: if the circuit breaker lets one statement through as a trial, it must be this one.
-  const applying = applyBatch(db, batch)
-  const [applied] = await Promise.allSettled([applying, nameCounters(context, group, beat)])
+  const applying =
+    nameless.length === 0 ? applyBatch(db, batch) : nameFirst(context, db, nameless).then(() => applyBatch(db, batch))
+  const naming =
+    nameless.length === 0
+      ? nameCounters(context, group, beat)
+      : applying.then(
+          () => nameCounters(context, group, beat),
+          () => {},
+        )
+  const [applied] = await Promise.allSettled([applying, naming])
   // The slot is released only now, and there is no await until the group has its outcome. While names are being stored,
   // another leader may take the group over and send its batch to this slot again.
   if (applied.status === 'fulfilled') {
@@ -101,6 +113,30 @@ async function enqueue(
     reason: failure?.message ?? 'overload',
   })
   return { status: 'queued' }
+}
+
+/** The counters of a group whose names must be stored before it counts. */
+function mustBeNamed({ names, namedFirst }: FlushContext, group: CommitGroup): CounterAddress[] {
+  if (namedFirst === undefined || namedFirst.size === 0) return []
+  const now = Date.now()
+  const nameless = new Map<string, CounterAddress>()
+  for (const counter of group.counters()) {
+    if (counter.name !== null && namedFirst.has(counter.recordType) && !names.has(counter, now)) {
+      nameless.set(counterId(counter), counter)
+    }
+  }
+  return [...nameless.values()]
+}
+
+/** Stores names. If that fails, nothing was counted. */
+async function nameFirst({ names }: FlushContext, db: Executor, counters: readonly CounterAddress[]): Promise<void> {
+  const now = Date.now()
+  try {
+    await storeNames(db, counters, 1)
+  } catch (error) {
+    throw classify(error).withApplied('no')
+  }
+  for (const counter of counters) names.add(counter, now)
 }
 
 /** Stores names that may be missing. A failure does not stop counting: a later flush tries again. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { type CounterAddress, counterId } from '../counter-address.ts'
-import type { Batch } from './apply-batch.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import type { Batch, BatchRow } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
 const MAX_MESSAGE_BYTES = 96 * 1024
@@ -76,32 +76,37 @@ export interface BatchQueue {
   send(batch: Batch, counters: Iterable<CounterAddress>, facts: { since: Date; fate: 'no' | 'unknown' }): Promise<void>
 }
 
-/** Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. */
+/**
+ * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of one
+ * key, also of different types, are in one message if they fit into one: a hit that counts in two types counts in both or in none.
+ */
 export function batchQueue(queue: QueueProducer): BatchQueue {
   return {
     async send(batch, counters, { since, fate }) {
       const names = new Map<string, string | null>()
       for (const counter of counters) names.set(counterId(counter), counter.name)
-      const encoder = new TextEncoder()
-      const parts: { body: z.input<typeof message>; bytes: number }[] = []
-      for (const { recordType, recordId, slot, count, batch: id } of batch) {
-        const row: MessageRow = {
-          type: recordType,
-          id: `${recordId}`,
-          key: names.get(counterId({ recordType, recordId })) ?? null,
-          add: `${count}`,
-          slot: `${slot}`,
-          batch: `${id}`,
-        }
-        const bytes = encoder.encode(JSON.stringify(row)).length + 1
-        let part = parts.at(-1)
-        if (part === undefined || part.bytes + bytes > MAX_MESSAGE_BYTES) {
-          part = { body: { kind: KIND, version: 1, since: since.toISOString(), applied: fate, rows: [] }, bytes: 256 }
-          parts.push(part)
-        }
-        part.body.rows.push(row)
-        part.bytes += bytes
+      let part: Part = { rows: [], bytes: 256 }
+      const parts = [part]
+      /** Makes room for so many bytes. */
+      const makeRoom = (bytes: number) => {
+        if (part.rows.length === 0 || part.bytes + bytes <= MAX_MESSAGE_BYTES) return
+        part = { rows: [], bytes: 256 }
+        parts.push(part)
       }
+      for (const rows of rowsByKey(batch)) {
+        // The name of a counter is in each of its messages once.
+        const written = rows.map((row, i) => toMessage(row, isFirst(rows, i) ? names : null))
+        const sizes = written.map(sizeOf)
+        makeRoom(sizes.reduce((sum, size) => sum + size))
+        for (const [i, row] of rows.entries()) {
+          makeRoom(sizes[i]!)
+          const first = part.rows.length === 0
+          part.rows.push(first ? toMessage(row, names) : written[i]!)
+          part.bytes += first ? sizeOf(part.rows[0]!) : sizes[i]!
+        }
+      }
+      if (part.rows.length === 0) return
+      const bodyOf = ({ rows }: Part) => ({ kind: KIND, version: 1, since: since.toISOString(), applied: fate, rows })
       while (parts.length > 0) {
         let bytes = 0
         let take = 0
@@ -112,10 +117,55 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
         ) {
           bytes += parts[take++]!.bytes
         }
-        await queue.sendBatch(parts.splice(0, take).map(({ body }) => ({ body, contentType: 'json' as const })))
+        await queue.sendBatch(
+          parts.splice(0, take).map((part) => ({ body: bodyOf(part), contentType: 'json' as const })),
+        )
       }
     },
   }
+}
+
+/** Rows of one message, and its size in bytes. */
+interface Part {
+  rows: MessageRow[]
+  bytes: number
+}
+
+/** The rows of a batch, those of each key together. */
+function rowsByKey(batch: Batch): BatchRow[][] {
+  const byKey = new Map<bigint, BatchRow[]>()
+  for (const row of batch) {
+    const rows = byKey.get(row.recordId)
+    if (rows === undefined) byKey.set(row.recordId, [row])
+    else rows.push(row)
+  }
+  return [...byKey.values()]
+}
+
+/** Whether a row is the first of its counter. */
+function isFirst(rows: readonly BatchRow[], index: number): boolean {
+  return index === 0 || rows[index - 1]!.recordType !== rows[index]!.recordType
+}
+
+/** @param names the name by counter; `null` leaves it out */
+function toMessage(
+  { recordType, recordId, slot, count, batch }: BatchRow,
+  names: ReadonlyMap<string, string | null> | null,
+): MessageRow {
+  return {
+    type: recordType,
+    id: `${recordId}`,
+    key: names?.get(counterId({ recordType, recordId })) ?? null,
+    add: `${count}`,
+    slot: `${slot}`,
+    batch: `${batch}`,
+  }
+}
+
+const encoder = new TextEncoder()
+
+function sizeOf(row: MessageRow): number {
+  return encoder.encode(JSON.stringify(row)).length + 1
 }
 
 /**
@@ -130,7 +180,9 @@ export function readMessage(body: unknown): QueuedBatch | string {
   return {
     since: new Date(since),
     applied,
-    batch: rows.map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch })),
+    batch: rows
+      .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
+      .sort(byPrimaryKey),
     named: rows.flatMap(({ type, id, key }) => (key === null ? [] : [{ recordType: type, recordId: id, name: key }])),
   }
 }

@@ -27,6 +27,9 @@ const NAMED: Record<string, string> = Object.assign(Object.create(null), {
   inactive: 'd0d0d0',
 })
 
+/** Colors that have a name. */
+export const COLOR_NAMES = Object.keys(NAMED)
+
 /** The rule for a color, for error messages. */
 export const COLOR_RULE = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
 

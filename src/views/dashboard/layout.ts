@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { SCRIPT, STYLE } from './files.ts'
 
@@ -34,8 +35,8 @@ ${body}
 export interface Viewer {
   /** The Worker's base path, without a slash at its end. */
   base: string
-  /** The names of the types that the user may see. */
-  types: readonly string[]
+  /** The types that the user may see. */
+  types: readonly CounterType[]
   /** Whether these are all types, so that the user may see the status too. */
   ofAllTypes: boolean
   /** Whether the user may change counters. */
@@ -63,11 +64,12 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="${viewer.base}/">Slotted Counter</a>
-<nav aria-label="Types">${viewer.types.map((type) => typeLink(viewer.base, type, type === current))}</nav>
+<nav aria-label="Types">${viewer.types.map(({ name, title }) => typeLink(viewer.base, { name, title }, name === current))}</nav>
+${viewer.ofAllTypes ? rollUpState(viewer) : ''}
 <a href="${viewer.base}/docs">API</a>
 <form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
 </header>
-${viewer.ofAllTypes ? rollUpBar(viewer) : ''}
+${viewer.ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}
 ${ownVisits(viewer)}`,
@@ -85,35 +87,20 @@ function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
 </footer>`
 }
 
-function rollUpBar({ mayChange }: Viewer): Html {
-  return html`<section class="live" aria-label="Roll-up">
+/** A dot that opens: how far the roll-up is. The script moves what is wrong below the header. */
+function rollUpState({ mayChange }: Viewer): Html {
+  return html`<details class="state" id="state" data-state="unknown">
+<summary><span class="dot"></span> <span id="state-text">State</span></summary>
+<div class="panel">
 <p><b id="pending">–</b> pending slots</p>
 <p>Roll-up: <span id="lag">–</span></p>
 ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
 <p id="live-message" role="status"></p>
-</section>
-<ul class="notice" id="problems" role="status" hidden></ul>`
+</div>
+</details>`
 }
 
-function typeLink(base: string, type: string, current: boolean): Html {
-  const href = `${base}/?type=${encodeURIComponent(type)}`
-  return current ? html`<a href="${href}" aria-current="true">${type}</a>` : html`<a href="${href}">${type}</a>`
-}
-
-/** A group of buttons of which one is pressed. The script handles the clicks. */
-export function choice(id: string, label: string, options: readonly (readonly [value: string, label: string])[]): Html {
-  return html`<div class="choice" id="${id}" role="group" aria-label="${label}">${options.map(
-    ([value, text]) => html`<button type="button" value="${value}" aria-pressed="false">${text}</button>`,
-  )}</div>`
-}
-
-/** A chart, and its numbers as a table. */
-export function chart(id: string): Html {
-  return html`<div class="chart" id="${id}" role="img" aria-label="Chart"></div>
-<p class="message" id="${id}-message" role="status"></p>
-<details class="numbers"><summary>Show as a table</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
-<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th></tr></thead>
-<tbody id="${id}-rows"></tbody>
-</table></div></details>`
+function typeLink(base: string, { name, title }: Pick<CounterType, 'name' | 'title'>, current: boolean): Html {
+  const href = `${base}/?type=${encodeURIComponent(name)}`
+  return html`<a data-keeps-period href="${href}"${current ? html` aria-current="true"` : ''}>${title}</a>`
 }

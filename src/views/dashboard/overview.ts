@@ -2,60 +2,40 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
-import { chart, choice, signedInPage, type Viewer } from './layout.ts'
-
-const RANGES = [
-  ['day', '24 hours'],
-  ['month', '30 days'],
-  ['year', '12 months'],
-] as const
-
-const PERIODS = [
-  ['day', 'Today'],
-  ['week', 'Week'],
-  ['month', 'Month'],
-  ['all', 'All time'],
-] as const
+import { signedInPage, type Viewer } from './layout.ts'
+import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
 
 /**
- * The page of a type: the sum of its counters, a ranking, and a search. Before anything is counted, what to do first.
+ * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
  *
  * @param origin the Worker's origin
+ * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
+export function overviewPage(viewer: Viewer, type: CounterType, origin: string, numbers: IncludedNumbers | null): Html {
+  // Only to those who may see it.
+  const also = viewer.types.find(({ name }) => name === type.also)
   return signedInPage(
-    type.name,
+    type.title,
     viewer,
     type.name,
-    html`<main id="main" data-page="overview" data-type="${type.name}">
-<h1>${type.name}</h1>
+    html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
+<h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
-<dl class="figures">
-<div><dt>Today so far</dt><dd id="today">–</dd></div>
-<div><dt id="compared-label">Until now</dt><dd><span id="compared">–</span> <small id="difference"></small></dd></div>
-<div><dt>Yesterday</dt><dd id="yesterday">–</dd></div>
-</dl>
-<section class="card" aria-labelledby="history-title">
-<div class="card-head"><h2 id="history-title">History</h2>${choice('range', 'Time range', RANGES)}</div>
-${chart('history')}
-</section>
-<div class="columns">
+${figuresOf(type, also)}
+<p class="hint" id="compare-note"></p>
+${periodChoice()}
+${chartCard()}
 <section class="card" aria-labelledby="top-title">
-<div class="card-head"><h2 id="top-title">Top 10</h2>${choice('period', 'Ranking period', PERIODS)}</div>
-<table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="top"></tbody></table>
-<p class="message" id="top-message" role="status"></p>
+<div class="card-head"><h2 id="top-title">Top</h2>
+<form id="search" class="row" role="search">
+<label for="find" class="hidden">Keys that begin with</label>
+<input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>
+</form></div>
+${ranking()}
+<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save the list as CSV</button></p>
 </section>
-<section class="card" aria-labelledby="search-title">
-<div class="card-head"><h2 id="search-title">Find a counter</h2></div>
-<form id="search" role="search">
-<label for="prefix">Key or prefix</label>
-<div class="row"><input id="prefix" name="prefix" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false"><button>Find</button></div>
-</form>
-<table class="ranking"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Count</th></tr></thead><tbody id="found"></tbody></table>
-<p class="message" id="search-message" role="status"></p>
-<button id="more" class="quiet" hidden>Show more</button>
-</section>
-</div>
-</main>`,
+<p class="hint" id="as-of"></p>
+</main>
+${included(numbers)}`,
   )
 }

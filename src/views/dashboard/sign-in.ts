@@ -33,6 +33,7 @@ ${
     }>
 ${message === undefined ? '' : html`<p class="error" id="token-message" role="alert">${message}</p>`}
 <input type="hidden" name="next" value="${next}">
+<input type="hidden" name="zone">
 <button class="primary">Sign in</button>
 </form>
 <p class="hint">The token is the Worker’s secret <code>API_TOKEN</code>, which <code>npm start</code> prints, or a named token with the scope <code>read</code> or <code>manage</code>. You stay signed in for 12 hours.</p>

@@ -144,6 +144,7 @@ class World {
     for (const period of [1, 2, 3]) expect(await sum(`counter_periods WHERE period = ${period}`)).toBe(totals)
     expect((await verifyAll(this.db)).wrong).toEqual([])
     for (const period of [0, 1, 2, 3]) expect(await sum(`type_history WHERE period = ${period}`)).toBe(totals)
+    expect(await sum('type_history WHERE period = 4')).toBe(await sum('counter_adjustments'))
   }
 
   async #increment({ parts, resends, later }: Extract<Action, { kind: 'increment' }>): Promise<void> {

@@ -7,6 +7,7 @@ import { buildBeacon, readReleases, releaseBeacon } from '../../../build/assets/
 const FROZEN = {
   '1.0.0': 'f0bf710bbd2e10c8beec8e289c64302f68cd897cd22bb1a9fd62bccfdb0543f5',
   '1.1.0': 'b983f9bc91af42023607d3afe05f3a997a4adcd31e56c4db0e8753e633519fe5',
+  '1.2.0': 'b97973ea207ce6d25611764b534ad5784a39a5b0aa7e8e13d5cd40cdc0ccde8b',
 }
 
 const MAX_GZIPPED_BYTES = 1_000

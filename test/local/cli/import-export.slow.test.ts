@@ -330,6 +330,78 @@ describe('npm run import and npm run export', () => {
   })
   let refusing: Service | undefined
 
+  it('Exports of other counters are imported once, with their days, and the rest is said', async () => {
+    const service = await startService()
+    const samples = join(PROJECT, 'test/unit/cli/import/samples')
+    const releases = await Promise.all([1, 2].map((page) => readFile(join(samples, `github-releases-${page}.json`))))
+    const zipped = join(folder, 'goatcounter.csv.gz')
+    await writeFile(zipped, gzipSync(await readFile(join(samples, 'goatcounter-2.csv'))))
+    const imports: [string[], Buffer | undefined, string][] = [
+      [['goatcounter', zipped], undefined, 'Left out: events (2), bots (1).\nNever imported: titles, referrers,'],
+      [
+        ['goatcounter', '-', '--prefix', 'other.example', '--before', '2026-10-31'],
+        await readFile(join(samples, 'goatcounter.jsonl')),
+        'Left out: 2026-10-31 and later (9), events (5).\nNever imported: titles',
+      ],
+      [['plausible', join(samples, 'plausible-pages.csv')], undefined, '\nNever imported: visitors, visits,'],
+      [['github-releases', '-'], Buffer.concat(releases), 'Read: 42 counts in 3 rows'],
+      [['goatcounter', join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
+    ]
+    const expected = [
+      'download,/,1,2021-03-01',
+      'download,/about,1,2021-03-01',
+      'download,v0.9.0/app-linux.tar.gz,5,',
+      'download,v1.1.0/app windows.zip,7,',
+      'download,v1.1.0/app-linux.tar.gz,30,',
+      'page_view,"/a ""quoted"", page",1,2026-10-31',
+      'page_view,"/a ""quoted"", page",2,2026-10-30',
+      'page_view,/,16,2026-10-30',
+      'page_view,/,5,2026-10-31',
+      'page_view,/a%20b?q=1,1,2026-10-31',
+      'page_view,other.example/,7,2026-10-30',
+    ]
+    for (const added of ['rows imported.', 'of them had been imported before and were not added again.']) {
+      for (const [[tool, ...args], input, said] of imports) {
+        const { code, out, said: mistakes } = await run('import', service, ['--from', tool!, ...args], input)
+        expect({ code, out, mistakes }).toEqual({ code: 0, out: expect.stringContaining(said), mistakes: '' })
+        expect(out).toContain(added)
+      }
+      const { out } = await run('export', service, ['--by', 'day'])
+      expect(rowsOf(out).trimEnd().split('\r\n').sort()).toEqual(expected)
+    }
+  })
+
+  it.each<[string, string, string[], RegExp]>([
+    [
+      'a wrong row',
+      '"date","page","pageviews"\n"2026-11-01","/g",1\n"2026-11-01","/g",x\n',
+      [],
+      /line 3: pageviews must/,
+    ],
+    [
+      'a type that is not configured',
+      '"date","page","pageviews"\n"2026-11-01","/g",1\n',
+      ['--type', 'nope'],
+      /no counter type "nope"; with --type, choose .*page_view/,
+    ],
+    ['a day that is none', '', ['--before', 'yesterday'], /--before.*must be a day/],
+    ['a format', '', ['--format', 'csv'], /cannot be used with/],
+  ])('An import of another counter imports nothing in case of %s', async (_, content, args, message) => {
+    refusing ??= await startService()
+    const { code, said } = await run('import', refusing, ['-', '--from', 'plausible', ...args], content)
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringMatching(message) })
+    expect(await refusing.counts('page_view')).toEqual(new Map())
+  })
+
+  it('An import without --from refuses the options that need it', async () => {
+    refusing ??= await startService()
+    for (const option of ['--type', '--prefix']) {
+      const { code, said } = await run('import', refusing, ['-', option, 'x'], 'type,key,count\npage_view,/g,1\n')
+      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('need --from') })
+    }
+    expect(await refusing.counts('page_view')).toEqual(new Map())
+  })
+
   it('An export ends when its reader closes the pipe, and explains what cannot be exported', async () => {
     refusing ??= await startService()
     const { child, ended } = start('export', refusing, [])

@@ -51,6 +51,17 @@ describe('COUNTERS', () => {
     expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
   })
 
+  it('may have a public page only if anybody may read their counts', () => {
+    expect(typed({ record_type: 1, public: true, public_page: true })?.publicPage).toBe(true)
+    expect(typed({ record_type: 1, public: true })?.publicPage).toBe(false)
+    expect(typeProblems({ public_page: true })).toEqual([
+      'COUNTERS.page_view.public_page is for types whose counts anybody may read: set public = true too',
+    ])
+    expect(typeProblems({ public: true, public_page: 'yes' })).toEqual([
+      'COUNTERS.page_view.public_page must be true or false',
+    ])
+  })
+
   it('must be tables with valid names', () => {
     expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
       expect.stringMatching(/^COUNTERS\.9 a must be a name/),
@@ -266,5 +277,121 @@ describe('same_key', () => {
 describe.each(['count_bots', 'respect_do_not_track'])('%s', (name) => {
   it.each(['true', 1, null])('is true or false, not %j', (value) => {
     expect(typeProblems({ [name]: value })).toEqual([`COUNTERS.page_view.${name} must be true or false`])
+  })
+})
+
+describe('counting_badge', () => {
+  it('is for public types', () => {
+    expect(typeProblems({ counting_badge: true, public: true })).toEqual([])
+    for (const type of [{}, { public: false }]) {
+      expect(typeProblems({ counting_badge: true, ...type })).toEqual([
+        'COUNTERS.page_view.counting_badge needs public = true: the badge shows the count to everybody',
+      ])
+    }
+    expect(typeProblems({ counting_badge: 'yes', public: true })).toEqual([
+      'COUNTERS.page_view.counting_badge must be true or false',
+    ])
+  })
+})
+
+describe('also', () => {
+  const pair = (view: object, visitor: object, more: object = {}) =>
+    problems({
+      COUNTERS: {
+        view: { record_type: 1, also: 'visitor', ...view },
+        visitor: { record_type: 2, dedupe_seconds: 86_400, ...visitor },
+        ...more,
+      },
+    })
+
+  it('names a type that counts the same keys, a visitor once', () => {
+    const { types } = read({
+      COUNTERS: {
+        view: { record_type: 1, also: 'visitor', same_key: ['letter_case', 'trailing_slash'] },
+        visitor: { record_type: 2, dedupe_seconds: 1_800, same_key: ['trailing_slash', 'letter_case'] },
+      },
+    })
+    expect([types.get('view')!.also, types.get('visitor')!.also]).toEqual(['visitor', null])
+    expect(pair({ key: 'integer' }, { key: 'integer' })).toEqual([])
+  })
+
+  it.each<[string, object, object, string]>([
+    ['is not text', { also: 1 }, {}, 'must be the name of another type'],
+    ['is not a type', { also: 'visitors' }, {}, 'must be the name of another type'],
+    ['is a name that objects inherit', { also: 'constructor' }, {}, 'must be the name of another type'],
+    ['is empty', { also: '' }, {}, 'must be the name of another type'],
+    ['is the type itself', { also: 'view' }, {}, 'must be the name of another type'],
+    [
+      'names a third one',
+      {},
+      { also: 'other' },
+      'must name a type that names none itself: COUNTERS.visitor.also is set',
+    ],
+    [
+      'has integer keys',
+      {},
+      { key: 'integer' },
+      'must name a type with the same keys: COUNTERS.view.key and COUNTERS.visitor.key differ',
+    ],
+    [
+      'has other spellings',
+      { same_key: ['letter_case'] },
+      {},
+      'must name a type with the same keys: COUNTERS.view.same_key and COUNTERS.visitor.same_key differ',
+    ],
+    [
+      'counts every hit',
+      {},
+      { dedupe_seconds: undefined },
+      'must name a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
+    ],
+    [
+      'has no window',
+      {},
+      { dedupe_seconds: 0 },
+      'must name a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
+    ],
+    [
+      'has windows that cut those of the first type',
+      { dedupe_seconds: 50 },
+      { dedupe_seconds: 60 },
+      'must name a type whose windows hold whole ones of this: COUNTERS.visitor.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
+    ],
+    [
+      'has windows that cut those of downloads',
+      { redirect_to: '/files/' },
+      { dedupe_seconds: 45 },
+      'must name a type whose windows hold whole ones of this: COUNTERS.visitor.dedupe_seconds must be a multiple of the 30 seconds of downloads',
+    ],
+  ])('is refused with both fields if the named type %s', (_, view, visitor, message) => {
+    expect(pair(view, visitor, { other: { record_type: 3, dedupe_seconds: 60 } })).toContain(
+      `COUNTERS.view.also ${message}`,
+    )
+  })
+
+  it('may be named by several types', () => {
+    expect(pair({}, {}, { other: { record_type: 3, also: 'visitor' } })).toEqual([])
+  })
+})
+
+describe('totals', () => {
+  it('are different beginnings of string keys', () => {
+    expect(typed({ record_type: 1 })!.totals).toEqual([])
+    expect(typed({ record_type: 1, totals: ['app-', 'Été/'] })!.totals).toEqual(['app-', 'Été/'])
+    const rule = 'COUNTERS.page_view.totals must be a list of at most 16 different beginnings of keys, such as "app-"'
+    for (const totals of ['app-', ['a', 'a'], Array.from({ length: 17 }, (_, i) => `a${i}`)]) {
+      expect(typeProblems({ totals })).toEqual([rule])
+    }
+    for (const text of ['', 'a\0', '\ud800', 'é'.repeat(257)]) {
+      expect(typeProblems({ totals: [text] })).toEqual([
+        'COUNTERS.page_view.totals.0 must have 1 to 512 bytes of UTF-8, without NUL',
+      ])
+    }
+    expect(typeProblems({ key: 'integer', totals: ['1'] })).toEqual([
+      'COUNTERS.page_view.totals is for string keys: integers do not begin with each other',
+    ])
+    expect(typeProblems({ same_key: ['letter_case'], totals: ['App-'] })).toEqual([
+      'COUNTERS.page_view.totals must be in lower case: with "letter_case", every key is',
+    ])
   })
 })

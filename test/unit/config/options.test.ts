@@ -25,8 +25,23 @@ describe('options', () => {
     const options: CounterOptions = {
       basePath: '/counter',
       types: {
-        page_view: { recordType: 1, public: true, allowedOrigins: ['https://example.com'], sameKey: ['letter_case'] },
-        number: { recordType: 2, key: 'integer', newKeysPerMinute: 'unlimited', dedupeSeconds: 30, countBots: true },
+        page_view: {
+          recordType: 1,
+          public: true,
+          allowedOrigins: ['https://example.com'],
+          sameKey: ['letter_case'],
+          also: 'visitor',
+        },
+        visitor: { recordType: 3, dedupeSeconds: 86_400, sameKey: ['letter_case'] },
+        number: {
+          recordType: 2,
+          title: 'Numbers',
+          unit: 'numbers',
+          key: 'integer',
+          newKeysPerMinute: 'unlimited',
+          dedupeSeconds: 30,
+          countBots: true,
+        },
       },
       plan: 'paid',
       rollUp: { pageSlots: 100, maxStatements: 1_000 },
@@ -44,9 +59,13 @@ describe('options', () => {
           public: true,
           allowed_origins: ['https://example.com'],
           same_key: ['letter_case'],
+          also: 'visitor',
         },
+        visitor: { record_type: 3, dedupe_seconds: 86_400, same_key: ['letter_case'] },
         number: {
           record_type: 2,
+          title: 'Numbers',
+          unit: 'numbers',
           key: 'integer',
           new_keys_per_minute: 'unlimited',
           dedupe_seconds: 30,
@@ -120,6 +139,12 @@ describe('options', () => {
       problems({ types: { a: { recordType: 1, dedupeSeconds: 7_200 } }, pruning: { idempotencyHours: 1 } }),
     ).toEqual([
       'types.a.dedupeSeconds must be at most 3600: visits are recognised for pruning.idempotencyHours, which is 1',
+    ])
+    expect(
+      problems({ types: { a: { recordType: 1, also: 'b' }, b: { recordType: 2, also: 'c' }, c: { recordType: 3 } } }),
+    ).toEqual([
+      'types.a.also must name a type that names none itself: types.b.also is set',
+      'types.b.also must name a type that counts a visitor once: set types.c.dedupeSeconds',
     ])
     expect(problems({ types: TYPES, sharding: { ranges: 16 } })).toEqual([
       expect.stringMatching(/^ROLLUP\.max_statements must be .* because sharding\.ranges is 16: .* PLAN = "paid"$/),

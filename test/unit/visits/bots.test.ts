@@ -29,26 +29,41 @@ const DOWNLOADERS = [
 describe('bots', () => {
   it.each(BROWSERS)('do not include a person with %j', (agent) => {
     const bots = new Bots()
-    for (const downloads of [false, true]) expect(bots.has(agent, { downloads })).toBe(false)
+    for (const purpose of [undefined, 'download', 'image'] as const) expect(bots.has(agent, purpose)).toBe(false)
   })
 
-  it.each(CRAWLERS)('include %j, for pages and for downloads', (agent) => {
+  it.each(CRAWLERS)('include %j, for pages, downloads and images', (agent) => {
     const bots = new Bots()
-    for (const downloads of [false, true]) expect(bots.has(agent, { downloads })).toBe(true)
+    for (const purpose of [undefined, 'download', 'image'] as const) expect(bots.has(agent, purpose)).toBe(true)
   })
 
   it.each(DOWNLOADERS)('do not include a person who downloads with %s', (agent) => {
-    expect(new Bots().has(agent, { downloads: true })).toBe(false)
+    expect(new Bots().has(agent, 'download')).toBe(false)
   })
 
   it('include download programs that request pages', () => {
     for (const agent of ['curl/8.5.0', 'Wget/1.21.3', 'aria2/1.36.0']) {
       const bots = new Bots()
-      expect([bots.has(agent, { downloads: true }), bots.has(agent), bots.has(agent)]).toEqual([false, true, true])
+      expect([bots.has(agent, 'download'), bots.has(agent), bots.has(agent)]).toEqual([false, true, true])
     }
   })
 
   it('are recognized even if their agent mentions a download program', () => {
-    expect(new Bots().has('SomeBot/1.0 (like curl/8)', { downloads: true })).toBe(true)
+    expect(new Bots().has('SomeBot/1.0 (like curl/8)', 'download')).toBe(true)
   })
+
+  it.each(['github-camo (876de43e)', 'go-camo', 'go-camo 2.7.2', 'Camo Asset Proxy 2.3.0'])(
+    'does not take the image proxy %s for a bot, if it asks for an image',
+    (agent) => {
+      const bots = new Bots()
+      expect([bots.has(agent, 'image'), bots.has(agent), bots.has(agent, 'download')]).toEqual([false, true, true])
+    },
+  )
+
+  it.each(['Googlebot-Image/1.0', 'curl/8.17.0', 'GitHub-Hookshot/4f1c0a7', 'SomeBot (like github-camo)'])(
+    'takes %s for a bot, whatever it asks for',
+    (agent) => {
+      expect(new Bots().has(agent, 'image')).toBe(true)
+    },
+  )
 })

@@ -109,6 +109,21 @@ describe('a visit', () => {
     expect(new Set(visits).size).toBe(AGENT_CLASSES)
   })
 
+  it('in a short window is the same as often as in a longer one, whose class it has', async () => {
+    const on = new Visitors(SALTS)
+    const day = 24 * HOUR
+    const visitsOf = (agent: string, when: Date) =>
+      Promise.all(
+        [day / 24, 30 * day].map((seconds) =>
+          on.visit({ ...VISITOR, agent }, COUNTER, { seconds, longest: 30 * day, at: when, waitUntil: () => {} }),
+        ),
+      )
+    // The long window began on an earlier day, under another salt.
+    const pairs = await Promise.all(Array.from({ length: 2_000 }, (_, i) => visitsOf(`agent ${i}`, at('12:00:00.000'))))
+    expect(new Set(pairs.map(String)).size).toBe(AGENT_CLASSES)
+    for (const index of [0, 1]) expect(new Set(pairs.map((pair) => pair[index])).size).toBe(AGENT_CLASSES)
+  })
+
   it('is a 63-bit hash in which every bit depends on the visitor', async () => {
     const on = new Visitors(SALTS)
     const visits = await Promise.all(

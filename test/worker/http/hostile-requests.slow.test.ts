@@ -8,7 +8,7 @@ import { TestWorker } from '../../harness/worker.ts'
 const BASE = 'https://files.example.com/dist/'
 const SETTINGS = {
   COUNTERS: {
-    page: { record_type: 1, public: true, allowed_origins: ['*'], dedupe_seconds: 60 },
+    page: { record_type: 1, public: true, allowed_origins: ['*'], dedupe_seconds: 60, counting_badge: true },
     mine: { record_type: 2, public: true, allowed_origins: ['https://example.com'], respect_do_not_track: true },
     file: { record_type: 3, public: true, redirect_to: BASE, count_bots: true },
     number: { record_type: 4, key: 'integer', public: true, allowed_origins: ['*'], redirect_to: '/files/' },
@@ -111,7 +111,10 @@ const type = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...Object.keys(SET
 const query = fc
   .array(
     fc.tuple(
-      fc.oneof(fc.constantFrom('type', 'key', 'label', 'color', 'style', 'period', 'from', 'return'), inUrl),
+      fc.oneof(
+        fc.constantFrom('type', 'key', 'label', 'color', 'style', 'period', 'from', 'return', 'automated'),
+        inUrl,
+      ),
       inUrl,
     ),
     { maxLength: 4 },
@@ -214,6 +217,7 @@ const aimed = fc
       ['GET', `/hit.gif?type=${type}&key=${encode(key)}`, headers, undefined],
       ['GET', `/d/${type}/${encode(key)}`, headers, undefined],
       ['GET', `/badge/${type}/${encode(key)}.svg?label=${encode(key)}`, headers, undefined],
+      ['GET', `/hit/${type}/${encode(key)}.svg?label=${encode(key)}`, headers, undefined],
       ['GET', `/v1/counters/${type}/${encode(key)}`, headers, undefined],
     ),
   )

@@ -29,7 +29,8 @@ async function workerFor(overrides: Bindings = {}, faults: { action: 'error'; er
   const db = await freshDatabase()
   if (faults.length > 0) await db.behave({ faults })
   const shipped = localCounters((configured as Bindings).COUNTERS, 'https://files.example.com/dist/')
-  const COUNTERS = { ...shipped, secret: { record_type: 3 } }
+  const page_view = { ...shipped.page_view, counting_badge: true }
+  const COUNTERS = { ...shipped, page_view, secret: { record_type: 3 } }
   return new TestWorker(db.url, { COUNTERS, ...overrides })
 }
 

@@ -108,8 +108,24 @@ describe('GET /v1/status', () => {
         },
         rateLimits: { counting: false, reading: false },
         types: [
-          { name: 'page_view', recordType: 1, key: 'string' },
-          { name: 'download', recordType: 2, key: 'string' },
+          {
+            name: 'page_view',
+            title: 'Page views',
+            unit: 'views',
+            url: null,
+            also: null,
+            recordType: 1,
+            key: 'string',
+          },
+          {
+            name: 'download',
+            title: 'Downloads',
+            unit: 'downloads',
+            url: null,
+            also: null,
+            recordType: 2,
+            key: 'string',
+          },
         ],
       })
       const slots = found.sizes!.tables.find(({ name }) => name === 'slotted_counters')

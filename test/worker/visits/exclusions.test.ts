@@ -8,6 +8,7 @@ const SETTINGS = {
   COUNTERS: {
     page: { record_type: 1, public: true, allowed_origins: ['*'] },
     bots: { record_type: 2, public: true, allowed_origins: ['*'], count_bots: true },
+    automated: { record_type: 4, public: true, allowed_origins: ['*'], count_automated: true },
     private: { record_type: 3, public: true, allowed_origins: ['*'], respect_do_not_track: true },
   },
 }
@@ -65,6 +66,38 @@ describe('A hit', () => {
   ])('is counted: type %s with %j', async (type, headers) => {
     expect(await hit(type, headers)).toEqual(three('counted'))
     expect(await sum()).toBe(3n)
+  })
+
+  it('of a browser that a program drives is not counted, unless the type says so', async () => {
+    const sent = (type: string, automated: string) => {
+      const query = `?type=${type}&key=/a&automated=${automated}`
+      return [worker.fetch(`/hit${query}`, { method: 'POST' }), worker.fetch(`/hit.gif${query}`)]
+    }
+    const said = async (answers: Promise<Response>[]) =>
+      (await Promise.all(answers)).map(({ headers }) => headers.get('X-Hit'))
+    const inBody = (type: string, automated: unknown) =>
+      worker.fetch('/hit', { method: 'POST', body: JSON.stringify({ type, key: '/a', automated }) })
+    const AUTOMATED = 'ignored; reason=automated'
+    expect(await said([...sent('page', '1'), inBody('page', true)])).toEqual(three(AUTOMATED))
+    const status = await worker.api('GET', '/v1/status')
+    expect(await status.json()).toMatchObject({ isolate: { ignored: [{ type: 'page', reason: 'automated' }] } })
+    expect(await sum()).toBe(0n)
+    expect(await said([...sent('page', '0'), inBody('page', false)])).toEqual(three('counted'))
+    expect(await said([...sent('automated', '1'), inBody('automated', true)])).toEqual(three('counted'))
+    expect(await sum()).toBe(6n)
+  })
+
+  it.each(['', 'true', '2', '1&automated=1'])('with automated=%s is refused', async (automated) => {
+    const response = await worker.fetch(`/hit?type=page&key=/a&automated=${automated}`, { method: 'POST' })
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ errors: [{ field: 'automated', message: expect.any(String) }] }),
+    ])
+    for (const wrong of ['1', 1, null]) {
+      const body = JSON.stringify({ type: 'page', key: '/a', automated: wrong })
+      expect((await worker.fetch('/hit', { method: 'POST', body })).status).toBe(422)
+    }
+    expect(await sum()).toBe(0n)
   })
 
   it('by the API is counted for any user agent and purpose', async () => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import { KeptSums } from '../../../../src/counters/ledger/kept-sums.ts'
 import { storeNames } from '../../../../src/counters/names.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/page.ts'
@@ -155,10 +156,10 @@ describe('Deleting a counter', () => {
     await countOn(db, A, 5n)
     const page = await readRollUpPage(db, { bounds: null, after: null }, 100)
     expect(await sendTransfer(db, A)).toBe('done')
-    expect(await moveRollUpPage(db, page.counters, { at: new Date(), rangeLane: 0n })).toBe(false)
+    expect(await moveRollUpPage(db, new KeptSums(), page.counters, { at: new Date(), rangeLane: 0n })).toBe(null)
     await countOn(db, A, 1n)
     await rollUpAt(db)
-    expect(await moveRollUpPage(db, page.counters, { at: new Date(), rangeLane: 0n })).toBe(false)
+    expect(await moveRollUpPage(db, new KeptSums(), page.counters, { at: new Date(), rangeLane: 0n })).toBe(null)
     expect(await countsOf(db, [A])).toEqual([1n])
     await expectExact(db)
   })

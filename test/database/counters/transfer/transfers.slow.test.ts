@@ -10,7 +10,7 @@ import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { Random } from '../../../harness/random.ts'
-import { countsOf, expectExact, finishTransfer, rollUpAt, sendTransfer } from '../../../harness/transfers.ts'
+import { countsOf, expectExact, finishAll, finishTransfer, rollUpAt, sendTransfer } from '../../../harness/transfers.ts'
 
 const COUNTERS = 12
 const ROUNDS = 25
@@ -161,18 +161,3 @@ it.each([4, 5])(
 )
 
 const sum = (counts: readonly bigint[]) => counts.reduce((all, count) => all + count, 0n)
-
-/** Sends something for each counter that takes part in an unfinished transfer, as its client would. */
-async function finishAll(db: TestDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await db.execute(
-      'SELECT record_id, kind, other_id, other_name FROM counter_transfers WHERE role = 1 AND stage <> 3 LIMIT 1',
-    )
-    const [row] = rows
-    if (row === undefined) return
-    const source = { recordType: 1, recordId: BigInt(String(row.record_id)), name: null }
-    const kind = (['delete', 'rename', 'merge'] as const)[Number(row.kind) - 1]!
-    const target = row.other_id === null ? null : { recordType: 1, recordId: BigInt(String(row.other_id)), name: 'any' }
-    await finishTransfer(db, source, { kind, target })
-  }
-}

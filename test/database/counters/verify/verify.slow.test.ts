@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addToPeriods } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { laneAt } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { MixedWorkload } from '../../../harness/mixed-workload.ts'
@@ -184,7 +185,7 @@ describe('Verification', () => {
     const { first } = boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges)
     await db.transaction(async (transaction) => {
       const amounts = [{ ...VICTIM, amount: 2n ** 62n }]
-      for (let i = 0; i < 8; i++) await addToPeriods(transaction, amounts, TODAY, first)
+      for (let i = 0; i < 8; i++) await addToPeriods(transaction, amounts, TODAY, laneAt(first))
       await transaction.execute(
         `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 10, 1, NOW(), ${-(2n ** 65n)})`,
       )

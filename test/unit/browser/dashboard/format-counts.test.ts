@@ -1,17 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { showGrowth, sum } from '../../../../src/browser/dashboard/format-counts.ts'
-
-it('the sum of counts is exact', () => {
-  expect(sum([{ count: '9007199254740993' }, { count: 2 }, { count: '-9007199254740990' }])).toBe(5n)
-})
+import { showGrowth, showShare } from '../../../../src/browser/dashboard/format-counts.ts'
 
 describe('growth', () => {
   it('is shown in whole per cent if there was something before', () => {
-    expect(showGrowth(150n, 100n)).toBe('+50%')
-    expect(showGrowth(0n, 100n)).toBe('-100%')
-    expect(showGrowth(100n, 100n)).toBe('0%')
-    expect(showGrowth(5n, 0n)).toBe('')
-    expect(showGrowth(5n, -5n)).toBe('')
-    expect(showGrowth(3n * 10n ** 30n, 10n ** 30n)).toBe('+200%')
+    expect(showGrowth(150, 100)).toBe('+50%')
+    expect(showGrowth(0, 100)).toBe('-100%')
+    expect(showGrowth(100, 100)).toBe('0%')
+    expect(showGrowth(5, 0)).toBe('')
+    expect(showGrowth(5, -5)).toBe('')
+    expect(showGrowth('300000000000000000000', '100000000000000000000')).toBe('+200%')
   })
+
+  it('is shown as a factor from the tenfold on, and not at all if nothing can be compared', () => {
+    expect(showGrowth(999, 100)).toBe('+899%')
+    expect(showGrowth('9007199254740993', 1)).toBe('×9,007,199,254,740,993')
+    expect(showGrowth(null, 5)).toBe('')
+    expect(showGrowth(5, null)).toBe('')
+  })
+})
+
+it('a share is that of the whole, if it is a part of it', () => {
+  expect(showShare(1, 3)).toBe('33%')
+  expect(showShare(1, 1_000)).toBe('<1%')
+  expect(showShare(0, 3)).toBe('0%')
+  expect(showShare('9007199254740993', '9007199254740993')).toBe('100%')
+  for (const [part, whole] of [
+    [1, 0],
+    [-1, 3],
+    [4, 3],
+  ] as const) {
+    expect(showShare(part, whole)).toBe('')
+  }
 })

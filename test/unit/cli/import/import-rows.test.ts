@@ -3,14 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EXPORT_FORMATS, type ExportedRow } from '../../../../cli/export/export-format.ts'
 import { importBatches } from '../../../../cli/import/cut-import-batches.ts'
-import { type ImportFormat, type ImportRow, readImportRows } from '../../../../cli/import/import-rows.ts'
+import type { ImportRow } from '../../../../cli/import/import-row.ts'
+import { readImportRows } from '../../../../cli/import/import-rows.ts'
+import type { TextFormat } from '../../../../cli/import/text-format.ts'
 
 /** Yields a file in pieces of a given size. */
 async function* pieces(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(content)
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
-const read = (content: string | Buffer, format?: ImportFormat, size = 7) =>
+const read = (content: string | Buffer, format?: TextFormat, size = 7) =>
   Array.fromAsync(readImportRows(pieces(content, size), format))
 const plain = (rows: readonly ImportRow[]) =>
   rows.map(({ type, key, count, day }) => [type, key, count, day ?? null] as const)
@@ -129,7 +131,7 @@ describe('A file to import', () => {
         fc.nat(20),
         async (generated, format, size, cut) => {
           const rows = generated.map(({ day, ...row }): ExportedRow => ({ ...row, ...(day !== undefined && { day }) }))
-          const { header, rows: write } = EXPORT_FORMATS[format as ImportFormat]
+          const { header, rows: write } = EXPORT_FORMATS[format as TextFormat]
           // In two pages, of which one may be empty.
           const content = header + write(rows.slice(0, cut)) + write(rows.slice(cut))
           if (format === 'json')

@@ -96,6 +96,45 @@ describe('A group', () => {
     ])
   })
 
+  it('merges one increment of a request and gives another its own row, which counts once', () => {
+    const visit = (recordId: number, key: bigint): Increment => ({ ...add(recordId, 1, 2), key })
+    const group = filled([
+      { increments: [add(1, 1), visit(1, 50n)], key: undefined },
+      { increments: [add(1, 1), visit(1, 50n)], key: undefined },
+      { increments: [add(1, 1), visit(1, 60n)], key: undefined },
+      { increments: [add(1, 1)], key: undefined },
+    ])
+    const rows = (batch: Batch) => batch.map(({ recordType, slot, count }) => [recordType, slot, count])
+    expect(rows(seal(group))).toEqual([
+      [1, SLOT, 4n],
+      [2, 50n, 1n],
+      [2, 60n, 1n],
+    ])
+    expect([...group.counters()].map(counterId).sort()).toEqual(['1/1', '2/1', '2/1', '2/1'])
+    const [left, right] = group.split(0)
+    expect([rows(seal(left)), rows(seal(right))]).toEqual([
+      [
+        [1, SLOT, 2n],
+        [2, 50n, 1n],
+      ],
+      [
+        [1, SLOT, 2n],
+        [2, 60n, 1n],
+      ],
+    ])
+  })
+
+  it('with increments that must count together is so small that a message of the queue can hold it', () => {
+    const pair = (visit: number): Increment[] => [add(1, 1), { ...add(1, 1, 2), key: BigInt(visit) }]
+    const group = new CommitGroup(1, 2)
+    for (let visit = 1; group.fits(pair(visit), 1_000); visit++) group.add(pair(visit), undefined)
+    expect(group.size).toBe(599)
+    expect(group.fits([add(2, 1), add(3, 1)], 1_000)).toBe(false)
+    const others = new CommitGroup(1, 2)
+    for (let i = 0; i < 900; i++) others.add([add(i, 1)], undefined)
+    expect([others.fits([add(1_000, 1)], 1_000), others.fits(pair(1), 1_000)]).toEqual([true, false])
+  })
+
   it('leaves out counters whose increments cancel out', () => {
     const group = filled([
       { increments: [add(1, 4)], key: undefined },

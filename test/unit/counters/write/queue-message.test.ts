@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
 import type { QueueProducer } from '../../../../src/counters/write/queue-message.ts'
 import { batchQueue, type QueuedBatch, readMessage } from '../../../../src/counters/write/queue-message.ts'
@@ -43,6 +43,9 @@ async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: '
   return { queue, read, rows: read.flatMap(({ batch }) => batch), named: read.flatMap(({ named }) => named) }
 }
 
+const byId = (counters: readonly CounterAddress[]) =>
+  new Map(counters.map((counter) => [counterId(counter), counter] as const))
+
 const unsigned = fc.bigInt({ min: 0n, max: MAX_64 })
 const row: fc.Arbitrary<BatchRow> = fc.record({
   recordType: fc.integer({ min: 1, max: 65_535 }),
@@ -66,8 +69,8 @@ describe('A batch in the queue', () => {
           return { recordType, recordId, name }
         })
         const { rows, named, read } = await through(batch, counters, fate)
-        expect(rows).toEqual(batch)
-        expect(named).toEqual(counters.filter(({ name }) => name !== null))
+        expect(rows.toSorted(byPrimaryKey)).toEqual(batch.toSorted(byPrimaryKey))
+        expect(byId(named)).toEqual(byId(counters.filter(({ name }) => name !== null)))
         for (const { since, applied } of read) expect([since, applied]).toEqual([SINCE, fate])
       }),
     )
@@ -94,7 +97,7 @@ describe('A batch in the queue', () => {
   ])('stays within the platform’s limits with 1,000 keys of 512 bytes: %s', async (_, text) => {
     const counters = Array.from({ length: 1_000 }, (_, i) => {
       const name = `${String(i).padStart(4, '0')}${text}`
-      return { recordType: 65_535, recordId: MAX_64 - BigInt(i), name }
+      return { recordType: 65_535, recordId: MAX_64 - BigInt(999 - i), name }
     })
     const batch = counters.map(({ recordType, recordId }) => ({
       recordType,
@@ -106,6 +109,45 @@ describe('A batch in the queue', () => {
     const { rows, named } = await through(batch, counters)
     expect(rows).toEqual(batch)
     expect(named).toEqual(counters)
+  })
+
+  it('has all rows of a key in one message, and messages in primary key order, for as many as one group has', async () => {
+    const longKey = '\u0001'.repeat(512)
+    const page = MAX_64 / 2n
+    // 599 visitors of one page, in a group with other pages before and after it.
+    const rowOf = (recordType: number, recordId: bigint, slot: bigint): BatchRow => ({
+      recordType,
+      recordId,
+      slot,
+      count: 1n,
+      batch: slot,
+    })
+    const others = [1, 3].flatMap((recordType) =>
+      Array.from({ length: 100 }, (_, i) => rowOf(recordType, page + BigInt(i < 50 ? i - 50 : i), MAX_64)),
+    )
+    const visits = Array.from({ length: 599 }, (_, i) => rowOf(3, page, MAX_64 - BigInt(i)))
+    const batch = [rowOf(1, page, 7n), ...visits, ...others].sort(byPrimaryKey)
+    const counters = batch.map(({ recordType, recordId }) => ({ recordType, recordId, name: longKey }))
+    const { read, rows, named } = await through(batch, counters)
+    expect(read.length).toBeGreaterThan(1)
+    expect(rows.toSorted(byPrimaryKey)).toEqual(batch)
+    expect(read.filter(({ batch }) => batch.some(({ recordId }) => recordId === page))).toHaveLength(1)
+    for (const { batch } of read) expect(batch).toEqual(batch.toSorted(byPrimaryKey))
+    expect(byId(named)).toEqual(byId(counters))
+  })
+
+  it('names a counter in each message that has rows of it', async () => {
+    const batch = Array.from({ length: 3_000 }, (_, i) => ({
+      recordType: 1,
+      recordId: 5n,
+      slot: BigInt(i),
+      count: 1n,
+      batch: MAX_64,
+    }))
+    const { read, rows } = await through(batch, [{ recordType: 1, recordId: 5n, name: '/a' }])
+    expect(rows).toEqual(batch)
+    expect(read.length).toBeGreaterThan(1)
+    for (const { named } of read) expect(named).toEqual([{ recordType: 1, recordId: 5n, name: '/a' }])
   })
 
   it('stays within the limits with the largest number of rows', async () => {

@@ -1,0 +1,59 @@
+/** The periods to choose from, by their names in the address. */
+export type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
+
+/** What a page shows, as its address says. */
+export interface View {
+  period: PeriodName
+  /** The first and the last day of a custom period, such as 2026-11-20. Otherwise empty. */
+  from: string
+  to: string
+  /** The beginning of the keys that are listed. */
+  find: string
+}
+
+const PERIODS: readonly string[] = ['today', '7d', '30d', '90d', '12m', 'all']
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+/** The view of the present address. What is wrong in it is left out. */
+export function readView(): View {
+  const query = new URLSearchParams(location.search)
+  const [period = '', from = '', to = '', find = ''] = ['period', 'from', 'to', 'find'].map(
+    (name) => query.get(name) ?? '',
+  )
+  if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find }
+  return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find }
+}
+
+/** Puts a view into the address, as a new entry of the browser's history if it is another one. Links between types keep the period. */
+export function writeView(view: View): void {
+  const url = new URL(location.href)
+  putView(url, view)
+  if (url.href !== location.href) history.pushState(null, '', url)
+  keepPeriodInLinks(view)
+}
+
+/** Calls back when somebody goes back or forward to another view. */
+export function onViewChange(changed: (view: View) => void): void {
+  addEventListener('popstate', () => changed(readView()))
+}
+
+/** Puts the period into the links that lead to pages with periods. */
+export function keepPeriodInLinks({ period, from, to }: View): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
+    const url = new URL(link.href)
+    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '' })
+    link.href = url.href
+  }
+}
+
+/** The parameters of a view's period that are not the default. */
+export function periodParameters({ period, from, to }: Pick<View, 'period' | 'from' | 'to'>): Record<string, string> {
+  if (period === 'custom') return { from, to }
+  return period === '30d' ? {} : { period }
+}
+
+function putView(url: URL, view: View): void {
+  for (const name of ['period', 'from', 'to', 'find']) url.searchParams.delete(name)
+  for (const [name, value] of Object.entries(periodParameters(view))) url.searchParams.set(name, value)
+  if (view.find !== '') url.searchParams.set('find', view.find)
+}

@@ -1,0 +1,65 @@
+import { byId } from './elements.ts'
+import * as snippets from './snippets.ts'
+
+/** Milliseconds without typing after which the preview is loaded. */
+const PAUSE_MS = 300
+
+const HINTS: Record<string, string> = {
+  download: 'Counts the download and redirects to the file. It works without the script.',
+  script: 'Put it before </body> of one page. Without data-key it counts each page under its own path.',
+  pixel: 'For pages without JavaScript.',
+  count: 'Needs the script in the same page, which writes the number for the visitor’s language.',
+  counting: 'Counts each time it is loaded: for README files and profiles.',
+}
+
+/** Starts the form that makes badges and snippets. */
+export function startBuilder(subject: snippets.Subject): void {
+  const form = byId<HTMLFormElement>('snippet')
+  const badge = byId<HTMLImageElement>('badge')
+  const fields = document.querySelectorAll<HTMLElement>('.of-badge')
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const write = () => {
+    const given = Object.fromEntries(new FormData(form)) as Record<string, string>
+    const { kind = '', label = '', color = '', style = '', period = '', format = '' } = given
+    const look = { label, color, style, period, compact: 'compact' in given }
+    const isImage = kind === 'badge' || kind === 'counting'
+    for (const field of fields) field.hidden = !isImage
+    byId('snippet-hint').textContent = HINTS[kind] ?? ''
+    if (isImage && !form.checkValidity()) return
+    const image = (kind === 'counting' ? snippets.countingBadgeAddress : snippets.badgeAddress)(subject, look)
+    byId<HTMLTextAreaElement>('snippet-code').value = isImage
+      ? imageAs(format, image, label || subject.type)
+      : textOf(kind, subject)
+    clearTimeout(timer)
+    // The preview of a badge that counts does not count.
+    if (isImage) timer = setTimeout(() => preview(badge, snippets.badgeAddress(subject, look)), PAUSE_MS)
+  }
+  form.addEventListener('input', write)
+  form.addEventListener('change', () => form.reportValidity())
+  form.addEventListener('submit', (event) => event.preventDefault())
+  // The badge is loaded when somebody looks.
+  byId('builder').addEventListener('toggle', write, { once: true })
+}
+
+function preview(badge: HTMLImageElement, address: string): void {
+  if (badge.src !== address) badge.src = address
+}
+
+function imageAs(format: string, image: string, alt: string): string {
+  if (format === 'html') return snippets.inHtml(image, alt)
+  return format === 'markdown' ? snippets.inMarkdown(image, alt) : image
+}
+
+function textOf(kind: string, subject: snippets.Subject): string {
+  switch (kind) {
+    case 'download':
+      return snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.'
+    case 'script':
+      return snippets.scriptTag(subject)
+    case 'pixel':
+      return snippets.pixelTag(subject)
+    default:
+      return snippets.countElement(subject)
+  }
+}

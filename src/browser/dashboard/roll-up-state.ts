@@ -1,0 +1,94 @@
+import { ask, messageOf, path, type Status } from './api.ts'
+import { byId, element } from './elements.ts'
+import type { Count } from './exact-json.ts'
+import { setText } from './figures.ts'
+import { showCount } from './format-counts.ts'
+import { showAgo } from './format-time.ts'
+import { type Outcome, poll } from './polling.ts'
+
+const EVERY_MS = 60_000
+/** The maximum number of runs per click, so that it ends on a busy site too. */
+const MAX_RUNS = 50
+
+/**
+ * Starts the dot in the header. It opens on demand, and speaks up when something is wrong.
+ *
+ * @param rolledUp called after the visitor has rolled up
+ */
+export function startRollUpState(rolledUp: () => void): void {
+  // Those who may not see all types have no dot, and only those who may change something have the button.
+  const holder = document.querySelector<HTMLDetailsElement>('#state')
+  if (holder === null) return
+  let last = ''
+  const polling = poll(EVERY_MS, async (): Promise<Outcome> => {
+    try {
+      const status = await ask<Status>('GET', path(['status']))
+      const state = JSON.stringify([status.problems, status.pendingSlots])
+      show(holder, status)
+      const changed = state !== last
+      last = state
+      return changed ? 'changed' : 'unchanged'
+    } catch (error) {
+      setText('lag', messageOf(error))
+      mark(holder, 'unknown', 'State unknown')
+      return 'failed'
+    }
+  })
+  holder.addEventListener('toggle', () => {
+    if (holder.open) polling.now()
+  })
+  document.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape' || !holder.open) return
+    holder.open = false
+    holder.querySelector('summary')!.focus()
+  })
+  document.addEventListener('click', ({ target }) => {
+    if (!holder.contains(target as Node)) holder.open = false
+  })
+  const button = document.querySelector<HTMLButtonElement>('#roll-up')
+  button?.addEventListener('click', async () => {
+    button.disabled = true
+    setText('live-message', 'Rolling up …')
+    try {
+      let moved = 0n
+      // A run is bounded. The next one continues where it stopped.
+      for (let run = 0; run < MAX_RUNS; run++) {
+        const summary = await ask<{ outcome: string; moved: Count }>('POST', path(['rollup']))
+        moved += BigInt(summary.moved)
+        if (summary.outcome !== 'partial') break
+        setText('live-message', `Rolling up: ${showCount(moved)} so far …`)
+      }
+      setText('live-message', `Rolled up ${showCount(moved)}.`)
+    } catch (error) {
+      setText('live-message', messageOf(error))
+    }
+    button.disabled = false
+    polling.now()
+    rolledUp()
+  })
+}
+
+function show(holder: HTMLElement, { problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
+  setText('pending', pendingSlots === null ? '?' : `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`)
+  setText('lag', lagOf(rollUp))
+  const count = problems.length
+  if (count === 0) mark(holder, 'well', 'All is well')
+  else mark(holder, 'problem', count === 1 ? '1 problem' : `${count} problems`)
+  const list = byId('problems')
+  const details = problems.map(({ detail }) => detail)
+  // A screen reader would read an unchanged list again.
+  if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
+  list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
+  list.hidden = count === 0
+}
+
+function mark(holder: HTMLElement, state: 'well' | 'problem' | 'unknown', text: string): void {
+  holder.dataset.state = state
+  setText('state-text', text)
+}
+
+function lagOf({ running, behindSeconds }: Status['rollUp']): string {
+  if (running) return 'running'
+  if (behindSeconds !== null) return `caught up ${showAgo(behindSeconds)}`
+  return running === null ? 'unknown' : 'has not run yet'
+}

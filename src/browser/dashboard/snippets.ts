@@ -1,0 +1,84 @@
+/** A counter, as snippets name it. */
+export interface Subject {
+  /** The Worker's address, with its base path. */
+  address: string
+  type: string
+  key: string
+  /** What one of its counts is, in the plural. */
+  unit: string
+}
+
+/** How a badge looks. Empty: as by default. */
+export interface BadgeLook {
+  label: string
+  color: string
+  style: string
+  period: string
+  compact: boolean
+}
+
+/** The type that the script counts unless it is told another. */
+const SCRIPT_TYPE = 'page_view'
+
+/** The address of a badge. */
+export function badgeAddress({ address, type, key }: Subject, look: BadgeLook): string {
+  return `${address}/badge/${segment(type)}/${segment(key)}.svg${queryOf(look)}`
+}
+
+/** The address of a badge that counts how often it is loaded. */
+export function countingBadgeAddress({ address, type, key }: Subject, look: BadgeLook): string {
+  return `${address}/hit/${segment(type)}/${segment(key)}.svg${queryOf(look)}`
+}
+
+/** An image in Markdown. */
+export function inMarkdown(image: string, alt: string): string {
+  return `![${alt.replaceAll(/[[\]\\]/g, '\\$&')}](${image})`
+}
+
+/** An image in HTML. */
+export function inHtml(image: string, alt: string): string {
+  return `<img src="${escaped(image)}" alt="${escaped(alt)}">`
+}
+
+/** The script, which counts the page that has it. */
+export function scriptTag({ address, type, key }: Subject): string {
+  const ofType = type === SCRIPT_TYPE ? '' : ` data-type="${escaped(type)}"`
+  return `<script defer src="${escaped(address)}/beacon.js"${ofType} data-key="${escaped(key)}"></script>`
+}
+
+/** An image that counts the page that has it, without JavaScript. */
+export function pixelTag({ address, type, key }: Subject): string {
+  return inHtml(`${address}/hit.gif?type=${segment(type)}&key=${segment(key)}`, '')
+}
+
+/** An element in which the script writes the count. */
+export function countElement({ type, key, unit }: Subject): string {
+  const ofType = type === SCRIPT_TYPE ? '' : ` data-type="${escaped(type)}"`
+  return `<b data-counter="${escaped(key)}"${ofType}>…</b> ${escaped(unit)}`
+}
+
+/**
+ * A link that counts downloads.
+ *
+ * @returns `null` if the key cannot be downloaded, because it is not a path of names
+ */
+export function downloadLink({ address, type, key }: Subject): string | null {
+  const names = key.split('/')
+  const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}]/u.test(key)
+  return isPath ? `<a href="${escaped(address)}/d/${segment(type)}/${names.map(segment).join('/')}">Download</a>` : null
+}
+
+function queryOf({ label, color, style, period, compact }: BadgeLook): string {
+  const given = Object.entries({ label, color, style, period, compact: compact ? 'true' : '' })
+  const query = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
+  return query === '' ? '' : `?${query.replaceAll('+', '%20')}`
+}
+
+/** Percent-encodes a segment. A parenthesis would end the address in Markdown. */
+function segment(text: string): string {
+  return encodeURIComponent(text).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}

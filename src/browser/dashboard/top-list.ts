@@ -1,0 +1,97 @@
+import { counterLink, element } from './elements.ts'
+import type { Count } from './exact-json.ts'
+import { showCount, showGrowth, showShare } from './format-counts.ts'
+import type { ListedCounter } from './numbers.ts'
+
+/** The rows of the list of counters. A row that stays in the list stays the same element, with its focus. */
+export class TopList {
+  readonly #type: string | null
+  readonly #body: HTMLElement
+  readonly #rows = new Map<string, HTMLTableRowElement>()
+
+  /**
+   * @param type `null`: keys lead to the pages that they stand for, not to those of the dashboard
+   * @param body the element with the rows
+   */
+  constructor(type: string | null, body: HTMLElement) {
+    this.#type = type
+    this.#body = body
+  }
+
+  /** How many rows there are. */
+  get length(): number {
+    return this.#body.childElementCount
+  }
+
+  /**
+   * Shows counters. While text in the list is selected, the list stays as it is, unless somebody has asked for another one.
+   *
+   * @param whole the count of which the shares are; `null`: without shares
+   */
+  show(counters: readonly ListedCounter[], whole: Count | null, asked: boolean): void {
+    const selection = getSelection()
+    if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
+    const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
+    const focused = document.activeElement
+    const kept = new Set(counters.map(({ key }) => key))
+    for (const [key, row] of this.#rows) {
+      if (kept.has(key)) continue
+      row.remove()
+      this.#rows.delete(key)
+    }
+    counters.forEach((counter, index) => {
+      let row = this.#rows.get(counter.key)
+      if (row === undefined) {
+        row = this.#rowOf(counter)
+        this.#rows.set(counter.key, row)
+      }
+      fill(row, counter, most, whole)
+      if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
+    })
+    // An element that is moved loses the focus.
+    if (focused instanceof HTMLElement && this.#body.contains(focused) && focused !== document.activeElement) {
+      focused.focus({ preventScroll: true })
+    }
+  }
+
+  /** Moves the focus to a row's link. */
+  focus(index: number): void {
+    this.#body.children[index]?.querySelector('a')?.focus()
+  }
+
+  #rowOf({ key, page }: ListedCounter): HTMLTableRowElement {
+    const type = this.#type
+    const name = element('th', { scope: 'row' }, type === null ? pageLink(key, page) : counterLink(type, key))
+    if (page !== undefined && type !== null) {
+      const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
+      leads.setAttribute('aria-label', `Open the page ${key}`)
+      name.append(' ', leads)
+    }
+    return element(
+      'tr',
+      {},
+      name,
+      ...['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }, '')),
+    )
+  }
+}
+
+function pageLink(key: string, page: string | undefined): HTMLElement {
+  const text = element('bdi', {}, key === '' ? '(empty)' : key)
+  return page === undefined ? element('span', {}, text) : element('a', { href: page, rel: 'noreferrer' }, text)
+}
+
+function fill(
+  row: HTMLTableRowElement,
+  { count, compared, before }: ListedCounter,
+  most: bigint,
+  whole: Count | null,
+): void {
+  const texts = [showCount(count), whole === null ? '' : showShare(count, whole), showGrowth(compared, before)]
+  texts.forEach((text, index) => {
+    const cell = row.children[index + 1]!
+    if (cell.textContent !== text) cell.textContent = text
+  })
+  const part = BigInt(count) <= 0n ? 0 : Number((BigInt(count) * 1_000n) / most) / 10
+  row.style.setProperty('--part', `${part}%`)
+}

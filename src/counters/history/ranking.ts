@@ -1,0 +1,226 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { toText } from '../../database/text.ts'
+import { PERIODS } from '../calendar.ts'
+import type { CounterAddress, KeyedType } from '../counter-address.ts'
+import { counterListsSql } from '../counter-lists-sql.ts'
+import { numberOf } from '../integer-key.ts'
+import type { Span } from './chosen-period.ts'
+
+/** The most counters in a ranking. */
+export const MAX_RANKED = 100
+/** How many counters are looked at in each part of a period. */
+const PER_PART = 150
+/** How many counters are added up, at most. */
+const MAX_CANDIDATES = 150
+
+const DAY_MS = 86_400_000
+
+/** The counters with the highest counts in a period, highest first. */
+export interface Ranking {
+  counters: (CounterAddress & { name: string })[]
+  /** In the order of the counters. */
+  counts: bigint[]
+  /** Whether there are more. */
+  more: boolean
+  /** Whether no other counter can belong among them. */
+  certain: boolean
+}
+
+/** A UTC day, week or month of the history that lies in a period. */
+interface Part {
+  period: 'day' | 'week' | 'month'
+  /** A date such as 2026-11-20. */
+  start: string
+}
+
+/** Hours between two instants, `to` exclusive, that belong to a period or do not. */
+interface Hours {
+  sign: '+' | '-'
+  from: number
+  to: number
+}
+
+/** The rows of the history that make up a period: parts, plus or minus hours at its ends. */
+interface Selection {
+  parts: Part[]
+  hours: Hours[]
+}
+
+/**
+ * Ranks the counters of a type by what was counted in a period, as of the last roll-up.
+ *
+ * No index has sums of any period. But a counter that leads in a period leads in a part of it: the first counters of each day,
+ * week or month within the period are found by index, and then added up exactly. What the last one of each part has tells whether
+ * another counter could have more in all. So the cost depends on the length of the period, not on the number of counters.
+ *
+ * @param limit at most `MAX_RANKED`
+ */
+export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
+  const selection = selectionOf(period)
+  // A day of which only hours count is looked at too.
+  const added = selection.hours.filter(({ sign }) => sign === '+')
+  const looked = [...selection.parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
+  const { rows } = await db.execute(
+    looked
+      .map(
+        (
+          { period, start },
+          index,
+        ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
+          WHERE record_type = ${type.recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
+          ORDER BY count DESC, record_id DESC LIMIT ${PER_PART})`,
+      )
+      .join('\nUNION ALL '),
+  )
+  const found = new Map<bigint, { known: bigint; parts: Set<number> }>()
+  const lasts = looked.map(() => ({ seen: 0, least: 0n }))
+  for (const row of rows) {
+    const [part, id, count] = [Number(row.place), toBigInt(row.record_id), toBigInt(row.count)]
+    const one = found.get(id) ?? { known: 0n, parts: new Set() }
+    one.known += count
+    one.parts.add(part)
+    found.set(id, one)
+    const last = lasts[part]!
+    last.seen++
+    last.least = last.least === 0n || count < last.least ? count : last.least
+  }
+  // What a counter may have at most in a part in which it was not found.
+  const unseen = lasts.map(({ seen, least }) => (seen < PER_PART ? 0n : least))
+  const unseenInAll = unseen.reduce((sum, count) => sum + count, 0n)
+  const byKnown = [...found].sort(([, a], [, b]) => (a.known < b.known ? 1 : a.known > b.known ? -1 : 0))
+  const candidates = byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => ({ recordType: type.recordType, recordId }))
+  const counts = await readSelection(db, candidates, selection)
+  const ranked = candidates
+    .map(({ recordId }, index) => ({ recordId, count: counts[index]! }))
+    .filter(({ count }) => count > 0n)
+    .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
+  const listed = ranked.slice(0, limit)
+  const least = listed.at(-1)?.count ?? 0n
+  const mostOfOthers = byKnown.slice(MAX_CANDIDATES).reduce((most, [, { known, parts }]) => {
+    const possible = known + unseen.reduce((sum, count, part) => (parts.has(part) ? sum : sum + count), 0n)
+    return possible > most ? possible : most
+  }, unseenInAll)
+  const names = await readKeys(
+    db,
+    type,
+    listed.map(({ recordId }) => recordId),
+  )
+  // A counter whose name is not stored yet is left out.
+  const named = listed.filter(({ recordId }) => names.has(recordId))
+  return {
+    counters: named.map(({ recordId }) => ({ recordType: type.recordType, recordId, name: names.get(recordId)! })),
+    counts: named.map(({ count }) => count),
+    more: ranked.length > limit,
+    certain: mostOfOthers <= least,
+  }
+}
+
+/**
+ * Reads what counters of a type counted in a period, as of the last roll-up.
+ *
+ * @param counters at most `MAX_CANDIDATES`
+ * @returns the counts, in the order of the counters
+ */
+export function readPeriodCounts(
+  db: Executor,
+  counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[],
+  period: Span,
+): Promise<bigint[]> {
+  return readSelection(db, counters, selectionOf(period))
+}
+
+async function readSelection(
+  db: Executor,
+  counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[],
+  { parts, hours }: Selection,
+): Promise<bigint[]> {
+  if (counters.length === 0) return []
+  const hoursSql = (list: string, { sign, from, to }: Hours) =>
+    `SELECT '${sign}' AS sign, record_id, SUM(count) AS count FROM counter_history FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}' GROUP BY record_id`
+  const selects = counterListsSql(counters).flatMap((list) => [
+    ...(['day', 'week', 'month'] as const).flatMap((period) => {
+      const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${start}'`)
+      return starts.length === 0
+        ? []
+        : [
+            `SELECT '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period = ${PERIODS[period]} AND period_start IN (${starts.join(',')}) GROUP BY record_id`,
+          ]
+    }),
+    ...hours.map((part) => hoursSql(list, part)),
+  ])
+  const { rows } = await db.execute(selects.join('\nUNION ALL '))
+  const counts = new Map<bigint, bigint>()
+  for (const { sign, record_id, count } of rows) {
+    const id = toBigInt(record_id)
+    const amount = toBigInt(count)
+    counts.set(id, (counts.get(id) ?? 0n) + (sign === '-' ? -amount : amount))
+  }
+  return counters.map(({ recordId }) => counts.get(recordId) ?? 0n)
+}
+
+/**
+ * The rows that make up a period of whole days in a time zone, as the history adds them up: an hour belongs to the day in which
+ * it begins there, and what a UTC day has beyond its hours belongs to the day with the same name.
+ */
+export function selectionOf({ from, to, days }: Span): Selection {
+  const [firstDay, nextDay] = [Date.parse(days.first), Date.parse(days.last) + DAY_MS]
+  // An hour belongs to the period in which it begins. East of Greenwich a period begins on the evening of the UTC day before.
+  const [firstHour, nextHour] = [ceilHour(from), ceilHour(to)]
+  const hours: Hours[] = [
+    { sign: '+', from: firstHour, to: firstDay },
+    { sign: '-', from: firstDay, to: firstHour },
+    { sign: '+', from: nextDay, to: nextHour },
+    { sign: '-', from: nextHour, to: nextDay },
+  ]
+  return { parts: partsBetween(firstDay, nextDay), hours: hours.filter(({ from, to }) => from < to) }
+}
+
+/** The fewest UTC days, weeks and months that make up the days between two midnights. */
+function partsBetween(from: number, to: number): Part[] {
+  const parts: Part[] = []
+  for (let day = from; day < to; ) {
+    const date = new Date(day)
+    const nextMonth = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+    const monthAfter = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 2, 1)
+    // A week does not cross into a month that can be taken whole.
+    const weekEnd = monthAfter <= to ? nextMonth : to
+    const [period, next] =
+      date.getUTCDate() === 1 && nextMonth <= to
+        ? (['month', nextMonth] as const)
+        : date.getUTCDay() === 1 && day + 7 * DAY_MS <= weekEnd
+          ? (['week', day + 7 * DAY_MS] as const)
+          : (['day', day + DAY_MS] as const)
+    parts.push({ period, start: dayText(day) })
+    day = next
+  }
+  return parts
+}
+
+async function readKeys(
+  db: Executor,
+  { recordType, key }: KeyedType,
+  ids: readonly bigint[],
+): Promise<Map<bigint, string>> {
+  if (key === 'integer') return new Map(ids.map((id) => [id, `${numberOf(id)}`]))
+  if (ids.length === 0) return new Map()
+  const lists = counterListsSql(ids.map((recordId) => ({ recordType, recordId })))
+  const { rows } = await db.execute(
+    lists.map((list) => `SELECT record_id, name FROM counter_names WHERE ${list}`).join('\nUNION ALL '),
+  )
+  return new Map(rows.map(({ record_id, name }) => [toBigInt(record_id), toText(name)]))
+}
+
+function ceilHour(at: number): number {
+  return Math.ceil(at / 3_600_000) * 3_600_000
+}
+
+function dayText(at: number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+}

@@ -1,0 +1,97 @@
+import type { Database } from '../../database/database.ts'
+import { counterId } from '../counter-address.ts'
+import { readNames } from '../names.ts'
+import { includes, type Prefix, rangeStartOf, readBuilds, type TypeBuilds } from '../prefix-builds.ts'
+
+/** The most statements that prefixes add to a transaction: what is kept, the names of its counters, and their sums. */
+const STATEMENTS = 3
+
+const NOTHING: ReadonlyMap<number, TypeBuilds> = new Map()
+
+/** A prefix of keys whose sums are to be kept. */
+export type DeclaredPrefix = Pick<Prefix, 'recordType' | 'text'>
+
+/** A counter whose history changes, with its name if it is known. */
+export interface NamedCounter {
+  recordType: number
+  recordId: bigint
+  name?: string | null
+}
+
+/** Where a transaction adds what it adds to counters: to the sums of their types and of prefixes of their keys. */
+export interface SumsPlace {
+  /** A record id of the range. Transactions with different ones do not wait for each other. */
+  rangeLane: bigint
+  /** The version of the builds that the transaction relies on. The database compares it. */
+  versionOf(recordType: number): bigint
+  /** The hashes of the prefixes whose sums include a counter. */
+  prefixesOf(counter: NamedCounter): readonly bigint[]
+  /** Whether it is known to which prefixes a counter belongs. */
+  isNamed(counter: NamedCounter): boolean
+  /** The database has another version. What is known is read again the next time. */
+  outdated(): void
+}
+
+/**
+ * What an isolate knows of the prefixes whose sums are kept. Plain data, shared by its requests.
+ *
+ * It may be out of date: each transaction compares the version in the statement that adds to the types' history, and is rolled
+ * back if it is another one by now. So types without prefixes cost no statement, and no isolate with an older configuration can
+ * leave a prefix out.
+ */
+export class KeptSums {
+  readonly declared: readonly DeclaredPrefix[]
+  readonly #declaring: ReadonlySet<number>
+  readonly #known = new Map<bigint, ReadonlyMap<number, TypeBuilds>>()
+  readonly #outdated = new Set<bigint>()
+
+  /** @param declared the prefixes of the types in the configuration */
+  constructor(declared: readonly DeclaredPrefix[] = []) {
+    this.declared = declared
+    this.#declaring = new Set(declared.map(({ recordType }) => recordType))
+  }
+
+  /** The most statements that prefixes add to a transaction. */
+  get statements(): number {
+    return this.#declaring.size > 0 ? STATEMENTS : 0
+  }
+
+  /** Forgets what is known of a range. */
+  forget(rangeStart: bigint): void {
+    this.#known.delete(rangeStart)
+    this.#outdated.add(rangeStart)
+  }
+
+  /** Finds out where a transaction adds what it adds to counters. Call it before the transaction takes locks. */
+  async placeOf(db: Database, counters: readonly NamedCounter[], rangeLane: bigint): Promise<SumsPlace> {
+    const rangeStart = rangeStartOf(rangeLane)
+    const mayHave = this.#outdated.has(rangeStart) || counters.some(({ recordType }) => this.#declaring.has(recordType))
+    const builds = this.#known.get(rangeStart) ?? (mayHave ? await this.buildsOf(db, rangeStart) : NOTHING)
+    const prefixed = ({ recordType }: NamedCounter) => (builds.get(recordType)?.builds.length ?? 0) > 0
+    const nameless = counters.filter((counter) => prefixed(counter) && (counter.name ?? null) === null)
+    const named = await readNames(db, nameless)
+    const given = new Map(counters.map((counter) => [counterId(counter), counter.name ?? null]))
+    const nameOf = (counter: NamedCounter) => given.get(counterId(counter)) ?? named(counter)
+    return {
+      rangeLane,
+      versionOf: (recordType) => builds.get(recordType)?.version ?? 0n,
+      prefixesOf: (counter) => {
+        if (!prefixed(counter)) return []
+        const name = nameOf(counter)
+        const of = builds.get(counter.recordType)!.builds
+        return name === null ? [] : of.filter((build) => includes(build, name)).map(({ hash }) => hash)
+      },
+      isNamed: (counter) => !prefixed(counter) || nameOf(counter) !== null,
+      outdated: () => this.forget(rangeStart),
+    }
+  }
+
+  /** What is kept in a range, by record type, as far as is known here. */
+  async buildsOf(db: Database, rangeStart: bigint): Promise<ReadonlyMap<number, TypeBuilds>> {
+    const known = this.#known.get(rangeStart)
+    if (known !== undefined) return known
+    const builds = await readBuilds(db, rangeStart, db.ranges)
+    this.#known.set(rangeStart, builds)
+    return builds
+  }
+}

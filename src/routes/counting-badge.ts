@@ -1,0 +1,147 @@
+import { type Context, Hono } from 'hono'
+import type { CounterType } from '../config/counter-types.ts'
+import { type CounterAddress, counterId } from '../counters/counter-address.ts'
+import { isAdmitted } from '../http/admitted-key.ts'
+import type { AppEnv } from '../http/context.ts'
+import { countVisit } from '../http/count-once-per-visitor.ts'
+import { describe } from '../http/endpoint.ts'
+import { hitOf } from '../http/hit-header.ts'
+import { rememberIgnored } from '../http/ignored-hit.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { isOwnVisit } from '../http/own-visits.ts'
+import { decodeKey, rawPathKey } from '../http/path.ts'
+import { logFailure, Problem } from '../http/problem.ts'
+import { problemOf } from '../http/problem-of.ts'
+import { readQuery } from '../http/query-string.ts'
+import { limitReading } from '../http/reading-limit.ts'
+import { isolateOf } from '../isolate.ts'
+import { drawBadge } from '../views/badge/badge.ts'
+import { exclusionOf } from '../visits/exclusion.ts'
+import { badgeOf, countOf, publicType, refusal, SVG_HEADERS } from './badge.ts'
+import type { SvgQuery } from './badge-contract.ts'
+import { countingBadge, type countingBadgeContract } from './counting-badge-contract.ts'
+
+/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). Counting goes on without it. */
+const MAX_WAIT_MS = 3_000
+
+/**
+ * GitHub asks for `no-cache` (docs.github.com, "About anonymized URLs"); a cache that looks at ages only needs `max-age=0`. Both
+ * proxies hand the header on to the browser (server.coffee of atmos/camo, `ValidRespHeaders` of cactus/go-camo). There is no
+ * ETag, so that nobody gets a 304 in place of the next count.
+ */
+const CACHE_CONTROL = 'no-cache, no-store, max-age=0, must-revalidate'
+
+const NOT_SET = 'counting_badge is not set'
+
+/** What became of a request, and the count to show; `null` if it is not known. */
+interface Shown {
+  said: string
+  count: bigint | null
+}
+
+/**
+ * Badges that count those who look at them: `/hit/:type/:key.svg`. Every answer is an image. It is 200 if the failure is ours,
+ * because proxies show nothing for a 5xx.
+ */
+export const countingBadges = new Hono<AppEnv>().get(
+  '/hit/:type/*',
+  describe<typeof countingBadgeContract>(countingBadge, async (c) => {
+    const path = rawPathKey(c)
+    if (!path.endsWith('.svg')) return c.notFound()
+    try {
+      await limitReading(c)
+      if (path.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+      const type = publicType(c)
+      if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
+      const key = decodeKey(path.slice(0, -'.svg'.length))
+      const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+      const query = readQuery(c, countingBadge.query)
+      const { said, count } = await withinBound(c, countAndRead(c, type, counter, query))
+      rememberIgnored(c, type.name, said)
+      return c.body(draw(type, shownCount(c, counter, query, count), query), 200, {
+        ...SVG_HEADERS,
+        'Cache-Control': CACHE_CONTROL,
+        'X-Hit': said,
+      })
+    } catch (error) {
+      return refused(c, problemOf(error))
+    }
+  }),
+)
+
+function refused(c: Context<AppEnv>, problem: Problem, message?: string): Response {
+  const { status, body, headers } = refusal(c, problem, true, message)
+  const ours = status >= 500
+  if (ours) logFailure(c, problem)
+  const answer = new Response(body, { status: ours ? 200 : status, headers })
+  answer.headers.set('Cache-Control', CACHE_CONTROL)
+  answer.headers.set('X-Hit', hitOf(problem))
+  return answer
+}
+
+function draw(type: CounterType, count: bigint | null, query: SvgQuery): string {
+  if (count !== null) return drawBadge(badgeOf(type, count, query))
+  return drawBadge({ ...badgeOf(type, 0n, query), message: 'unavailable', color: 'lightgrey' })
+}
+
+/** The count, or the one that this isolate showed last. */
+function shownCount(
+  c: Context<AppEnv>,
+  counter: CounterAddress,
+  { period }: SvgQuery,
+  count: bigint | null,
+): bigint | null {
+  const { shownCounts } = isolateOf(c.env)
+  const id = `${counterId(counter)} ${period}`
+  if (count === null) return shownCounts.get(id) ?? null
+  shownCounts.set(id, count)
+  return count
+}
+
+/** Counts a request, if it is a visit, and reads the count then. Never fails. */
+async function countAndRead(
+  c: Context<AppEnv>,
+  type: CounterType,
+  counter: CounterAddress,
+  { period }: SvgQuery,
+): Promise<Shown> {
+  let said = 'unknown'
+  try {
+    said = await countLook(c, type, counter)
+    // What is in the queue cannot be read yet.
+    if (said === 'queued') return { said, count: null }
+    return { said, count: await countOf(c, counter, period) }
+  } catch (error) {
+    const problem = problemOf(error)
+    if (problem.status >= 500) logFailure(c, problem)
+    return { said: said === 'unknown' ? hitOf(problem) : said, count: null }
+  }
+}
+
+/**
+ * Counts one look at a badge. It needs no origin: proxies send none, and the owner asked for badges.
+ *
+ * @returns the value of `X-Hit`
+ */
+async function countLook(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<string> {
+  if (c.req.method === 'HEAD') return 'ignored; reason=head'
+  if (isOwnVisit(c)) return 'ignored; reason=own'
+  const { bots, config } = isolateOf(c.env)
+  const { rateLimit } = config
+  const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit, purpose: 'image' })
+  if (excluded !== null) return `ignored; reason=${excluded}`
+  if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
+  return countVisit(c, type, counter, { dedupeSeconds: 0, advice: 'Views are not worth sending twice.' })
+}
+
+/** Waits for the count, but not for longer than proxies do. Counting goes on after that. */
+async function withinBound(c: Context<AppEnv>, counting: Promise<Shown>): Promise<Shown> {
+  c.executionCtx.waitUntil(counting)
+  const { promise: late, resolve } = Promise.withResolvers<Shown>()
+  const timer = setTimeout(resolve, MAX_WAIT_MS, { said: 'unknown', count: null })
+  try {
+    return await Promise.race([counting, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,352 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
+import { pageOf } from '../config/presentation.ts'
+import type { CounterAddress } from '../counters/counter-address.ts'
+import { type ChosenPeriod, chosenPeriod, comparableSpans, PERIOD_NAMES } from '../counters/history/chosen-period.ts'
+import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
+import { MAX_RANKED, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
+import { type Adjustment, readCounterUnits, readTypeUnits } from '../counters/history/read-history.ts'
+import { readTotal, totalOf } from '../counters/history/read-total.ts'
+import type { UnitCount } from '../counters/history/unit-counts.ts'
+import { InvalidInput } from '../counters/invalid-input.ts'
+import { readCounters } from '../counters/read/read-counters.ts'
+import { findCounters } from '../counters/read/search.ts'
+import { readTop } from '../counters/read/top.ts'
+import { type Executor, openDatabase } from '../database/database.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import { toJsonNumber } from '../database/numbers.ts'
+import { authorize, checkTypes } from '../http/authorization.ts'
+import type { AppEnv } from '../http/context.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { revalidated } from '../http/etag.ts'
+import { counterOfKey } from '../http/named-counters.ts'
+import { Problem } from '../http/problem.ts'
+import { once, readQuery } from '../http/query-string.ts'
+import { keepVisitorZone, visitorZone } from '../http/visitor-zone.ts'
+import { isolateOf } from '../isolate.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
+import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
+import { limitField } from './request-fields.ts'
+
+/** Rows of the list, unless more are asked for. */
+const DEFAULT_ROWS = 10
+/** Milliseconds for which a page waits for the numbers that it comes with. */
+const INCLUDED_DEADLINE_MS = 1_000
+const DATE = /^\d{4}-\d\d-\d\d$/
+
+const text = () => z.optional(z.string())
+
+const numbersQuery = onFirstUse(() => ({
+  type: once(z.string()),
+  key: once(text()),
+  period: once(z._default(z.enum(PERIOD_NAMES), '30d')),
+  from: once(text()),
+  to: once(text()),
+  tz: once(z._default(z.string(), 'UTC')),
+  find: once(z._default(z.string(), '')),
+  rows: once(limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list')),
+}))
+
+/** What a page of the dashboard shows. */
+export interface AskedNumbers {
+  period: (typeof PERIOD_NAMES)[number]
+  from?: string | undefined
+  to?: string | undefined
+  /** The visitor's time zone. */
+  tz: string
+  /** The beginning of the keys in the list. */
+  find: string
+  /** The most rows of the list. */
+  rows: number
+}
+
+/** A page of the dashboard. */
+interface Page {
+  type: CounterType
+  /** The key, on the page of a counter. */
+  key?: string | undefined
+  asked: AskedNumbers
+  /** Whether the visitor may see another type. */
+  mayRead: (type: string | null) => type is string
+}
+
+/** When numbers are read, and from how many ranges. */
+interface When {
+  now: Date
+  ranges: number
+}
+
+/**
+ * All numbers of a page of the dashboard in one answer, because a page asks every minute. Programs get the same ones from the
+ * API. The answer names no time of its own, so that it stays the same, by its `ETag`, while nothing was counted.
+ */
+export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
+  await authorize(c, 'read')
+  const { type: name, key, ...asked } = readQuery(c, numbersQuery())
+  const type = isolateOf(c.env).config.types.get(name)
+  if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
+  checkTypes(c, [name])
+  const limitedTo = c.get('token')!.types
+  const mayRead = (other: string | null): other is string =>
+    other !== null && (limitedTo === null || limitedTo.has(other))
+  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked, mayRead })
+  keepVisitorZone(c, asked.tz)
+  return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
+})
+
+/**
+ * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
+ * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong.
+ */
+export async function includedNumbers(
+  c: Context<AppEnv>,
+  { type, key, mayRead }: Omit<Page, 'asked'>,
+): Promise<IncludedNumbers | null> {
+  const tz = visitorZone(c)
+  if (tz === undefined) return null
+  const { period, from, to, find = '' } = c.req.query()
+  const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
+  const known = PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'
+  const asked = {
+    period: custom ? ('custom' as const) : known,
+    tz,
+    find,
+    rows: DEFAULT_ROWS,
+    ...(custom && { from, to }),
+  }
+  // As the page's script writes it: `numbersQuery` in src/browser/dashboard/numbers.ts.
+  const query = new URLSearchParams({
+    type: type.name,
+    ...(key !== undefined && { key }),
+    period: asked.period,
+    tz,
+    ...(custom && { from: from!, to: to! }),
+    ...(find !== '' && { find }),
+  }).toString()
+  // An attempt without retries, which would keep the page from being seen at all.
+  const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
+  try {
+    return { query, numbers: await pageNumbers(c, db, { type, key, asked, mayRead }) }
+  } catch (error) {
+    if (error instanceof InvalidInput || error instanceof Problem || error instanceof DatabaseFailure) return null
+    throw error
+  }
+}
+
+async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, mayRead }: Page) {
+  const { config, addresses } = isolateOf(c.env)
+  const now = new Date()
+  const also = mayRead(type.also) ? config.types.get(type.also) : undefined
+  if (key === undefined) return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges })
+  const read = async (of: CounterType, asked: AskedNumbers) =>
+    counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
+  const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
+  return { ...own, ...(other && { also: { figures: other.figures, total: other.total } }) }
+}
+
+/**
+ * The numbers of a type's page, as of the last roll-up.
+ *
+ * @throws {InvalidInput} if the period or the time zone is not valid
+ */
+export async function typeNumbers(
+  db: Executor,
+  { type, also }: { type: CounterType; also: CounterType | undefined },
+  asked: AskedNumbers,
+  when: When,
+) {
+  const { now, ranges } = when
+  const read = ({ range }: ChosenPeriod) => readTypeUnits(db, type.recordType, range, now)
+  const period = periodOf(asked, now)
+  const [history, total, list, alsoShown] = await Promise.all([
+    historyNumbers(read, period, asked, now),
+    totalOfType(db, type, ranges),
+    readList(db, type, period, asked, now),
+    alsoNumbers(db, also, asked, when),
+  ])
+  return { ...history, total: toJsonNumber(total), ...alsoShown, list }
+}
+
+/**
+ * The numbers of a counter's page: exact, and its history with what is pending.
+ *
+ * @throws {InvalidInput} if the period or the time zone is not valid
+ */
+export async function counterNumbers(
+  db: Executor,
+  counter: CounterAddress,
+  asked: AskedNumbers,
+  { now, hourDays }: { now: Date; hourDays: number },
+) {
+  const adjustments = new Map<ChosenPeriod, Adjustment[]>()
+  // The day before is not expired yet in any case.
+  const hoursSince = now.getTime() - (hourDays - 1) * 86_400_000
+  const read = async (of: ChosenPeriod) => {
+    const { units, adjustments: found } = await readCounterUnits(db, counter, of.range, now, hoursSince)
+    adjustments.set(of, found)
+    return units
+  }
+  const period = periodOf(asked, now)
+  const [history, [reading]] = await Promise.all([
+    historyNumbers(read, period, asked, now),
+    readCounters(db, [counter]),
+  ])
+  const { total, pending, rolledUpAt } = reading!
+  const found = adjustments.get(period) ?? [...adjustments.values()][0]!
+  return {
+    ...history,
+    total: toJsonNumber(total + pending),
+    rolled: toJsonNumber(total),
+    pending: toJsonNumber(pending),
+    rolledUpAt: rolledUpAt?.toISOString() ?? null,
+    adjustments: found
+      .filter(({ at }) => at.getTime() >= period.from && at.getTime() < period.to)
+      .map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
+  }
+}
+
+function periodOf({ period, from, to, tz }: AskedNumbers, now: Date): ChosenPeriod {
+  return chosenPeriod({ name: period, from, to }, tz, now)
+}
+
+/** The figures of the last days, and the chart of the period. */
+async function historyNumbers(
+  read: (period: ChosenPeriod) => Promise<UnitCount[]>,
+  period: ChosenPeriod,
+  asked: AskedNumbers,
+  now: Date,
+) {
+  // Most periods are part of the days that the figures need, or contain them.
+  const inDays = ['7d', '30d', '90d'].includes(asked.period)
+  const daysPeriod =
+    asked.period === '30d' || asked.period === '90d' ? period : chosenPeriod({ name: '30d' }, asked.tz, now)
+  const [days, own] = await Promise.all([read(daysPeriod), inDays ? undefined : read(period)])
+  const units = own ?? days.slice(1 - period.range.edges.length)
+  return {
+    timeZone: period.range.zone.name,
+    /** Until when what is running is compared: the last full hour. */
+    until: new Date(now.getTime() - (now.getTime() % 3_600_000)).toISOString(),
+    figures: figuresOf(days),
+    chart: chart(period, comparePeriod(period, units, now.getTime()), asked.period === 'all'),
+  }
+}
+
+/** @param days the last 60 days or more */
+function figuresOf(days: readonly UnitCount[]) {
+  return {
+    today: comparison(compareDays(days, 1)),
+    '7d': comparison(compareDays(days, 7)),
+    '30d': comparison(compareDays(days, 30)),
+  }
+}
+
+function comparison({ count, compared, before }: Comparison) {
+  return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
+}
+
+function chart(
+  { days, before, range: { by, zone } }: ChosenPeriod,
+  { starts, units, previous, running, ...compared }: PeriodCounts,
+  fromFirst: boolean,
+) {
+  // All time begins with the first month that has something, but not later than the present one.
+  const first = fromFirst ? Math.min(firstWith(units), units.length - 1) : 0
+  return {
+    by,
+    ...comparison(compared),
+    first: fromFirst ? zone.clockTime(starts[first]!).slice(0, 10) : days.first,
+    last: days.last,
+    beforeFirst: before?.first ?? null,
+    beforeLast: before?.last ?? null,
+    running: running === null ? null : running - first,
+    points: units.slice(first).map(({ count, imported }, index) => ({
+      start: zone.clockTime(starts[first + index]!),
+      count: toJsonNumber(count),
+      ...(before !== null && { before: orNull(previous[first + index]!) }),
+      ...(imported && { imported }),
+    })),
+  }
+}
+
+function firstWith(units: readonly UnitCount[]): number {
+  const index = units.findIndex(({ count }) => count !== 0n)
+  return index === -1 ? units.length - 1 : index
+}
+
+function orNull(count: bigint | null): number | null {
+  return count === null ? null : toJsonNumber(count)
+}
+
+/** The total of all counters of a type. */
+async function totalOfType(db: Executor, { recordType }: CounterType, ranges: number): Promise<bigint> {
+  const options = { consistency: 'rolled', period: null, ranges } as const
+  return (await readTotal(db, await totalOf(recordType, null), options)).total
+}
+
+/** The figures of the type that counts the same visits in another way, if this one names one. */
+async function alsoNumbers(db: Executor, type: CounterType | undefined, { tz }: AskedNumbers, { now, ranges }: When) {
+  if (type === undefined) return {}
+  const days = chosenPeriod({ name: '30d' }, tz, now)
+  const [units, total] = await Promise.all([
+    readTypeUnits(db, type.recordType, days.range, now),
+    totalOfType(db, type, ranges),
+  ])
+  return { also: { figures: figuresOf(units), total: toJsonNumber(total) } }
+}
+
+/** The first counters of the period, or those that were searched. */
+async function readList(db: Executor, type: CounterType, period: ChosenPeriod, asked: AskedNumbers, now: Date) {
+  const { counters, counts, ...more } = await readCounts(db, type, period, asked)
+  const spans = comparableSpans(period, now.getTime())
+  const [compared, before] =
+    spans === null || counters.length === 0
+      ? [[], []]
+      : await Promise.all([
+          spans.current === period ? counts : readPeriodCounts(db, counters, spans.current),
+          readPeriodCounts(db, counters, spans.before),
+        ])
+  return {
+    ...more,
+    counters: counters.map(({ name }, index) => ({
+      key: name,
+      ...pageLink(type, name),
+      ...comparison({
+        count: counts[index]!,
+        compared: compared[index] ?? null,
+        before: before[index] ?? null,
+      }),
+    })),
+  }
+}
+
+/** The page that a key stands for. */
+function pageLink({ url }: CounterType, key: string): { page?: string } {
+  const page = pageOf(url, key)
+  return page === null ? {} : { page }
+}
+
+async function readCounts(
+  db: Executor,
+  type: CounterType,
+  period: ChosenPeriod,
+  { period: name, find, rows }: AskedNumbers,
+): Promise<{ counters: (CounterAddress & { name: string })[]; counts: bigint[]; more: boolean; certain: boolean }> {
+  if (find !== '') {
+    const { counters, next } = await findCounters(db, type, { prefix: find, after: null, limit: rows })
+    const counts =
+      name === 'all'
+        ? (await readCounters(db, counters, 'rolled')).map(({ total }) => total)
+        : await readPeriodCounts(db, counters, period)
+    return { counters, counts, more: next !== null, certain: true }
+  }
+  if (name !== 'all') return readRanking(db, type, period, rows)
+  const top = await readTop(db, type, { period: 'all' }, rows + 1)
+  const shown = top.slice(0, rows)
+  return {
+    counters: shown.map(({ key }) => ({ recordType: type.recordType, recordId: 0n, name: key })),
+    counts: shown.map(({ count }) => count),
+    more: top.length > rows,
+    certain: true,
+  }
+}

@@ -1,0 +1,78 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod/mini'
+import { basePathOf } from '../config/base-path.ts'
+import type { CounterType } from '../config/counter-types.ts'
+import { PERIOD_NAMES, type PeriodName } from '../counters/history/chosen-period.ts'
+import type { AppEnv } from '../http/context.ts'
+import { databaseOf } from '../http/database-of.ts'
+import { revalidated } from '../http/etag.ts'
+import { once, readQuery } from '../http/query-string.ts'
+import { limitReading } from '../http/reading-limit.ts'
+import { isolateOf } from '../isolate.ts'
+import { onFirstUse } from '../openapi/on-first-use.ts'
+import { publicPage } from '../views/dashboard/public-page.ts'
+import { guarded } from './dashboard.ts'
+import { typeNumbers } from './numbers.ts'
+
+/** Seconds for which a page may be cached. It changes with a deployment only. */
+const PAGE_MAX_AGE = 60
+/** Seconds for which its numbers may be cached, here too. They are as of the last roll-up anyway. */
+const NUMBERS_MAX_AGE = 30
+/** Rows of the list. */
+const ROWS = 20
+
+/** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
+const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
+
+const publicQuery = onFirstUse(() => ({
+  type: once(z.optional(z.string())),
+  period: once(z._default(z.enum(PUBLIC_PERIODS), '30d')),
+  tz: once(z._default(z.string(), 'UTC')),
+}))
+
+/** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
+export const stats = new Hono<AppEnv>()
+
+stats.get('/stats/:type', guarded, async (c) => {
+  const type = publicType(c)
+  if (type === undefined) return c.notFound()
+  const others = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
+  c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
+  return c.html(publicPage(basePathOf(c.env), { type, also: publicCompanion(c, type) }, others))
+})
+
+stats.get('/stats/:type/numbers', revalidated, async (c) => {
+  const type = publicType(c)
+  if (type === undefined) return c.notFound()
+  await limitReading(c)
+  const { period, tz } = readQuery(c, publicQuery())
+  const { config, publicNumbers } = isolateOf(c.env)
+  const asked = JSON.stringify([type.name, period, tz])
+  const known = publicNumbers.get(asked)
+  const now = Date.now()
+  if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
+    const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
+      databaseOf(c),
+      { type, also: publicCompanion(c, type) },
+      { period, tz, find: '', rows: ROWS },
+      { now: new Date(now), ranges: config.ranges },
+    )
+    // Named one by one, so that what is added for the dashboard stays there.
+    const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
+    publicNumbers.set(asked, { readAt: now, numbers })
+  }
+  const { readAt, numbers } = publicNumbers.get(asked)!
+  const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((now - readAt) / 1_000))
+  return c.json(numbers, 200, { 'Cache-Control': `public, max-age=${left}` })
+})
+
+/** The type that counts the same hits in another way, if it has a page for everybody too. */
+function publicCompanion(c: Context<AppEnv>, type: CounterType): CounterType | undefined {
+  const also = isolateOf(c.env).config.types.get(type.also ?? '')
+  return also?.publicPage ? also : undefined
+}
+
+function publicType(c: Context<AppEnv>): CounterType | undefined {
+  const type = isolateOf(c.env).config.types.get(c.req.param('type') ?? '')
+  return type?.publicPage ? type : undefined
+}

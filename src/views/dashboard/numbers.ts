@@ -1,0 +1,101 @@
+import { html, raw } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
+import type { Html } from '../html-type.ts'
+
+const PERIODS = [
+  ['today', 'Today'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+  ['90d', '90 days'],
+  ['12m', '12 months'],
+  ['all', 'All time'],
+  ['custom', 'Other days'],
+] as const
+
+const FIGURES = [
+  ['today', 'Today'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+  ['all', 'All time'],
+] as const
+
+/** The numbers of a page, so that its script need not ask for them first. */
+export interface IncludedNumbers {
+  /** The query by which the script would ask for them. */
+  query: string
+  numbers: unknown
+}
+
+/** The figures of a type, and those of the type that counts the same visits in another way, if it is shown too. */
+export function figuresOf(type: CounterType, also: CounterType | undefined): Html {
+  return also === undefined
+    ? figures()
+    : html`${figures(type.unit)}
+${figures(also.unit, 'also')}`
+}
+
+/** The numbers that a page comes with, as data: no policy lets it run. */
+export function included(of: IncludedNumbers | null): Html | '' {
+  if (of === null) return ''
+  // So that no key ends the element.
+  const json = JSON.stringify(of.numbers).replaceAll('<', '\\u003c')
+  return html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>`
+}
+
+/**
+ * The figures: today, 7 days, 30 days and all time. The script fills them.
+ *
+ * @param unit what they count, if there are figures of several types
+ * @param prefix the beginning of the elements' ids: `also` for those of the type that counts the same visits in another way
+ */
+export function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
+  return html`<dl class="figures ${prefix}">${FIGURES.map(
+    ([name, label]) => html`<div><dt>${unit === undefined ? label : `${label}, ${unit}`}</dt>
+<dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
+  )}</dl>`
+}
+
+/**
+ * The buttons of the page's period, and the form for other days. The script handles both.
+ *
+ * @param options `days`: whether other days can be chosen
+ */
+export function periodChoice({ days = true } = {}): Html {
+  const periods = PERIODS.filter(([value]) => days || value !== 'custom')
+  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${periods.map(
+    ([value, text]) =>
+      html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,
+  )}</div>
+${days ? DAYS : ''}</div>`
+}
+
+const DAYS = html`<form id="days" class="row days" hidden>
+<label>From <input type="date" name="from" min="1975-01-01" required></label>
+<label>to <input type="date" name="to" min="1975-01-01" required></label>
+<button>Show</button>
+</form>`
+
+/** The list of counters, and what there is to say about it. The script fills both. */
+export function ranking(): Html {
+  return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
+<p class="message" id="top-message" role="status"></p>`
+}
+
+/** The chart of the period with its numbers as a table, in a card. */
+export function chartCard(more: Html | '' = ''): Html {
+  return html`<section class="card" aria-labelledby="history-days">
+<div class="card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
+<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
+<ul class="legend follows-period" id="history-legend"></ul>
+<p class="message" id="history-note"></p>
+<p class="message" id="history-message" role="status"></p>
+<details class="numbers follows-period"><summary>Show as a table</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
+<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
+<tbody id="history-rows"></tbody>
+</table></div></details>
+<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
+${more}
+</section>
+<p class="hidden" id="announcement" role="status"></p>`
+}

@@ -1,0 +1,42 @@
+import { html } from 'hono/html'
+import type { CounterType } from '../../config/counter-types.ts'
+import type { Html } from '../html-type.ts'
+import { document } from './layout.ts'
+import { chartCard, figuresOf, periodChoice, ranking } from './numbers.ts'
+
+/**
+ * The page of a type for everybody: its figures, its chart and its list, and nothing to operate.
+ *
+ * @param base the Worker's base path
+ * @param all the types that have such a page
+ */
+export function publicPage(
+  base: string,
+  { type, also }: { type: CounterType; also: CounterType | undefined },
+  all: readonly CounterType[],
+): Html {
+  const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
+  const links = all.map(
+    ({ name, title }) =>
+      html`<a data-keeps-period href="${path(name)}"${name === type.name ? html` aria-current="page"` : ''}>${title}</a>`,
+  )
+  return document(
+    type.title,
+    base,
+    html`<a class="skip" href="#main">Skip to content</a>
+${all.length > 1 ? html`<header class="top"><nav aria-label="Types">${links}</nav></header>` : ''}
+<noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
+<main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
+<h1>${type.title}</h1>
+${figuresOf(type, also)}
+<p class="hint" id="compare-note"></p>
+${periodChoice({ days: false })}
+${chartCard()}
+<section class="card" aria-labelledby="top-title">
+<div class="card-head"><h2 id="top-title">Top</h2></div>
+${ranking()}
+</section>
+<p class="hint" id="as-of"></p>
+</main>`,
+  )
+}

@@ -1,0 +1,191 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startDemoSite } from '../../local/demo-site.ts'
+import { audit } from './audit.ts'
+import { launchChromium } from './chromium.ts'
+import { counterUrl, signedIn } from './open-dashboard.ts'
+import { fillHistory } from './sample-history.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+
+const PUBLIC = { public: true, public_page: true, allowed_origins: ['*'] }
+const LONG = 'W'.repeat(500)
+
+let browser: Browser
+/** A Worker with a year of counts, and one without any. */
+let counter: Counter
+let unused: Counter
+beforeAll(async () => {
+  const COUNTERS = {
+    page_view: {
+      record_type: 1,
+      ...PUBLIC,
+      title: 'Page views',
+      unit: 'views',
+      url: 'https://example.com',
+      also: 'visitor',
+      counting_badge: true,
+    },
+    download: { record_type: 2, ...PUBLIC, redirect_to: '/files/' },
+    visitor: { record_type: 3, ...PUBLIC, dedupe_seconds: 86_400 },
+  }
+  ;[browser, counter, unused] = await Promise.all([launchChromium(), startCounter({ COUNTERS }), startCounter()])
+  await counter.add('page_view', LONG, 2 ** 45)
+  await counter.api('POST', '/v1/imports', {
+    counters: [{ type: 'page_view', key: '/big', count: '9223372036854775000' }],
+  })
+  await fillHistory(counter, new Date())
+  await counter.api('PUT', `/v1/counters/page_view/${encodeURIComponent('/')}`, { count: 400_000 })
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+  await unused?.stop()
+})
+
+async function newContext(): Promise<BrowserContext> {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 800 } })
+  onTestFinished(() => context.close())
+  return context
+}
+
+/** Pages of the dashboard for a signed-in browser: their path, and how to bring each into its state. */
+const SIGNED_IN: Record<string, { path: string; of?: 'unused'; state?: (page: Page) => Promise<unknown> }> = {
+  'a type': { path: '/?type=page_view', state: charted },
+  'another type': { path: '/?type=download', state: charted },
+  'a type, with every section open': {
+    path: '/?type=page_view',
+    async state(page) {
+      await charted(page)
+      await openAll(page)
+    },
+  },
+  'a type, with other days to choose': {
+    path: '/?from=2026-01-01&to=2026-01-02',
+    state: (page) => page.getByLabel('From').waitFor(),
+  },
+  'a type without counts': {
+    path: '/',
+    of: 'unused',
+    state: (page) => page.getByRole('heading', { name: 'Count the first one' }).waitFor(),
+  },
+  'a search with results': { path: '/', state: (page) => search(page, '/blog') },
+  'a search without results': { path: '/', state: (page) => search(page, 'nothing') },
+  'a type, while the Worker does not answer': { path: '/', state: offline },
+  'a type, after the session has ended': { path: '/', state: sessionEnded },
+  'a counter': { path: counterPath('/'), state: charted },
+  'a counter with a long key': { path: counterPath(LONG), state: charted },
+  'a counter without counts': { path: counterPath('never') },
+  'a counter with a great count': { path: counterPath('/big'), state: charted },
+  'a counter, with every section open': {
+    path: counterPath('/'),
+    async state(page) {
+      await charted(page)
+      await openAll(page)
+    },
+  },
+  'a counter, about to be reset': { path: counterPath('/'), state: (page) => dialog(page, 'Reset to zero …') },
+  'a counter, about to be deleted': { path: counterPath('/'), state: (page) => dialog(page, 'Delete …') },
+  'a counter, while the Worker does not answer': { path: counterPath('/'), state: offline },
+}
+
+describe('nothing is wrong, light and dark, from 320 to 1,920 pixels, with', () => {
+  it.each(Object.entries(SIGNED_IN))('%s', async (_, { path, of, state }) => {
+    const worker = of === 'unused' ? unused : counter
+    const page = await signedIn(await newContext(), worker)
+    await page.goto(worker.url + path)
+    await state?.(page)
+    expect(await audit(page)).toEqual([])
+  })
+
+  it('the sign-in, a wrong token too', async () => {
+    const page = await (await newContext()).newPage()
+    await page.goto(counter.url)
+    expect(await audit(page)).toEqual([])
+    await page.getByLabel('API token').fill('wrong')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    expect(await audit(page)).toEqual([])
+  })
+
+  it('a database without tables', async () => {
+    const empty = await startCounter({}, { empty: true })
+    onTestFinished(() => empty.stop())
+    const signIn = await (await newContext()).newPage()
+    await signIn.goto(empty.url)
+    expect(await audit(signIn)).toEqual([])
+    const page = await signedIn(await newContext(), empty)
+    // Shown only if the branch has safe migrations on.
+    await page.locator('#deploy-request').evaluate((section) => section.removeAttribute('hidden'))
+    await openAll(page)
+    expect(await audit(page)).toEqual([])
+  })
+
+  it.each(['/stats/page_view', '/stats/download?period=today'])('the public page %s', async (path) => {
+    const page = await (await newContext()).newPage()
+    await page.goto(counter.url + path)
+    await charted(page)
+    await page.locator('#top tr').first().waitFor()
+    await openAll(page)
+    expect(await audit(page)).toEqual([])
+  })
+
+  it('the documentation, closed and open', async () => {
+    const page = await (await newContext()).newPage()
+    await page.goto(`${counter.url}/docs`)
+    expect(await audit(page)).toEqual([])
+    await openAll(page)
+    expect(await audit(page)).toEqual([])
+  })
+
+  it.each(['/', '/article', '/downloads', '/app/', '/app/map'])('the demo’s page %s', async (path) => {
+    const demo = await startDemoSite({ counter: counter.url, port: 0 })
+    onTestFinished(() => demo.stop())
+    const page = await (await newContext()).newPage()
+    await page.goto(demo.url + path)
+    await expect.poll(() => page.textContent('footer b')).toMatch(/^\d/)
+    expect(await audit(page)).toEqual([])
+  })
+})
+
+function counterPath(key: string): string {
+  return counterUrl({ url: '' } as Counter, 'page_view', key)
+}
+
+async function charted(page: Page): Promise<void> {
+  await page.waitForSelector('.chart svg')
+}
+
+async function openAll(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
+}
+
+async function search(page: Page, prefix: string): Promise<void> {
+  await charted(page)
+  await page.getByRole('searchbox').fill(prefix)
+  await page.keyboard.press('Enter')
+  if (prefix === 'nothing') await page.getByText('No key begins with that.').waitFor()
+  else await expect.poll(() => page.locator('#top a').first().textContent()).toContain(prefix)
+}
+
+async function dialog(page: Page, button: string): Promise<void> {
+  await openAll(page)
+  await page.getByRole('button', { name: button }).click()
+  await page.getByRole('dialog').waitFor()
+}
+
+/** Chooses another period, whose numbers do not come: those of the one before stay, dimmed. */
+async function offline(page: Page): Promise<void> {
+  await charted(page)
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
+}
+
+async function sessionEnded(page: Page): Promise<void> {
+  await charted(page)
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.getByText('Your session has ended.').waitFor()
+}

@@ -1,0 +1,63 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** All rules of WCAG 2.2 A and AA, best practices, and what axe-core still tries out. */
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice', 'experimental']
+
+/** In CSS pixels: a narrow phone (WCAG 1.4.10) and a laptop. */
+const AUDITED_WIDTHS = [320, 1280]
+/** In CSS pixels. Nothing may scroll sideways at any of them. */
+const WIDTHS = [320, 390, 768, 1280, 1920]
+
+/**
+ * Finds what is wrong with a page as it is now: what axe-core finds, light and dark, narrow and wide, and what is wider than
+ * the page. The page keeps its state.
+ */
+export async function audit(page: Page): Promise<string[]> {
+  const found: string[] = []
+  const before = page.viewportSize()!
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 })
+    const wide = await settled(page).then(() => page.evaluate(tooWide))
+    found.push(...wide.map((part) => `${width} px: too wide: ${part}`))
+    if (!AUDITED_WIDTHS.includes(width)) continue
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await settled(page)
+      found.push(...(await violations(page)).map((line) => `${width} px, ${colorScheme}: ${line}`))
+    }
+  }
+  await page.emulateMedia({ colorScheme: null })
+  await page.setViewportSize(before)
+  return found
+}
+
+/** What axe-core finds, as a line for each element. */
+async function violations(page: Page): Promise<string[]> {
+  // A script tag would need the page's policy to allow it.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  return page.evaluate(async (values) => {
+    const { axe } = window as unknown as { axe: typeof import('axe-core') }
+    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] })
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        ({ html, failureSummary }) => `${id}: ${html.slice(0, 120)}: ${failureSummary?.replaceAll(/\s+/g, ' ')}`,
+      ),
+    )
+  }, TAGS)
+}
+
+/** Waits for observers of sizes and media, which run before the second frame. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))),
+  )
+}
+
+/** Elements beyond the right edge of a page that scrolls sideways, or of which a dialog is cut off. Runs in the page. */
+function tooWide(): string[] {
+  const { clientWidth, scrollWidth } = document.documentElement
+  return [...document.querySelectorAll(scrollWidth > clientWidth ? 'body *' : 'dialog[open]')]
+    .filter((element) => element.getBoundingClientRect().right > clientWidth)
+    .map((element) => element.outerHTML.slice(0, 80))
+}

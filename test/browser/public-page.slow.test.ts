@@ -1,0 +1,55 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import { tableRows, watch } from './open-dashboard.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+
+/** Milliseconds in which a page shows its numbers. */
+const SHOWN_MS = 60_000
+
+let browser: Browser
+let counter: Counter
+beforeAll(async () => {
+  const page_view = { record_type: 1, public: true, public_page: true, title: 'Page views', unit: 'views' }
+  ;[browser, counter] = await Promise.all([launchChromium(), startCounter({ COUNTERS: { page_view } })])
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+
+it('Anybody sees the chart and the list of a type with a public page, and keys lead nowhere', async () => {
+  const key = '"><img src=x onerror=alert(1)>'
+  const day = new Date(Date.now() - 40 * 86_400_000).toISOString().slice(0, 10)
+  await counter.api('POST', '/v1/imports', { counters: [{ type: 'page_view', key: '/old', count: 5_000, day }] })
+  await counter.add('page_view', key, 1_234)
+  await counter.rollUp(new Date())
+  const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Asia/Tokyo' })
+  onTestFinished(() => context.close())
+  const violations = await watch(context, counter)
+  const page = await context.newPage()
+  await page.goto(`${counter.url}/stats/page_view`)
+  const rows = async () => (await tableRows(page, '#top')).map((row) => row.split(' | ').slice(0, 2).join(' '))
+  await expect.poll(rows, { timeout: SHOWN_MS }).toEqual([`${key} 1,234`])
+  expect(await page.textContent('#figure-all')).toBe('6,234')
+  expect(await page.textContent('#figure-today')).toBe('1,234')
+  expect(await page.textContent('#as-of')).toContain('Asia/Tokyo')
+
+  await page.getByRole('button', { name: '90 days' }).click()
+  await expect.poll(rows, { timeout: SHOWN_MS }).toEqual(['/old 5,000', `${key} 1,234`])
+  expect(page.url()).toContain('period=90d')
+  expect(await tableRows(page, '#history-rows')).toHaveLength(90)
+  await page.goBack()
+  await expect.poll(rows, { timeout: SHOWN_MS }).toEqual([`${key} 1,234`])
+
+  const controls = await page
+    .locator('a, button, input, form')
+    .evaluateAll((all) => all.map(({ textContent }) => textContent))
+  expect(controls).toEqual([
+    'Skip to content',
+    ...['Today', '7 days', '30 days', '90 days', '12 months', 'All time'],
+    'Save as CSV',
+  ])
+  expect(await context.cookies()).toEqual([])
+  expect(violations).toEqual({ foreign: [], messages: [] })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import * as snippets from '../../../../src/browser/dashboard/snippets.ts'
+
+const PLAIN = { label: '', color: '', style: '', period: '', compact: false }
+const of = (key: string, type = 'page_view') => ({ address: 'https://example.com/c', type, key, unit: 'views' })
+
+describe('A badge', () => {
+  it('has only the parameters that differ from the defaults', () => {
+    expect(snippets.badgeAddress(of('/a b'), PLAIN)).toBe('https://example.com/c/badge/page_view/%2Fa%20b.svg')
+    const look = { label: 'a b+c', color: '#0a0', style: 'flat-square', period: 'week', compact: true }
+    expect(snippets.badgeAddress(of('/a'), look)).toBe(
+      'https://example.com/c/badge/page_view/%2Fa.svg?label=a%20b%2Bc&color=%230a0&style=flat-square&period=week&compact=true',
+    )
+    expect(snippets.countingBadgeAddress(of('me'), { ...PLAIN, label: 'seen' })).toBe(
+      'https://example.com/c/hit/page_view/me.svg?label=seen',
+    )
+  })
+
+  it('is one image in Markdown and in HTML, whatever its key and its label', () => {
+    const image = snippets.badgeAddress(of('a)](x "<'), { ...PLAIN, label: ')"<' })
+    expect(snippets.inMarkdown(image, 'a]b[c')).toMatch(/^!\[a\\\]b\\\[c\]\([^()\s"<]+\)$/)
+    expect(snippets.inHtml(image, '"><script>')).toMatch(/^<img src="[^"<]+" alt="&quot;>&lt;script>">$/)
+  })
+})
+
+it('A script, an image and an element name their type only where it is needed', () => {
+  expect(snippets.scriptTag(of('/a"&'))).toBe(
+    '<script defer src="https://example.com/c/beacon.js" data-key="/a&quot;&amp;"></script>',
+  )
+  expect(snippets.scriptTag(of('x', 'other'))).toContain(' data-type="other" data-key="x">')
+  expect(snippets.pixelTag(of('/a'))).toBe(
+    '<img src="https://example.com/c/hit.gif?type=page_view&amp;key=%2Fa" alt="">',
+  )
+  expect(snippets.countElement(of('/a', 'other'))).toBe('<b data-counter="/a" data-type="other">…</b> views')
+})
+
+it.each([
+  ['v1/app 1.zip', '<a href="https://example.com/c/d/download/v1/app%201.zip">Download</a>'],
+  ['/app.zip', null],
+  ['a//b', null],
+  ['a/../b', null],
+  ['', null],
+  ['a\\b', null],
+  ['a\nb', null],
+])('The link for downloads of %j is %s', (key, link) => {
+  expect(snippets.downloadLink(of(key, 'download'))).toBe(link)
+})

@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../../harness/database.ts'
+import { sessionCookie } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const view = { record_type: 1, public: true, public_page: true, also: 'visitor', unit: 'views' }
+const visitor = { record_type: 2, public: true, dedupe_seconds: 3_600, title: 'Visitors', unit: 'visitors' }
+
+let url: string
+let worker: TestWorker
+beforeAll(async () => {
+  ;({ url } = await freshDatabase())
+  worker = new TestWorker(url, { COUNTERS: { view, visitor } })
+  await worker.api('POST', '/v1/increments', {
+    increments: [
+      { type: 'view', key: '/a', by: 7 },
+      { type: 'visitor', key: '/a', by: 3 },
+      { type: 'visitor', key: '/b', by: 1 },
+    ],
+  })
+  await worker.api('POST', '/v1/rollup')
+  await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '/a', by: 1 }] })
+})
+
+describe('The numbers of a type that counts for another one too', () => {
+  it('come with those of the other: of the counter, pending ones included, and of the type', async () => {
+    const counter = await (await worker.api('GET', '/numbers?type=view&key=/a')).json()
+    const ofCounter = { total: 4, figures: { today: { count: 4 } } }
+    expect(counter).toMatchObject({ total: 7, also: ofCounter })
+    const type = await (await worker.api('GET', '/numbers?type=view')).json()
+    expect(type).toMatchObject({ total: 7, also: { total: 4, figures: { '30d': { count: 4 } } } })
+    expect(await (await worker.api('GET', '/numbers?type=visitor')).json()).not.toHaveProperty('also')
+  })
+
+  it('are shown in the page', async () => {
+    const headers = { Cookie: await sessionCookie(worker) }
+    for (const path of ['/?type=view', '/counter?type=view&key=/a']) {
+      expect(await (await worker.fetch(path, { headers })).text()).toContain('id="also-today"')
+    }
+    expect(await (await worker.fetch('/?type=visitor', { headers })).text()).not.toContain('id="also-today"')
+  })
+
+  it('stay hidden from a token for the first type alone, and from a public page if the other type has none', async () => {
+    const API_TOKENS = await tokenLines({ reader: 'read:view' })
+    const limited = new TestWorker(url, { COUNTERS: { view, visitor }, API_TOKENS })
+    const response = await limited.fetch('/numbers?type=view', {
+      headers: { Authorization: `Bearer ${tokenOf('reader')}` },
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).not.toHaveProperty('also')
+    expect(await (await worker.fetch('/stats/view/numbers')).json()).not.toHaveProperty('also')
+    expect(await (await worker.fetch('/stats/view')).text()).not.toContain('also-today')
+    const both = new TestWorker(url, { COUNTERS: { view, visitor: { ...visitor, public_page: true } } })
+    expect(await (await both.fetch('/stats/view/numbers')).json()).toMatchObject({ also: { total: 4 } })
+    expect(await (await both.fetch('/stats/view')).text()).toContain('also-today')
+  })
+})

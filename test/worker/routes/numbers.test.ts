@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { sessionCookie } from '../../harness/sign-in.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { TestWorker } from '../../harness/worker.ts'
+
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'], url: 'https://example.com', also: 'visitor' },
+  visitor: { record_type: 2, allowed_origins: ['*'], dedupe_seconds: 3_600 },
+  number: { record_type: 3, key: 'integer' },
+}
+
+interface Numbers {
+  total: number
+  figures: { today: { count: number } }
+  chart: { count: number; points: { count: number }[] }
+  list: { counters: { key: string; count: number; page?: string }[]; more: boolean }
+  also?: { total: number }
+}
+
+let db: TestDatabase
+let worker: TestWorker
+beforeAll(async () => {
+  db = await freshDatabase()
+  const API_TOKENS = await tokenLines({ limited: 'read:page_view', writer: 'count' })
+  worker = new TestWorker(db.url, { COUNTERS, API_TOKENS })
+  const increments = ['/a', '/b', '/b/c'].map((key, i) => ({ type: 'page_view', key, by: i + 1 }))
+  await worker.api('POST', '/v1/increments', { increments })
+  await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '/a', by: 5 }] })
+  await worker.api('POST', '/v1/increments', { increments: [{ type: 'number', key: 7, by: 4 }] })
+  await worker.api('POST', '/v1/rollup')
+})
+
+const ask = async (query: string) => {
+  const response = await worker.api('GET', `/numbers?${query}`)
+  return { status: response.status, numbers: (await response.json()) as Numbers, headers: response.headers }
+}
+
+describe('The numbers of a page', () => {
+  it.each(['today', '7d', '30d', '90d', '12m', 'all'])('are those of the period %s', async (period) => {
+    const { numbers } = await ask(`type=page_view&period=${period}`)
+    expect(numbers.total).toBe(6)
+    expect(numbers.figures.today.count).toBe(6)
+    expect(numbers.chart.count).toBe(6)
+    expect(numbers.chart.points.reduce((sum, { count }) => sum + count, 0)).toBe(6)
+    expect(numbers.list.counters).toMatchObject([
+      { key: '/b/c', count: 3, page: 'https://example.com/b/c' },
+      { key: '/b', count: 2 },
+      { key: '/a', count: 1 },
+    ])
+    expect(numbers.also).toMatchObject({ total: 5 })
+    const found = (await ask(`type=page_view&period=${period}&find=/b&rows=1`)).numbers.list
+    expect(found).toMatchObject({ counters: [{ key: '/b', count: 2 }], more: true })
+  })
+
+  it('rank integer keys too', async () => {
+    for (const period of ['today', 'all']) {
+      const { numbers } = await ask(`type=number&period=${period}`)
+      expect(numbers.list.counters).toMatchObject([{ key: '7', count: 4 }])
+      expect((await ask(`type=number&period=${period}&find=7`)).numbers.list.counters).toMatchObject([{ count: 4 }])
+    }
+  })
+
+  it('of a counter are exact, and include what is pending', async () => {
+    await worker.api('POST', '/v1/counters/page_view/%2Fa', { by: 10 })
+    const { numbers } = await ask('type=page_view&key=/a')
+    expect(numbers).toMatchObject({ total: 11, rolled: 1, pending: 10, chart: { count: 11 } })
+    expect((await ask('type=page_view')).numbers.total).toBe(6)
+  })
+
+  it('have the same ETag while nothing was counted', async () => {
+    const { headers } = await ask('type=visitor')
+    const etag = headers.get('ETag')!
+    const again = await worker.fetch('/numbers?type=visitor', {
+      headers: { 'If-None-Match': etag, Cookie: await sessionCookie(worker) },
+    })
+    // Unless an hour or a day has begun in between.
+    if (again.status !== 304) expect(again.headers.get('ETag')).not.toBe(etag)
+    else expect(await again.text()).toBe('')
+  })
+
+  it.each([
+    ['period=year', 'period'],
+    ['period=custom', 'to'],
+    ['period=custom&from=2026-02-30&to=2026-03-01', 'from'],
+    ['period=custom&from=2026-03-02&to=2026-03-01', 'from'],
+    ['period=custom&from=1980-01-01&to=2026-03-01', 'from'],
+    ['period=custom&from=2999-01-01&to=2999-01-02', 'to'],
+    ['tz=Europe/Nowhere', 'tz'],
+    ['rows=0', 'rows'],
+    ['rows=101', 'rows'],
+    ['more=1', 'more'],
+  ])('with %s are refused, by the name of the field', async (query, field) => {
+    const response = await worker.api('GET', `/numbers?type=page_view&${query}`)
+    expect(response.status).toBe(422)
+    expect(((await response.json()) as { errors: { field: string }[] }).errors[0]!.field).toBe(field)
+  })
+
+  it('are for those who may read, and of the types that they may read', async () => {
+    expect((await worker.fetch('/numbers?type=page_view')).status).toBe(401)
+    expect((await ask('type=nope')).status).toBe(404)
+    const as = (name: string, query: string) =>
+      worker.fetch(`/numbers?${query}`, { headers: { Authorization: `Bearer ${tokenOf(name)}` } })
+    expect((await as('writer', 'type=page_view')).status).toBe(403)
+    expect((await as('limited', 'type=visitor')).status).toBe(403)
+    const limited = await as('limited', 'type=page_view')
+    expect(limited.status).toBe(200)
+    // They do not see the figures of the other type either.
+    expect(await limited.json()).not.toHaveProperty('also')
+  })
+})
+
+describe('A page', () => {
+  it('comes with its numbers as data, once its time zone is known', async () => {
+    const Cookie = await sessionCookie(worker)
+    const page = async (zone: string) =>
+      (await worker.fetch('/?type=page_view&period=7d', { headers: { Cookie: `${Cookie}; zone=${zone}` } })).text()
+    expect(await page('')).not.toContain('id="numbers"')
+    expect(await page('Europe/Nowhere')).not.toContain('id="numbers"')
+    const html = await page('Europe/Berlin')
+    const [, query, json] = /<script type="application\/json" id="numbers" data-query="([^"]*)">(.*?)<\/script>/.exec(
+      html,
+    )!
+    expect(query).toBe('type=page_view&amp;period=7d&amp;tz=Europe%2FBerlin')
+    expect(JSON.parse(json!)).toMatchObject({ timeZone: 'Europe/Berlin', chart: { by: 'day' } })
+  })
+
+  it('keeps a key from ending the data', async () => {
+    await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '</script><b>', by: 1 }] })
+    await worker.api('POST', '/v1/rollup')
+    const Cookie = `${await sessionCookie(worker)}; zone=UTC`
+    const html = await (await worker.fetch('/?type=visitor', { headers: { Cookie } })).text()
+    expect(html).toContain('\\u003c/script>')
+    expect(html).not.toContain('</script><b>')
+  })
+
+  it('is told the time zone by the browser, which keeps it until it signs out', async () => {
+    const Cookie = await sessionCookie(worker)
+    const asked = await worker.fetch('/numbers?type=page_view&tz=Asia/Tokyo', { headers: { Cookie } })
+    expect(asked.headers.get('Set-Cookie')).toMatch(/^zone=Asia%2FTokyo; .*HttpOnly; (Secure; )?SameSite=Lax/)
+    const again = await worker.fetch('/numbers?type=page_view&tz=Asia/Tokyo', {
+      headers: { Cookie: `${Cookie}; zone=Asia%2FTokyo` },
+    })
+    expect(again.headers.get('Set-Cookie')).toBe(null)
+  })
+})

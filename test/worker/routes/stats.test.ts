@@ -1,0 +1,137 @@
+import { env as configured } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { RateLimit } from '../../../src/visits/rate-limit.ts'
+import { freshDatabase } from '../../harness/database.ts'
+import { TestWorker, TOKEN } from '../../harness/worker.ts'
+
+const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, public_page: true, title: 'Views <of> pages', unit: 'views' },
+  download: { record_type: 2, public: true },
+  invoice: { record_type: 3 },
+  video: { record_type: 4, public: true, public_page: true },
+}
+
+let url: string
+let worker: TestWorker
+beforeAll(async () => {
+  ;({ url } = await freshDatabase())
+  worker = new TestWorker(url, { COUNTERS })
+  await worker.api('POST', '/v1/increments', {
+    increments: [
+      { type: 'page_view', key: '/a', by: 7 },
+      { type: 'page_view', key: '/b', by: 2 },
+      { type: 'invoice', key: 'secret', by: 5 },
+    ],
+  })
+  await worker.api('POST', '/v1/rollup')
+})
+
+const numbers = async (query = '') => (await worker.fetch(`/stats/page_view/numbers${query}`)).json()
+
+describe('The public page of a type', () => {
+  it('needs no token, may be cached, and has nothing to operate', async () => {
+    const response = await worker.fetch('/stats/page_view')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Cache-Control')).toBe('public, max-age=60')
+    expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
+    expect(response.headers.get('Set-Cookie')).toBeNull()
+    const page = await response.text()
+    expect(page).toContain('<h1>Views &lt;of&gt; pages</h1>')
+    expect(page).toContain('<meta name="robots" content="noindex">')
+    expect(page).not.toMatch(/<form|<input|roll-up|Sign out|download|invoice|secret/i)
+  })
+
+  it('shows the numbers of the type, and of no other', async () => {
+    expect(await numbers('?type=page_view&period=7d&tz=Europe/Berlin')).toMatchObject({
+      timeZone: 'Europe/Berlin',
+      figures: { today: { count: 9 }, '7d': { count: 9 }, '30d': { count: 9 } },
+      total: 9,
+      chart: { by: 'day', count: 9 },
+      list: {
+        counters: [
+          { key: '/a', count: 7 },
+          { key: '/b', count: 2 },
+        ],
+        more: false,
+      },
+    })
+    expect(await numbers('?type=invoice')).toMatchObject({ total: 9 })
+    for (const period of ['today', '30d', '90d', '12m', 'all']) {
+      expect(await numbers(`?period=${period}`), period).toMatchObject({ total: 9, chart: { count: 9 } })
+    }
+  })
+
+  it.each([
+    '/stats/download',
+    '/stats/invoice',
+    '/stats/nope',
+    '/stats/constructor',
+    '/stats/__proto__',
+    '/stats/',
+    '/stats',
+  ])('is not found at %s, with a token neither', async (path) => {
+    for (const headers of [{}, { Authorization: `Bearer ${TOKEN}` }]) {
+      for (const each of [path, `${path}/numbers`]) {
+        expect((await worker.fetch(each, { headers })).status, each).toBe(404)
+      }
+    }
+  })
+
+  it.each([
+    'find=/a',
+    'key=/a',
+    'rows=100',
+    'period=custom&from=2026-01-01&to=2026-01-02',
+    'from=2026-01-01',
+    'period=always',
+    'tz=Nowhere/Town',
+    `tz=${'x'.repeat(5_000)}`,
+    'period=7d&period=30d',
+  ])('refuses ?%s', async (query) => {
+    const response = await worker.fetch(`/stats/page_view/numbers?${query}`)
+    expect(response.status, await response.clone().text()).toBeGreaterThanOrEqual(400)
+    expect(response.status).toBeLessThan(500)
+  })
+
+  it('keeps the same numbers for 30 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const read = (headers = {}) => worker.fetch('/stats/video/numbers?tz=Asia/Tokyo', { headers })
+    const count = async () => {
+      await worker.api('POST', '/v1/increments', { increments: [{ type: 'video', key: 'a' }] })
+      await worker.api('POST', '/v1/rollup')
+    }
+    await count()
+    const first = await read()
+    expect(first.headers.get('Cache-Control')).toBe('public, max-age=30')
+    expect(await first.json()).toMatchObject({ total: 1 })
+    await count()
+    vi.setSystemTime(Date.now() + 20_000)
+    const second = await read()
+    expect(second.headers.get('Cache-Control')).toBe('public, max-age=10')
+    expect(await second.json()).toMatchObject({ total: 1 })
+    expect((await read({ 'If-None-Match': first.headers.get('ETag')! })).status).toBe(304)
+    vi.setSystemTime(Date.now() + 10_000)
+    expect(await (await read()).json()).toMatchObject({ total: 2 })
+  })
+
+  it('says that the database is away', async () => {
+    const dead = new TestWorker('http://user:password@127.0.0.1:9', { COUNTERS })
+    expect((await dead.fetch('/stats/page_view')).status).toBe(200)
+    expect((await dead.fetch('/stats/page_view/numbers')).status).toBe(503)
+  })
+
+  it('is limited as other readings are', async () => {
+    const limited = new TestWorker(url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
+    // The limit's periods begin on the full minute.
+    const left = 60_000 - (Date.now() % 60_000)
+    if (left < 20_000) await new Promise((resolve) => setTimeout(resolve, left))
+    const statuses: number[] = []
+    for (let i = 0; i < 7; i++) {
+      const headers = { 'CF-Connecting-IP': '2001:db8:17::1' }
+      statuses.push((await limited.fetch('/stats/page_view/numbers', { headers })).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
+  })
+})
