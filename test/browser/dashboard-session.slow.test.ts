@@ -196,7 +196,7 @@ describe('a token that is not the owner’s', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect({
-      changes: await page.getByRole('button', { name: 'Set …' }).count(),
+      changes: await page.locator('#set').count(),
       rollUpBar: await page.locator('#state').count(),
       rollUp: await page.locator('#roll-up').count(),
       types: await page.getByRole('navigation', { name: 'Types' }).getByRole('link').allTextContents(),

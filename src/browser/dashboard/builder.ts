@@ -36,7 +36,8 @@ export function startBuilder(subject: snippets.Subject): void {
     if (isImage) timer = setTimeout(() => preview(badge, snippets.badgeAddress(subject, look)), PAUSE_MS)
   }
   form.addEventListener('input', write)
-  form.addEventListener('change', () => form.reportValidity())
+  // Not of a field that is hidden, because something else than a badge is made.
+  form.addEventListener('change', ({ target }) => (target as HTMLInputElement).reportValidity())
   form.addEventListener('submit', (event) => event.preventDefault())
   // The badge is loaded when somebody looks.
   byId('builder').addEventListener('toggle', write, { once: true })

@@ -1,3 +1,3 @@
 // Made by `npm run assets`. The names contain a hash of the contents.
-export const SCRIPT = '/dashboard/slotted-counter-b_AmdbEWu_Jt.js'
+export const SCRIPT = '/dashboard/slotted-counter-LBafCCdNvc8o.js'
 export const STYLE = '/dashboard/slotted-counter-ShHzExONbNZa.css'

@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { unstable_readConfig } from 'wrangler'
 import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
+import { PROJECT } from '../../../local/project-root.ts'
+import { localCounters } from '../../../local/worker/local-counters.ts'
 import { buildWorker } from '../../../local/worker/workerd.ts'
 import { startShippedWorker } from '../../harness/miniflare.ts'
 import { ClientProject } from './client-project.ts'
@@ -17,7 +20,13 @@ beforeAll(async () => {
   const script = await buildWorker(join(inject('scratch'), 'client'))
   const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-  const shipped = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN })
+  const { COUNTERS } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true }).vars as {
+    COUNTERS: Record<string, object>
+  }
+  // Not as shipped: the page shows a counting badge too.
+  const counters = { ...COUNTERS, page_view: { ...COUNTERS.page_view, counting_badge: true } }
+  const settings = { COUNTERS: localCounters(counters) }
+  const shipped = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN, settings })
   worker = shipped
   page = await (await fetch(`${worker.url}/docs`)).text()
   return () => shipped.stop()
@@ -89,11 +98,14 @@ describe('The page at /docs', () => {
     expect(operations.map(({ operationId }) => operationId).filter((id) => !ids.includes(id))).toEqual([])
   })
 
-  it('loads nothing and holds nothing that its policy would refuse', async () => {
+  it('loads only its script, and holds nothing that its policy would refuse', async () => {
     const { headers } = await fetch(`${worker.url}/docs`)
-    expect(headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/)
+    expect(headers.get('Content-Security-Policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'sha256-[^']+';/,
+    )
     expect(headers.get('Content-Security-Policy')).not.toContain('unsafe')
-    expect(page).not.toMatch(/<script|<img|<iframe|\sstyle=|\son\w+=|@import|url\(/)
+    expect(page.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/^<script defer src="[^":]+\.js">$/)])
+    expect(page).not.toMatch(/<img|<iframe|\sstyle=|\son\w+=|@import|url\(/)
     expect(page.match(/<link [^>]*>/g)).toEqual(['<link rel="icon" href="data:,">'])
   })
 })
