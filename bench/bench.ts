@@ -47,7 +47,8 @@ program
   .addHelpText(
     'after',
     `\nTopics. Indented topics run together with the topic above them, or alone:\n${list()}\n` +
-      '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
+      '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT\n' +
+      '  VITESS_URL the vtgate to use, for the topic about it: the MySQL port, with one unsharded keyspace that is free',
   )
   .parse()
 

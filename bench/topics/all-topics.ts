@@ -7,6 +7,7 @@ import { distance } from './distance/distance.ts'
 import { hotKey } from './hot-key/hot-key.ts'
 import { idle } from './hot-key/idle.ts'
 import { manyKeys } from './hot-key/many-keys.ts'
+import { throughVtgate } from './hot-key/through-vtgate.ts'
 import { latency } from './hot-key/with-database-latency.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
@@ -21,7 +22,7 @@ import { worker } from './worker/worker.ts'
  * A question takes less than ten minutes.
  */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
-  [hotKey, latency, manyKeys, idle],
+  [hotKey, latency, throughVtgate, manyKeys, idle],
   [contention, direct],
   [slots, contentionLatency],
   [reading],
