@@ -47,7 +47,8 @@ program
   .addHelpText(
     'after',
     `\nTopics. Indented topics run together with the topic above them, or alone:\n${list()}\n` +
-      '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT',
+      '\nEnvironment:\n  MYSQL_URL  the MySQL or MariaDB server to use: mysql://USER:PASSWORD@HOST:PORT\n' +
+      '  VITESS_URL the vtgate to use, for the topic about it: the MySQL port, with one unsharded keyspace that is free',
   )
   .parse()
 
@@ -76,6 +77,8 @@ if (process.env.npm_lifecycle_event !== undefined) {
     if (process.ppid !== parent) stop('The parent process has exited')
   }, 1_000).unref()
 }
+
+const roundsOf = ({ mostRounds = rounds }: Topic) => Math.min(rounds, mostRounds)
 
 /** The variants of a topic that are wanted and can be measured here, and why others are skipped. */
 function select(testbed: Testbed, topic: Topic): { variants: Variant[]; skipped: string[] } {
@@ -106,7 +109,7 @@ async function measure(
     await testbed.start(process.env.MYSQL_URL, new Set(needs))
     const began = Date.now()
     const plans = topics.map((topic) => ({ topic, ...select(testbed, topic) }))
-    const total = plans.reduce((sum, { variants }) => sum + variants.length * rounds, 0)
+    const total = plans.reduce((sum, { topic, variants }) => sum + variants.length * roundsOf(topic), 0)
     let finished = 0
     say(`Measuring on ${testbed.servers.map(({ description }) => description).join(' and ')}: ${total} runs.`)
     for (const { topic, variants, skipped } of plans) {
@@ -114,7 +117,7 @@ async function measure(
       for (const server of testbed.servers) await server.useLogWriterThreads(topic.logWriterThreads ?? false)
       const environment = await observeEnvironment(testbed)
       const topicBegan = Date.now()
-      const extent = { rounds, seconds: seconds ?? topic.seconds ?? SECONDS }
+      const extent = { rounds: roundsOf(topic), seconds: seconds ?? topic.seconds ?? SECONDS }
       const runs = await runRounds(testbed, topic, variants, extent, (line, more) => {
         finished += more
         const left = Math.round((((Date.now() - began) / Math.max(finished, 1)) * (total - finished)) / 1_000)

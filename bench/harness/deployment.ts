@@ -41,8 +41,10 @@ export interface Deployment {
   database: string
   /** The database's URL at the endpoint. */
   databaseUrl: string
-  /** Number of statements that the Worker has sent. */
+  /** Number of statements that this Worker has sent. */
   statements(): Promise<number>
+  /** How long each statement of this Worker since the last call took, in milliseconds: from its request to the answer. */
+  durations(): Promise<number[]>
   /** Sets the endpoint's latency and faults. */
   behave(behaviour: Partial<Behaviour>): Promise<void>
   /** The current sum of a table's counts. */
@@ -58,7 +60,7 @@ export interface Deployment {
    * Starts another workerd with the same Worker on the same database. It ends with the deployment. It has its own endpoint:
    * PlanetScale's serves many requests at once, but the local one is a single thread, in which they would queue.
    */
-  startAnother(): Promise<Pick<Workerd, 'url' | 'pid'>>
+  startAnother(): Promise<Pick<Workerd, 'url' | 'pid'> & Pick<Deployment, 'statements' | 'durations'>>
   /** Ends workerd with SIGKILL, and starts it again on the same port. */
   killAndRestart(): Promise<void>
   /** The last lines of workerd's and the Worker's log. */
@@ -112,6 +114,7 @@ export async function withDeployment<T>(
       database,
       databaseUrl,
       statements: async () => (await started.statements()).statements,
+      durations: () => started.durations(),
       behave: (changed) => started.behave(database, { ...behaviour, ...changed }),
       sum,
       settle: (count) => settle(testbed, started, count),
@@ -125,7 +128,12 @@ export async function withDeployment<T>(
           databaseUrl: EndpointProcess.urlOf(database, ownPort),
         })
         others.push(other)
-        return other
+        return {
+          url: other.url,
+          pid: other.pid,
+          statements: async () => (await own.statements()).statements,
+          durations: () => own.durations(),
+        }
       },
       async killAndRestart() {
         await workerd?.kill()

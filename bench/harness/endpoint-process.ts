@@ -48,6 +48,13 @@ export class EndpointProcess {
     return counts
   }
 
+  /** How long each statement since the last call took, in milliseconds: from its request to the answer. */
+  async durations(): Promise<number[]> {
+    const report = nextMessage<{ durationsMs: number[] }>(this.#child, 'The endpoint')
+    this.#child.send({ durations: true })
+    return (await report).durationsMs
+  }
+
   /** Sets latency and faults for one database. */
   async behave(database: string, behaviour: Partial<Behaviour>): Promise<void> {
     const response = await fetch(`http://127.0.0.1:${this.#port}/local/behaviour`, {

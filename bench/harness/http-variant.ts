@@ -13,7 +13,7 @@ export interface HttpVariant
   extends Pick<Variant, 'name' | 'title' | 'about' | 'table' | 'axes' | 'needs'>,
     Omit<DeploymentOptions, 'server'> {
   /** The database product to measure on. Default: the testbed's first server. */
-  server?: 'mysql' | 'mariadb'
+  server?: 'mysql' | 'mariadb' | 'vitess'
   method?: 'GET' | 'POST'
   path: string
   connections: number

@@ -21,16 +21,19 @@ export interface Waits {
 
 /** A database server to measure on. */
 export class BenchServer {
-  readonly product: 'mysql' | 'mariadb'
+  readonly product: 'mysql' | 'mariadb' | 'vitess'
   readonly #server: DatabaseServer
   readonly #admin: Pool
   readonly #databases = new Set<string>()
   #created = 0
   #logWriterThreadsWereOff = false
 
-  constructor(server: DatabaseServer) {
+  constructor(
+    server: DatabaseServer,
+    product: BenchServer['product'] = server.description.startsWith('MariaDB') ? 'mariadb' : 'mysql',
+  ) {
     this.#server = server
-    this.product = server.description.startsWith('MariaDB') ? 'mariadb' : 'mysql'
+    this.product = product
     this.#admin = mysql.createPool({ uri: server.url, connectionLimit: 4, supportBigNumbers: true })
   }
 

@@ -6,6 +6,7 @@ import { installPackages, isInstalled } from '../../local/processes/install-syst
 import { buildWorker } from '../../local/worker/workerd.ts'
 import { MISSING_PACKAGES } from '../own-packages.ts'
 import { BenchServer } from './measured-database.ts'
+import { Vtgate } from './vtgate.ts'
 
 /** The main modules of the Workers that are measured. */
 const WORKERS = {
@@ -18,9 +19,9 @@ const WORKERS = {
 export type WorkerName = keyof typeof WORKERS
 
 /** What a variant may need beyond a database server of either product. */
-export type Need = 'mysql' | 'mariadb' | 'redis'
+export type Need = 'mysql' | 'mariadb' | 'vitess' | 'redis'
 
-const NAMES: Record<Need, string> = { mysql: 'MySQL', mariadb: 'MariaDB', redis: 'Redis' }
+const NAMES: Record<Need, string> = { mysql: 'MySQL', mariadb: 'MariaDB', vitess: 'Vitess', redis: 'Redis' }
 
 /** What all measurements share: database servers, the built Workers and a temporary folder. */
 export class Testbed {
@@ -60,11 +61,21 @@ export class Testbed {
         this.#missing.set(product, `${error instanceof Error ? error.message : String(error)}${hint}`)
       }
     }
+    if (needs.has('vitess')) await this.#connectVtgate(process.env.VITESS_URL)
     if (needs.has('redis') && MISSING_PACKAGES !== null) this.#missing.set('redis', MISSING_PACKAGES)
     else if (needs.has('redis') && !(await hasRedis(this.say))) {
       this.#missing.set('redis', 'redis-server is not installed: sudo apt-get install redis-server')
     }
     this.signal.throwIfAborted()
+  }
+
+  async #connectVtgate(url: string | undefined): Promise<void> {
+    if (url === undefined) {
+      this.#missing.set('vitess', 'set VITESS_URL to the MySQL port of a vtgate whose only unsharded keyspace is free.')
+      return
+    }
+    const directory = join(this.#directory!, 'vitess')
+    this.#servers.push(new Vtgate(await startDatabaseServer({ directory, mysqlUrl: url, say: this.say }), 'vitess'))
   }
 
   /** Why a need is not met, or `null` if it is. */
@@ -74,7 +85,7 @@ export class Testbed {
   }
 
   /** A database server. Default: the one that `MYSQL_URL` names, else the temporary one. */
-  server(product?: 'mysql' | 'mariadb'): BenchServer {
+  server(product?: BenchServer['product']): BenchServer {
     const server = product === undefined ? this.#servers[0] : this.#find(product)
     if (server === undefined) throw new Error(`There is no ${product} server.`)
     return server
@@ -85,7 +96,7 @@ export class Testbed {
     return this.#servers
   }
 
-  #find(product: 'mysql' | 'mariadb'): BenchServer | undefined {
+  #find(product: BenchServer['product']): BenchServer | undefined {
     return this.#servers.find((server) => server.product === product)
   }
 

@@ -12,8 +12,8 @@ export interface Comparison {
   to?: string
   /** Default: the ratio. */
   as?: 'ratio' | 'difference'
-  /** Target for the median of all rounds. */
-  target?: { atLeast: number } | { atMost: number }
+  /** Target for the median of all rounds. `within`: how far a ratio may be from 1. */
+  target?: { atLeast: number } | { atMost: number } | { within: number }
 }
 
 /** The result of a comparison. */
@@ -41,7 +41,8 @@ export function judge({ figure, of, to, as, target }: Comparison, runs: readonly
   const middle = median(values)
   let met: boolean | null = null
   if (target !== undefined && values.length > 0) {
-    met = 'atLeast' in target ? middle >= target.atLeast : middle <= target.atMost
+    if ('within' in target) met = Math.abs(middle - 1) <= target.within
+    else met = 'atLeast' in target ? middle >= target.atLeast : middle <= target.atMost
   }
   return { values, median: middle, met }
 }
@@ -56,6 +57,8 @@ export function formatValue({ figure, to, as }: Comparison, value: number): stri
 /** A comparison's target as people read it. */
 export function formatTarget({ target, ...comparison }: Comparison): string {
   if (target === undefined) return '–'
+  if ('within' in target)
+    return `${formatValue(comparison, 1 - target.within)} to ${formatValue(comparison, 1 + target.within)}`
   const [words, value] = 'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]
   return `${words} ${formatValue(comparison, value)}`
 }

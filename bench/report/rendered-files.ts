@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderScaleDocument } from '../topics/scale/scale-document.ts'
 import { renderChart } from './chart.ts'
 import { renderReadmeFigures } from './readme-figures.ts'
 import { type Question, renderReport } from './report.ts'
@@ -8,6 +9,9 @@ import { chartsOf } from './topic.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
 const CHARTS = join(PROJECT, 'bench/charts')
+
+/** Documents with figures between markers. */
+const DOCUMENTS = { 'README.md': renderReadmeFigures, 'docs/scale.md': renderScaleDocument }
 
 /** Renders everything that is made from the results, by path in the project. */
 export async function renderFiles(questions: readonly Question[], results: Results): Promise<Map<string, string>> {
@@ -19,7 +23,9 @@ export async function renderFiles(questions: readonly Question[], results: Resul
       files.set(`bench/charts/${chart.name}.svg`, await renderChart(chart))
     }
   }
-  files.set('README.md', renderReadmeFigures(await readFile(join(PROJECT, 'README.md'), 'utf8'), results))
+  for (const [path, render] of Object.entries(DOCUMENTS)) {
+    files.set(path, render(await readFile(join(PROJECT, path), 'utf8'), results))
+  }
   return files
 }
 

@@ -14,6 +14,8 @@ export interface Topic {
   text: string
   /** Seconds of each run, without its warm-up. Default: 3. */
   seconds?: number
+  /** The most rounds, for topics whose figures vary little. Default: as many as are asked for. */
+  mostRounds?: number
   variants: Variant[]
   /** Figures to show for each variant. */
   columns: FigureName[]

@@ -7,9 +7,15 @@ import { distance } from './distance/distance.ts'
 import { hotKey } from './hot-key/hot-key.ts'
 import { idle } from './hot-key/idle.ts'
 import { manyKeys } from './hot-key/many-keys.ts'
+import { throughVtgate } from './hot-key/through-vtgate.ts'
 import { latency } from './hot-key/with-database-latency.ts'
 import { reading } from './reading/reading.ts'
 import { rollUp } from './roll-up/roll-up.ts'
+import { scale } from './scale/scale.ts'
+import { scaleCheck } from './scale/scale-check.ts'
+import { scaleRollUp } from './scale/scale-roll-up.ts'
+import { scaleSpread } from './scale/scale-spread.ts'
+import { serverCosts } from './scale/server-costs.ts'
 import { slots } from './slots/slots.ts'
 import { contentionLatency } from './slots/with-commit-latency.ts'
 import { strangers } from './strangers/strangers.ts'
@@ -21,7 +27,7 @@ import { worker } from './worker/worker.ts'
  * A question takes less than ten minutes.
  */
 export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
-  [hotKey, latency, manyKeys, idle],
+  [hotKey, latency, throughVtgate, manyKeys, idle],
   [contention, direct],
   [slots, contentionLatency],
   [reading],
@@ -30,6 +36,9 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [strangers],
   [alternatives, faults],
   [worker, profile],
+  [serverCosts, scaleCheck],
+  [scale],
+  [scaleSpread, scaleRollUp],
 ]
 
 export const TOPICS: readonly Topic[] = QUESTIONS.flat()

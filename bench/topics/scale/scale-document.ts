@@ -1,0 +1,271 @@
+import { judge } from '../../report/comparison.ts'
+import { median, medianOf, rounded } from '../../report/medians.ts'
+import type { Results } from '../../report/results.ts'
+import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
+import { scaleCheck } from './scale-check.ts'
+import { AS_SHIPPED, ISOLATES, LANES, OBJECTS, PACES, scaleSpread, spreadName } from './scale-spread.ts'
+import {
+  cloudflareDollars,
+  DEFAULT_HOURS,
+  FEWEST_HOURS,
+  LARGE_TABLE_GB,
+  LIMITS,
+  objectsDollars,
+  peakOf,
+  processorsDollars,
+  rateAtLimit,
+  Sizing,
+} from './sizing.ts'
+
+const END = '<!-- /figures -->'
+const beginOf = (block: string) => `<!-- figures: ${block}, written by npm run bench -- --render -->`
+
+const MONTH_S = 30 * 86_400
+const PRUNING_S = 60
+const ROLL_UP_S = 50
+const SMALL = 30
+const SPREAD_RATE = 10_000
+/** Loads that the limits are told for. */
+const LOADS = [10_000, 100_000, 1_000_000]
+
+const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
+const short = (number: number) => Number(number.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 2 })
+const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
+
+function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+/** What a site needs. */
+interface Need {
+  placement: Placement
+  shards: number
+  hours: number
+  /** What it takes beyond settings: the roll-up, or pruning, does not keep up. */
+  beyond: string[]
+  database: NonNullable<ReturnType<Sizing['database']>>
+}
+
+/** The cheapest way that holds, or else the one that comes closest. The Worker is placed near the database. */
+function needOf(sizing: Sizing, average: number): Need | null {
+  const needs = SHARDS.flatMap((shards): Need[] => {
+    const placement = 'placed'
+    const hours =
+      sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) <= LARGE_TABLE_GB ? DEFAULT_HOURS : FEWEST_HOURS
+    const database = sizing.database(placement, shards, average, hours)
+    if (database === null) return []
+    const beyond: string[] = []
+    if (sizing.rollUpSeconds(placement, shards, average) > ROLL_UP_S) beyond.push('roll-up')
+    if (sizing.pruningSeconds(placement, shards, average) > PRUNING_S) beyond.push('pruning')
+    if (sizing.slotsGb(placement, shards, average, hours) > LARGE_TABLE_GB) beyond.push('size')
+    return [{ placement, shards, hours, beyond, database }]
+  })
+  return needs.sort((a, b) => a.beyond.length - b.beyond.length || a.database.dollars - b.database.dollars)[0] ?? null
+}
+
+function needsTable(sizing: Sizing): string {
+  const rows = [1, ...RATES].map((average) => {
+    const need = needOf(sizing, average)
+    const month = `${short((average * MONTH_S) / 1e6)} million`
+    const cloudflare = dollars(cloudflareDollars(average))
+    if (need === null) return [average.toLocaleString('en-US'), month, 'more than 16 shards', '–', cloudflare, '–', '–']
+    const { shards, hours, beyond, database } = need
+    const settings = average < SMALL ? ['the defaults'] : ['placement near the database']
+    if (average >= 10) settings.push('`PLAN = "paid"`')
+    if (hours !== DEFAULT_HOURS) settings.push(`\`idempotency_hours = ${hours}\``)
+    if (sizing.rollUpStatements('placed', shards, average) > 9_000) settings.push('`page_slots = 20000`')
+    if (shards > 1) settings.push(`**${shardsOf(shards)}**`)
+    if (beyond.length > 0) settings.push(`**and a change of the product** (${beyond.join(', ')})`)
+    return [
+      average.toLocaleString('en-US'),
+      month,
+      settings.join(', '),
+      `${shards > 1 ? `${shards} × ` : ''}${database.size}`,
+      cloudflare,
+      database.size === 'PS-10' ? dollars(database.dollars) : `about $${short(database.dollars)}`,
+      `${short(database.gb)} GB`,
+    ]
+  })
+  return tableOf(
+    [
+      'hits a second',
+      'hits a month',
+      'what you need',
+      'database',
+      'Cloudflare, a month',
+      'database, a month',
+      'size after a year',
+    ],
+    rows,
+  )
+}
+
+function limitsTable(sizing: Sizing): string {
+  const cells = LIMITS.map((limit) => {
+    const rates = PLACEMENTS.flatMap((placement) =>
+      SHARDS.map((shards) => rateAtLimit(sizing, limit, placement, shards)),
+    )
+    return { limit, rates }
+  }).sort((a, b) => (a.rates[SHARDS.length] ?? 1e9) - (b.rates[SHARDS.length] ?? 1e9))
+  return tableOf(
+    [
+      'what ends',
+      ...PLACEMENTS.flatMap((placement) => SHARDS.map((shards) => `${placement}, ${shardsOf(shards)}`)),
+      'what helps',
+    ],
+    cells.map(({ limit, rates }) => [
+      limit.name,
+      ...rates.map((rate) => (rate === null ? '–' : short(rate))),
+      limit.remedy,
+    ]),
+  )
+}
+
+function breaksList(sizing: Sizing): string {
+  const ends = LIMITS.filter(({ name }) => !name.startsWith('1 processor'))
+    .map((limit) => ({ limit, rate: rateAtLimit(sizing, limit, 'placed', 1) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => a.rate - b.rate)
+  return LOADS.map((average, n) => {
+    const before = LOADS[n - 1] ?? 0
+    const here = ends
+      .filter(({ rate }) => rate >= before && rate < average)
+      .map(({ limit, rate }) => `${limit.name} (from ${short(rate)} hits/s; what helps: ${limit.remedy})`)
+    const text = here.length === 0 ? 'nothing ends' : `${before === LOADS[0] ? '' : 'the same, and '}${here.join('; ')}`
+    const processors = short(sizing.processors('placed', 1, average))
+    return `- **${average.toLocaleString('en-US')} hits/s**: ${text}. At the peak, statements take ${processors} processors.`
+  }).join('\n')
+}
+
+function reachesTable(sizing: Sizing): string {
+  const rows = PLACEMENTS.flatMap((placement) =>
+    RATES.flatMap((rate) =>
+      SHARDS.filter((shards) => shards === 1 || rate >= 10_000).map((shards) => {
+        const of = (figure: Parameters<Sizing['figure']>[3]) => sizing.figure(placement, shards, rate, figure)
+        const average = rate / peakOf(1)
+        return [
+          rate.toLocaleString('en-US'),
+          placement,
+          String(shards),
+          short(of('hitStatementsPerSecond')),
+          short(of('nameStatementsPerSecond')),
+          short(of('rowsWrittenPerSecond')),
+          short(of('pendingSlots')),
+          short(of('pendingPerCounter')),
+          short(of('pendingOfBusiest')),
+          short(sizing.rollUpSeconds(placement, shards, average)),
+          short(sizing.rollUpStatements(placement, shards, average)),
+          short(of('slotsOfDay')),
+          `${short(of('p50Ms'))} / ${short(of('p99Ms'))}`,
+        ]
+      }),
+    ),
+  )
+  return tableOf(
+    [
+      'hits/s',
+      'Worker',
+      'shards',
+      'statements with hits/s',
+      'with names/s',
+      'slots written/s',
+      'pending slots after a minute',
+      'per counter',
+      'of the busiest',
+      'roll-up, s',
+      'its statements',
+      'slots of a day',
+      'hit, ms (median / p99)',
+    ],
+    rows,
+  )
+}
+
+function spreadText({ runs }: Results[string]): string {
+  const of = (way: Parameters<typeof spreadName>[0], isolates: number, figure: Parameters<typeof medianOf>[2]) =>
+    medianOf(runs, spreadName(way, isolates), figure)
+  const [few, many] = [ISOLATES[0]!, ISOLATES.at(-1)!]
+  const rows = [
+    ...[AS_SHIPPED, ...LANES, ...PACES].flatMap((way) => [few, many].map((isolates) => [way, isolates] as const)),
+    [OBJECTS, few] as const,
+  ].map(([way, isolates]) => [
+    way.name,
+    way === OBJECTS ? 'any' : isolates.toLocaleString('en-US'),
+    short(SPREAD_RATE / of(way, isolates, 'hitStatementsPerSecond')),
+    short(of(way, isolates, 'rowsWrittenPerSecond')),
+    short(of(way, isolates, 'processors')),
+    short(of(way, isolates, 'pendingSlots')),
+    short(of(way, isolates, 'slotsOfDay')),
+    short(of(way, isolates, 'p50Ms')),
+  ])
+  const saved = of(AS_SHIPPED, many, 'processors') - of(OBJECTS, few, 'processors')
+  return [
+    tableOf(
+      [
+        '',
+        'isolates',
+        'hits per statement',
+        'slots written/s',
+        'processors to write',
+        'pending slots',
+        'slots of a day',
+        'hit, ms',
+      ],
+      rows,
+    ),
+    '',
+    `Durable Objects in ${few} locations would cost ${dollars(objectsDollars(SPREAD_RATE, few))} a month at list prices. Even against ${many.toLocaleString('en-US')} isolates they save ` +
+      `${short(saved)} processors, which is about ${dollars(processorsDollars(saved))}.`,
+  ].join('\n')
+}
+
+function checkText({ runs }: Results[string]): string {
+  const rows = scaleCheck.comparisons
+    .filter((_, n) => n % 2 === 0)
+    .map((statements, n) => {
+      const pending = scaleCheck.comparisons[2 * n + 1]!
+      const value = (name: string, figure: 'statementsPer1000' | 'pendingSlots') => medianOf(runs, name, figure)
+      const ratio = (comparison: typeof statements) => judge(comparison, runs).median.toFixed(2)
+      return [
+        statements.of.replace('model: ', ''),
+        `${short(value(statements.to!, 'statementsPer1000') / 1_000)} / ${short(value(statements.of, 'statementsPer1000') / 1_000)} (${ratio(statements)} ×)`,
+        `${rounded(value(pending.to!, 'pendingSlots'))} / ${rounded(value(pending.of, 'pendingSlots'))} (${ratio(pending)} ×)`,
+      ]
+    })
+  const off = scaleCheck.comparisons.map((comparison) => Math.abs(judge(comparison, runs).median - 1) * 100)
+  return [
+    tableOf(
+      ['load and network latency', 'statements per hit: workerd / model', 'pending slots: workerd / model'],
+      rows,
+    ),
+    '',
+    `The model is off by at most ${short(Math.max(...off))} %, and by ${short(median(off))} % in the middle of these comparisons.`,
+  ].join('\n')
+}
+
+/**
+ * Puts the figures into docs/scale.md, each block between its markers. Blocks whose figures were not measured stay as they are.
+ *
+ * @throws {Error} if a marker is missing
+ */
+export function renderScaleDocument(document: string, results: Results): string {
+  const sizing = new Sizing(results)
+  const [spread, check] = [results[scaleSpread.name], results[scaleCheck.name]]
+  const blocks: [string, string | null][] = [
+    ['needs', sizing.complete ? needsTable(sizing) : null],
+    ['breaks', sizing.complete ? breaksList(sizing) : null],
+    ['limits', sizing.complete ? limitsTable(sizing) : null],
+    ['reaches', sizing.complete ? reachesTable(sizing) : null],
+    ['spread', spread === undefined ? null : spreadText(spread)],
+    ['check', check === undefined ? null : checkText(check)],
+  ]
+  let text = document
+  for (const [name, figures] of blocks) {
+    const [before, rest] = text.split(beginOf(name))
+    const end = rest?.indexOf(END) ?? -1
+    if (rest === undefined || end < 0)
+      throw new Error(`docs/scale.md lacks the markers for figures: ${beginOf(name)} … ${END}`)
+    if (figures !== null) text = `${before}${beginOf(name)}\n\n${figures}\n\n${rest.slice(end)}`
+  }
+  return text
+}

@@ -1,0 +1,111 @@
+import { PLANS } from '../../../src/config/plan.ts'
+import type { Outcome, Variant } from '../../harness/variant.ts'
+import { lineChart } from '../../report/chart.ts'
+import { pointsOf } from '../../report/chart-points.ts'
+import { medianOf, rounded } from '../../report/medians.ts'
+import type { Topic } from '../../report/topic.ts'
+import { runRollUp } from '../../simulation/run-simulation.ts'
+import type { RollUpLoad } from '../../simulation/simulate-roll-up.ts'
+import { COMMIT_MS, SHARDS } from './loads.ts'
+import { measuredCosts } from './simulated-figures.ts'
+
+const SLOTS = [1_000, 10_000, 100_000]
+/** Where the most is measured: rates are taken from there. */
+export const MOST_SLOTS = SLOTS.at(-1)!
+const SLOTS_EACH = 2
+const NEAR_MS = 5
+const FAR_MS = 50
+const PROCESSORS = 8
+
+const numberOf = (number: number) => number.toLocaleString('en-US')
+const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
+
+/** The name of a variant that rolls up. */
+export const rollUpName = (slots: number, shards: number, roundTripMs = NEAR_MS) =>
+  `${numberOf(slots)} slots, ${shardsOf(shards)}${roundTripMs === NEAR_MS ? '' : `, ${roundTripMs} ms away`}`
+export const pruningName = (shards: number) => `prune ${numberOf(MOST_SLOTS)} slots, ${shardsOf(shards)}`
+
+function variantOf(
+  name: string,
+  about: string,
+  slots: number,
+  shards: number,
+  change: Partial<RollUpLoad>,
+  axes?: Record<string, string | number>,
+): Variant {
+  const load: RollUpLoad = {
+    pendingSlots: slots,
+    counters: slots / SLOTS_EACH,
+    ranges: shards,
+    server: { shards, processors: PROCESSORS, commitMs: COMMIT_MS },
+    roundTripMs: NEAR_MS,
+    pruning: false,
+    ...change,
+  }
+  return {
+    name,
+    about,
+    ...(axes && { axes }),
+    async measure({ signal }, round): Promise<Outcome> {
+      const figures = await runRollUp({ load, costs: await measuredCosts(), seed: round }, signal)
+      const { seconds, statements, processorSeconds } = figures
+      return {
+        figures: {
+          rows: figures.slots,
+          milliseconds: seconds * 1_000,
+          rowsPerSecond: figures.slots / seconds,
+          statements,
+          processorSeconds,
+        },
+        violations: figures.slots < slots ? [`only ${figures.slots} slots were done`] : [],
+      }
+    },
+  }
+}
+
+const { page_slots, max_statements, max_seconds } = PLANS.paid.ROLLUP
+
+const byShards = SHARDS.flatMap((shards) =>
+  SLOTS.map((slots) =>
+    variantOf(rollUpName(slots, shards), `${NEAR_MS} ms away`, slots, shards, {}, { shards: shardsOf(shards), slots }),
+  ),
+)
+
+const variants: Variant[] = [
+  ...byShards,
+  ...SHARDS.flatMap((shards) => [
+    variantOf(rollUpName(MOST_SLOTS, shards, FAR_MS), 'a cron far from the database', MOST_SLOTS, shards, {
+      roundTripMs: FAR_MS,
+    }),
+    variantOf(pruningName(shards), 'deletes empty slots', MOST_SLOTS, shards, { pruning: true }),
+  ]),
+]
+
+/** The roll-up and pruning on shards. */
+export const scaleRollUp: Topic = {
+  name: 'scale-roll-up',
+  title: 'How long do the roll-up and pruning take on many shards?',
+  text:
+    `The product’s code on a virtual clock and the model of the server, with ${PROCESSORS} processors for each shard, and one range on each. A round trip takes ${NEAR_MS} ms unless stated otherwise. ` +
+    `Every counter has ${SLOTS_EACH} pending slots. Settings are those of \`PLAN = "paid"\`: pages of ${numberOf(page_slots)} slots, ${numberOf(max_statements)} statements, ${max_seconds} s.`,
+  mostRounds: 3,
+  variants,
+  columns: ['rows', 'milliseconds', 'rowsPerSecond', 'statements', 'processorSeconds'],
+  comparisons: [],
+  charts: ({ runs }) => [
+    lineChart({
+      name: 'scale-roll-up',
+      alt: 'Milliseconds of a roll-up by pending slots',
+      points: pointsOf(byShards, runs, 'milliseconds'),
+      series: { field: 'shards', title: '' },
+      x: { field: 'slots', title: 'pending slots', log: true, values: SLOTS },
+      y: { title: 'ms', log: true },
+    }),
+  ],
+  findings({ runs }) {
+    const rate = (shards: number) => rounded(medianOf(runs, rollUpName(MOST_SLOTS, shards), 'rowsPerSecond'))
+    return [
+      `A roll-up moves ${rate(1)} slots/s on one shard, ${rate(4)} on 4 and ${rate(16)} on 16: it has at most 6 pages under way.`,
+    ]
+  },
+}

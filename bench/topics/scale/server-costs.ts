@@ -1,0 +1,50 @@
+import type { Results, Table } from '../../report/results.ts'
+import type { Topic } from '../../report/topic.ts'
+import type { CostName, ServerCosts } from '../../simulation/server-costs.ts'
+import { COST_NAMES, measureCosts } from './measure-costs.ts'
+
+const COSTS = 'Processor time'
+const SIZES = 'Size of a row'
+
+/** What the product's statements cost a MySQL server, which the model of the database is made of. */
+export const serverCosts: Topic = {
+  name: 'server-costs',
+  title: 'What do the product’s statements cost the database?',
+  text:
+    'The simulation of many isolates (`scale`) takes these figures. The statements are the product’s own, sent to MySQL by one client, or by 16 where a statement with one row is ' +
+    'measured. MySQL counts the processor time of each statement (`CPU_TIME` of `events_statements_history`), so other load on the machine matters little. Rows are the difference ' +
+    'between statements with 200 rows and with one. What threads in the background do afterwards (purge, flushing, replication) is not included.',
+  variants: [],
+  columns: [],
+  comparisons: [],
+  needs: ['mysql'],
+  async once(testbed): Promise<Table[]> {
+    const { costs, sizes } = await measureCosts(testbed)
+    return [
+      {
+        title: COSTS,
+        headings: ['figure', 'what', 'µs of a processor'],
+        rows: Object.entries(COST_NAMES).map(([name, what]) => [name, what, costs[name as CostName].toFixed(2)]),
+      },
+      {
+        title: SIZES,
+        text: 'With its indexes, after inserts in random order.',
+        headings: ['table', 'rows', 'bytes per row'],
+        rows: sizes.map(({ table, rows, bytesPerRow }) => [table, String(rows), bytesPerRow.toFixed(0)]),
+      },
+    ]
+  },
+}
+
+/** The costs that were measured; `null` if they were not. */
+export function costsIn(results: Results): ServerCosts | null {
+  const table = results[serverCosts.name]?.tables.find(({ title }) => title === COSTS)
+  if (table === undefined) return null
+  return Object.fromEntries(table.rows.map(([name, , micros]) => [name, Number(micros)])) as unknown as ServerCosts
+}
+
+/** Bytes of a row of each table, with its indexes, by its name; empty if they were not measured. */
+export function rowBytesIn(results: Results): Record<string, number> {
+  const table = results[serverCosts.name]?.tables.find(({ title }) => title === SIZES)
+  return Object.fromEntries((table?.rows ?? []).map(([name, , bytes]) => [name, Number(bytes)]))
+}

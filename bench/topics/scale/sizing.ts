@@ -1,0 +1,273 @@
+import { PLANS } from '../../../src/config/plan.ts'
+import type { FigureName } from '../../harness/figure-names.ts'
+import { medianOf } from '../../report/medians.ts'
+import type { Results } from '../../report/results.ts'
+import { Keys } from '../../simulation/keys.ts'
+import { PRICES } from '../alternatives/cloudflare-prices.ts'
+import { keysOf, nameOf, type Placement, RATES, SWING } from './loads.ts'
+import { MOST_SLOTS, pruningName, rollUpName, scaleRollUp } from './scale-roll-up.ts'
+import { rowBytesIn } from './server-costs.ts'
+
+/** The topic with the figures of sites. */
+const SCALE = 'scale'
+const DAY_S = 86_400
+const MONTH_S = 30 * DAY_S
+const MINUTE_S = 60
+/** Pruning runs every two minutes. */
+const PRUNED_EVERY_S = 120
+/** How busy processors may be, so that replication, backups and a failover have room. */
+const BUSY = 0.5
+/** Processors of PlanetScale's network-attached sizes (its documentation, "Plans", November 2026), and the name of each. */
+const SIZES: readonly [number, string][] = [
+  [1 / 8, 'PS-10'],
+  [1 / 4, 'PS-20'],
+  [1 / 2, 'PS-40'],
+  [1, 'PS-80'],
+  [2, 'PS-160'],
+  [4, 'PS-320'],
+  [8, 'PS-640'],
+  [16, 'PS-1280'],
+  [32, 'PS-2560'],
+  [64, 'PS-2800'],
+]
+/** Dollars a month for the smallest size. The documentation has no price for larger ones: each processor is taken to cost as much. */
+const SMALLEST_DOLLARS = 39
+const DOLLARS_PER_PROCESSOR = SMALLEST_DOLLARS / SIZES[0]![0]
+const INCLUDED_GB = 10
+const DOLLARS_PER_GB = 1.5
+/** PlanetScale names this size of a table as a sign that it should be sharded. */
+export const LARGE_TABLE_GB = 100
+const GB = 1e9
+/** CPU milliseconds of a hit: in a busy isolate, and where each hit is alone. As in docs/deploy.md. */
+const BUSY_MICROS = 70
+const ALONE_MICROS = 430
+const BUSY_FROM = 1_000
+const CRONS_A_MONTH = 2_160 * 30
+const INCLUDED_REQUESTS = 10e6
+const INCLUDED_CPU_MS = 30e6
+const PLAN_DOLLARS = 5
+
+/** Hours of `PRUNING.idempotency_hours`: the default, and the fewest. */
+export const DEFAULT_HOURS = 24
+export const FEWEST_HOURS = 1
+const HISTORY_DAYS = 90
+
+/** Sizes systems from what was measured and simulated. Rates are averages of a day, whose load is 1 + 0.6 × sin. */
+export class Sizing {
+  readonly #results: Results
+  readonly #bytes: Record<string, number>
+  readonly #keys = new Map<number, Keys>()
+
+  constructor(results: Results) {
+    this.#results = results
+    this.#bytes = rowBytesIn(results)
+  }
+
+  /** Whether everything was measured. */
+  get complete(): boolean {
+    return (
+      [SCALE, scaleRollUp.name].every((name) => this.#results[name] !== undefined) &&
+      this.#bytes.slotted_counters !== undefined
+    )
+  }
+
+  /** A figure of `scale` at any rate, on a straight line between the logarithms of what was simulated. NaN if nothing was. */
+  figure(placement: Placement, shards: number, hitsPerSecond: number, figure: FigureName): number {
+    const { runs } = this.#results[SCALE]!
+    const known = RATES.map(
+      (rate) => [rate, medianOf(runs, nameOf({ placement, shards, hitsPerSecond: rate }), figure)] as const,
+    ).filter(([, value]) => value > 0)
+    if (known.length === 0) return Number.NaN
+    const [first, last] = [known[0]!, known.at(-1)!]
+    if (hitsPerSecond <= first[0]) return (first[1] * hitsPerSecond) / first[0]
+    if (hitsPerSecond >= last[0]) return (last[1] * hitsPerSecond) / last[0]
+    const above = known.findIndex(([rate]) => rate >= hitsPerSecond)
+    const [[x0, y0], [x1, y1]] = [known[above - 1]!, known[above]!]
+    const part = Math.log(hitsPerSecond / x0) / Math.log(x1 / x0)
+    return y0 * (y1 / y0) ** part
+  }
+
+  /** The mean of a figure over a day. */
+  overDay(placement: Placement, shards: number, average: number, figure: FigureName): number {
+    let sum = 0
+    for (let hour = 0; hour < 24; hour++) sum += this.figure(placement, shards, rateAt(average, hour), figure) / 24
+    return sum
+  }
+
+  #ofRun(variant: string, figure: FigureName): number {
+    return medianOf(this.#results[scaleRollUp.name]!.runs, variant, figure)
+  }
+
+  /** Slots a second that a roll-up moves. */
+  rollUpRate(shards: number): number {
+    return this.#ofRun(rollUpName(MOST_SLOTS, shards), 'rowsPerSecond')
+  }
+
+  /** Seconds that the roll-up of each minute takes at the peak. */
+  rollUpSeconds(placement: Placement, shards: number, average: number): number {
+    return this.figure(placement, shards, peakOf(average), 'pendingSlots') / this.rollUpRate(shards)
+  }
+
+  /** Statements of the roll-up of each minute at the peak, with the largest pages of the plan. */
+  rollUpStatements(placement: Placement, shards: number, average: number): number {
+    const pending = this.figure(placement, shards, peakOf(average), 'pendingSlots')
+    const perSlot = this.#ofRun(rollUpName(MOST_SLOTS, shards), 'statements') / MOST_SLOTS
+    // Small pages have half as many slots.
+    return (pending * perSlot) / 2
+  }
+
+  /** Seconds that pruning takes in each run, if it deletes as many slots as come into being. */
+  pruningSeconds(placement: Placement, shards: number, average: number): number {
+    const perRun = (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * PRUNED_EVERY_S
+    return perRun / this.#ofRun(pruningName(shards), 'rowsPerSecond')
+  }
+
+  /** Slots that are kept. Rows hold whole hours, so they are kept for up to an hour longer. */
+  keptSlots(placement: Placement, shards: number, average: number, hours: number): number {
+    return this.overDay(placement, shards, average, 'slotsOfDay') * ((hours + 1) / 24)
+  }
+
+  /** GB of the table of slots, on each shard. */
+  slotsGb(placement: Placement, shards: number, average: number, hours: number): number {
+    return (this.keptSlots(placement, shards, average, hours) * this.#bytes.slotted_counters!) / GB / shards
+  }
+
+  /** GB of all other tables after a year. */
+  yearGb(average: number): number {
+    let keys = this.#keys.get(average)
+    if (keys === undefined) {
+      keys = new Keys(keysOf(average))
+      this.#keys.set(average, keys)
+    }
+    const different = (seconds: number) => keys.different(average * seconds)
+    const periods = 365 * different(DAY_S) + 52 * different(7 * DAY_S) + 12 * different(MONTH_S)
+    const hours = 24 * HISTORY_DAYS * different(3_600)
+    const { counter_totals, counter_names, counter_periods, counter_history } = this.#bytes
+    return (
+      (keys.number * (counter_totals! + counter_names!) + periods * counter_periods! + hours * counter_history!) / GB
+    )
+  }
+
+  /** Processors that all shards use at the peak: for hits, the roll-up and pruning. */
+  processors(placement: Placement, shards: number, average: number): number {
+    const peak = peakOf(average)
+    const each = (variant: string) => this.#ofRun(variant, 'processorSeconds') / MOST_SLOTS
+    return (
+      this.figure(placement, shards, peak, 'processors') +
+      (this.figure(placement, shards, peak, 'pendingSlots') / MINUTE_S) * each(rollUpName(MOST_SLOTS, shards)) +
+      (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * each(pruningName(shards))
+    )
+  }
+
+  /** The smallest size of each shard, and the dollars a month of all; `null` if there is none. */
+  database(placement: Placement, shards: number, average: number, hours: number) {
+    const perShard = this.processors(placement, shards, average) / shards / BUSY
+    const size = SIZES.find(([processors]) => processors >= perShard)
+    if (size === undefined) return null
+    const gb = this.yearGb(average) + shards * this.slotsGb(placement, shards, average, hours)
+    const dollars = shards * size[0] * DOLLARS_PER_PROCESSOR + Math.max(0, gb - INCLUDED_GB) * DOLLARS_PER_GB
+    return { size: size[1], gb, dollars }
+  }
+}
+
+/** Hits a second at an hour of a day with this average. */
+export function rateAt(average: number, hour: number): number {
+  return average * (1 + SWING * Math.sin(((hour - 6) / 24) * 2 * Math.PI))
+}
+
+export function peakOf(average: number): number {
+  return average * (1 + SWING)
+}
+
+/** Dollars a month for Cloudflare's paid plan. */
+export function cloudflareDollars(average: number): number {
+  const requests = average * MONTH_S + CRONS_A_MONTH
+  const micros = average < BUSY_FROM ? ALONE_MICROS : BUSY_MICROS
+  const cpuMs = (average * MONTH_S * micros) / 1_000
+  return (
+    PLAN_DOLLARS +
+    (Math.max(0, requests - INCLUDED_REQUESTS) / 1e6) * PRICES.workerRequests +
+    (Math.max(0, cpuMs - INCLUDED_CPU_MS) / 1e6) * PRICES.workerCpuMs
+  )
+}
+
+/** Dollars a month for a Durable Object in each of some locations that is asked about every hit. */
+export function objectsDollars(average: number, objects: number): number {
+  const OBJECT_GB = 0.128
+  return (
+    ((average * MONTH_S) / 1e6) * PRICES.objectRequests +
+    ((objects * MONTH_S * OBJECT_GB) / 1e6) * PRICES.objectGbSeconds
+  )
+}
+
+/** Dollars a month of processors that are busy for half of the time. */
+export function processorsDollars(processors: number): number {
+  return (processors / BUSY) * DOLLARS_PER_PROCESSOR
+}
+
+/** Something that ends at some rate. */
+export interface Limit {
+  name: string
+  /** What to do about it. */
+  remedy: string
+  /** How much of it is used at an average rate; 1 is all. */
+  used(sizing: Sizing, placement: Placement, shards: number, average: number): number
+}
+
+const { ROLLUP, PRUNING } = PLANS.paid
+
+/** What ends, with the settings of `PLAN = "paid"`. */
+export const LIMITS: readonly Limit[] = [
+  {
+    name: `slots kept for ${DEFAULT_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,
+    remedy: `\`PRUNING.idempotency_hours = ${FEWEST_HOURS}\``,
+    used: (sizing, placement, shards, average) =>
+      sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) / LARGE_TABLE_GB,
+  },
+  {
+    name: `slots kept for ${FEWEST_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,
+    remedy: 'more shards',
+    used: (sizing, placement, shards, average) =>
+      sizing.slotsGb(placement, shards, average, FEWEST_HOURS) / LARGE_TABLE_GB,
+  },
+  {
+    name: `pruning takes ${PRUNING.max_seconds} s`,
+    remedy: 'more shards',
+    used: (sizing, placement, shards, average) =>
+      sizing.pruningSeconds(placement, shards, average) / PRUNING.max_seconds,
+  },
+  {
+    name: `the roll-up takes ${ROLLUP.max_seconds} s`,
+    remedy: '4 shards; beyond that, a change of the product',
+    used: (sizing, placement, shards, average) => sizing.rollUpSeconds(placement, shards, average) / ROLLUP.max_seconds,
+  },
+  {
+    name: `the roll-up takes ${ROLLUP.max_statements.toLocaleString('en-US')} statements`,
+    remedy: '`ROLLUP.page_slots = 20000`',
+    used: (sizing, placement, shards, average) =>
+      sizing.rollUpStatements(placement, shards, average) / ROLLUP.max_statements,
+  },
+  ...[1, 8, 64].map(
+    (processors): Limit => ({
+      name: `${processors === 1 ? '1 processor' : `${processors} processors`} per shard ${processors === 1 ? 'is' : 'are'} busy for half of the time`,
+      remedy: processors === 64 ? 'more shards' : 'a larger size',
+      used: (sizing, placement, shards, average) =>
+        sizing.processors(placement, shards, average) / shards / BUSY / processors,
+    }),
+  ),
+]
+
+const MOST_RATE = 1e7
+
+/** The average rate at which a limit is reached; `null` beyond ten million. */
+export function rateAtLimit(sizing: Sizing, limit: Limit, placement: Placement, shards: number): number | null {
+  let [low, high] = [0.1, MOST_RATE]
+  // Not a number, if it was not simulated.
+  if (!(limit.used(sizing, placement, shards, high) >= 1)) return null
+  for (let n = 0; n < 40; n++) {
+    const middle = Math.sqrt(low * high)
+    if (limit.used(sizing, placement, shards, middle) < 1) low = middle
+    else high = middle
+  }
+  return low
+}
