@@ -24,6 +24,8 @@ it('screenshots of the dashboard can be taken', async () => {
     await counter.stop()
   })
   await fillHistory(counter, new Date())
+  // So that lists, which are as of the last roll-up, show what the pages of counters show.
+  await counter.rollUp(new Date())
   await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
   const folder = FOLDER ?? join(inject('scratch'), 'dashboard-screenshots')
   await mkdir(folder, { recursive: true })
