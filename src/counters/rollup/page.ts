@@ -126,8 +126,8 @@ const addressOf = (row: Record<string, unknown>) => ({
  * read the same counts, the versions let only one of them succeed.
  *
  * @param counters all in one range
- * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would miss in them. It can
- * only be one that came back after it had been deleted, so it has no total.
+ * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would miss in them. It
+ * came back while it was deleted, or an isolate with an older configuration stores its key beside its first count.
  *
  * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
  *   in the range's sums. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
@@ -141,7 +141,7 @@ export async function moveRollUpPage(
   { at, rangeLane, nowait = false }: { at: Date; rangeLane: bigint; nowait?: boolean },
 ): Promise<readonly CounterSnapshot[] | null> {
   const place = await sums.placeOf(db, page, rangeLane)
-  const counters = page.filter((counter) => counter.version !== null || place.isNamed(counter))
+  const counters = page.filter((counter) => place.isNamed(counter))
   if (counters.length === 0) return []
   const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
