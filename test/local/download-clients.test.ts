@@ -140,7 +140,20 @@ it('A check with wget --spider does not count', async () => {
 it('A download with aria2 over four connections counts once', async () => {
   const from = visitor()
   const { counted, asked } = await download((url, to) =>
-    run('aria2c', ['-q', '-x4', '-s4', '-k1M', `--header=${from}`, '-d', join(to, '..'), '-o', 'app.bin', url]),
+    // Slow enough for the other connections to begin before the first one has everything.
+    run('aria2c', [
+      '-q',
+      '-x4',
+      '-s4',
+      '-k1M',
+      '--max-overall-download-limit=8M',
+      `--header=${from}`,
+      '-d',
+      join(to, '..'),
+      '-o',
+      'app.bin',
+      url,
+    ]),
   )
   expect(asked.length).toBeGreaterThan(1)
   expect(counted).toBe(1)

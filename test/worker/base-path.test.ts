@@ -130,7 +130,7 @@ describe('the dashboard under a base path', () => {
       expect(html).toContain(`name="next" value="${path.replaceAll('&', '&amp;') || '/'}"`)
     }
     const page = await (await open('/counter?type=page_view&key=a')).text()
-    expect(page).toContain('](https://counter.test/my/counter/badge/page_view/a.svg)')
+    expect(page).toContain('data-base="/my/counter"')
     for (const file of [SCRIPT, STYLE]) expect(page).toContain(`="/my/counter${file}"`)
     expect((await open('/v1/status')).status).toBe(200)
     expect((await open('/?type=nothing')).headers.get('Location')).toBe('/my/counter/')

@@ -9,6 +9,8 @@ import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
 import { PROBLEMS, type ProblemCode } from '../../../src/openapi/problem-codes.ts'
 import { problemDocument } from '../../../src/openapi/problem-schema.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
+import { numbers } from '../../../src/routes/numbers.ts'
+import { stats } from '../../../src/routes/stats.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
@@ -203,8 +205,9 @@ describe('The document and the routes', () => {
     const described = new Set(
       app.routes.filter((route) => contractsOf(route).length > 0).map(({ method, path }) => `${method} ${path}`),
     )
-    // Not described: preflights, middlewares, and the dashboard's pages.
-    const pages = new Set(dashboard.routes.map(({ method, path }) => `${method} ${path}`))
+    // Not described: preflights, middlewares, pages, and what fills them.
+    const ofPages = [dashboard, numbers, stats].flatMap(({ routes }) => routes)
+    const pages = new Set(ofPages.map(({ method, path }) => `${method} ${path}`))
     const served = app.routes
       .filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
       .map(({ method, path }) => `${method} ${path}`)

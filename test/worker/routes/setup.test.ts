@@ -114,6 +114,7 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
 
 describe('POST /v1/setup upgrades', () => {
   it('an installation whose record has its old name', async () => {
+    const newer = NAMES.filter((name) => name >= '0014')
     const db = await freshDatabase()
     await db.execute('CREATE TABLE schema_migrations LIKE slotted_counter_migrations')
     await db.arrange(
@@ -125,10 +126,10 @@ describe('POST /v1/setup upgrades', () => {
     expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({
       ready: false,
       missing: ['table counter_transfers'],
-      pending: ['0014_transfers.sql'],
+      pending: newer,
     })
-    expect(await makeTables(worker)).toEqual(['0014_transfers.sql'])
-    expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(BigInt(NAMES.length - 1))
+    expect(await makeTables(worker)).toEqual(newer)
+    expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(BigInt(NAMES.length - newer.length))
     await works(worker, db)
   })
 
@@ -226,7 +227,8 @@ describe('POST /v1/setup says why it cannot go on', () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE counter_transfers (id INT NOT NULL PRIMARY KEY)')
     const worker = new TestWorker(db.url)
-    await worker.api('POST', '/v1/setup')
+    // As many requests as the migrations take.
+    for (let request = 0; request < 2; request++) await worker.api('POST', '/v1/setup')
     expect(await stopped(worker)).toMatch(/lacks: column counter_transfers\.record_type.*Another program/)
   })
 })
