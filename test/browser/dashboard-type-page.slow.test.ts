@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import { signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
@@ -464,4 +464,43 @@ describe('every number of the page equals the database’s', () => {
       expect(title, id).toBe(`${whole(compared)} after ${whole(before)}`)
     }
   })
+})
+
+it('a type with prefixes shows the figures, the chart and the keys of each', async () => {
+  const own = await startCounter({
+    COUNTERS: { view: { record_type: 1, unit: 'views', totals: ['blog.example/', 'shop.example/'] } },
+  })
+  context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })
+  onTestFinished(async () => {
+    await context.close()
+    await own.stop()
+  })
+  violations = await watch(context, own)
+  for (const [key, by] of [
+    ['blog.example/', 3],
+    ['blog.example/a', 4],
+    ['shop.example/', 50],
+  ] as const) {
+    await own.add('view', key, by)
+  }
+  // The first run builds the sums, step by step.
+  for (let run = 0; run < 2; run++) await own.api('POST', '/v1/rollup')
+  page = await signedIn(context, own)
+  await shows('#history-sum', /^57 views$/)
+  const prefixes = page.getByRole('group', { name: 'Keys' }).getByRole('button')
+  expect(await prefixes.allTextContents()).toEqual(['All', 'blog.example/', 'shop.example/'])
+  await prefixes.nth(1).click()
+  await shows('#history-sum', /^7 views$/)
+  await settled()
+  expect([await page.textContent('#figure-today'), await page.textContent('#figure-all')]).toEqual(['7', '7'])
+  expect(await keys()).toEqual(['blog.example/', 'blog.example/a'])
+  const pressed = () => prefixes.evaluateAll((all) => all.map((button) => button.getAttribute('aria-pressed')))
+  expect(await pressed()).toEqual(['false', 'true', 'false'])
+  expect(new URL(page.url()).searchParams.get('find')).toBe('blog.example/')
+  await page.reload()
+  await shows('#history-sum', /^7 views$/)
+  await prefixes.first().click()
+  await shows('#history-sum', /^57 views$/)
+  expect(await pressed()).toEqual(['true', 'false', 'false'])
+  expect(violations).toEqual({ foreign: [], messages: [] })
 })
