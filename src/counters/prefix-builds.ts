@@ -48,8 +48,8 @@ export function rangeStartOf(rangeLane: bigint): bigint {
 }
 
 /**
- * Reads what is kept in a range, by record type. While the range has no row for a prefix, that of the smallest range that
- * contained it applies: the number of ranges may have been raised since.
+ * Reads what is kept in a range, by record type. While the range has no rows of its own, those of the smallest range that
+ * contained it apply: the number of ranges may have been raised since.
  *
  * @param recordTypes `null` for all
  */
@@ -64,12 +64,12 @@ export async function readBuilds(
     `SELECT record_type, prefix_hash, range_start, prefix, built_to, complete, version
      FROM prefix_builds FORCE INDEX (PRIMARY) WHERE ${of} AND range_start IN (${coveringStarts(rangeStart, ranges).join(',')})`,
   )
-  const found = new Map<number, { version: bigint; builds: Map<bigint, PrefixBuild> }>()
+  const found = new Map<number, { version: bigint | null; builds: Map<bigint, PrefixBuild> }>()
   for (const row of rows) {
     const recordType = Number(row.record_type)
     const hash = toBigInt(row.prefix_hash)
     const at = toBigInt(row.range_start)
-    const of = found.get(recordType) ?? { version: 0n, builds: new Map<bigint, PrefixBuild>() }
+    const of = found.get(recordType) ?? { version: null, builds: new Map<bigint, PrefixBuild>() }
     found.set(recordType, of)
     if (hash === 0n) {
       if (at === rangeStart) of.version = toBigInt(row.version)
@@ -86,7 +86,13 @@ export async function readBuilds(
       complete: Number(row.complete) === 1,
     })
   }
-  return new Map([...found].map(([type, { version, builds }]) => [type, { version, builds: [...builds.values()] }]))
+  return new Map(
+    [...found].map(([type, { version, builds }]) => {
+      // Rows of its own come all at once, with a version. A prefix without one then was taken out by hand.
+      const apply = [...builds.values()].filter((build) => version === null || build.rangeStart === rangeStart)
+      return [type, { version: version ?? 0n, builds: apply }]
+    }),
+  )
 }
 
 /** The first record ids of all ranges that contain a range, with as many ranges as there are now or fewer, the smallest range last. */

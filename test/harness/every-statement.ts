@@ -70,7 +70,7 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT 'day' AS part … UNION ALL SELECT 'hour' AS part … FROM type_history": 'all shards',
   "SELECT 'day' AS what, start, SUM(recorded)": 'all shards',
   "SELECT '+' AS sign, record_id, SUM(count)": '2 × list or list',
-  '(SELECT 0 AS place, record_id, count FROM counter_periods': '2 × all shards',
+  '(SELECT 0 AS place, record_id, count FROM counter_periods': '2 × all shards or 3 × all shards',
   'SELECT record_id, name FROM counter_names WHERE record_type … record_id IN': 'list',
   "SELECT 'month' AS part … FROM counter_periods": 'single shard',
   "SELECT 'month' AS part … FROM type_history": 'all shards',
@@ -191,15 +191,6 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
       await worker.fetch(`/v1/top/page_view${query}`)
       await worker.fetch(`/v1/top/number${query}`)
     }
-    // Two days have two parts, wherever in the year they are.
-    for (const query of ['', '&tz=America/New_York', '&find=key-59', '&key=/a']) {
-      const path = `/numbers?type=page_view&period=custom&from=2026-11-03&to=2026-11-04${query}`
-      expect((await worker.api('GET', path)).status).toBe(200)
-    }
-    // With counters to rank: those that were rolled up above.
-    const days = [1, 0].map((ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10))
-    const recent = `/numbers?type=page_view&period=custom&from=${days[0]}&to=${days[1]}`
-    expect((await worker.api('GET', recent)).status).toBe(200)
     expect((await worker.api('GET', '/numbers?type=number&period=all')).status).toBe(200)
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)
@@ -211,6 +202,11 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await sendTransfers(worker)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
+    // Two days have two parts in UTC. Elsewhere they have hours of a third one.
+    for (const query of ['', '&tz=America/New_York', '&find=key-59', '&key=/a']) {
+      const path = `/numbers?type=page_view&period=custom&from=2026-10-31&to=2026-11-01${query}`
+      expect((await worker.api('GET', path)).status).toBe(200)
+    }
     await sendTotals(db, worker)
     await worker.api('GET', '/v1/export/page_view?limit=20')
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')

@@ -6,6 +6,7 @@ import { toText } from '../../database/text.ts'
 import { ADJUSTMENTS_SUM, BUILDS_VERSION, NO_PERIOD, PERIODS } from '../calendar.ts'
 import { hash64 } from '../key-hash.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
+import { IMPORT_LANE } from '../ledger/periods.ts'
 import { Overtaken } from '../ledger/totals.ts'
 import { beginsWithSql, bytesSql, MAX_LANES, type PrefixBuild, type TypeBuilds } from '../prefix-builds.ts'
 import { boundsOf, rangeOf, rangeStarts } from '../ranges.ts'
@@ -88,8 +89,9 @@ async function register(db: CountedDatabase, sums: KeptSums, start: bigint, mayG
       await changeVersion(transaction, recordType, start, version)
       if (fresh.length > 0) {
         // What isolates may have added since the prefix was taken out by hand.
+        const lanes = lanesOf(start).flatMap((lane) => [lane, lane + IMPORT_LANE])
         await transaction.execute(
-          `DELETE FROM prefix_history WHERE range_lane IN (${lanesOf(start).join(',')})
+          `DELETE FROM prefix_history WHERE range_lane IN (${lanes.join(',')})
              AND record_type = ${recordType} AND prefix_hash IN (${fresh.map(({ hash }) => hash).join(',')})`,
         )
       }

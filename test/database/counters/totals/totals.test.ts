@@ -151,6 +151,28 @@ it('A prefix whose rows were deleted is built anew', async () => {
   await expectSums(db, APP)
 })
 
+it('A prefix whose rows were deleted is built anew in every range, whichever comes first', async () => {
+  const counters = await addressesOf(APP, 20)
+  for (let first = 0; first < 8; first++) {
+    const on = Object.assign(
+      Object.create(db),
+      openDatabase({ url: db.url, deadlineMs: 60_000, ranges: 4 }),
+    ) as TestDatabase
+    const roll = (using: KeptSums) =>
+      rollUp(
+        { db: on, totals: null, sums: using },
+        { pageSlots: 500, maxStatements: 5_000, maxSeconds: 100, at: new Date() },
+      )
+    await count(counters, 1n, on)
+    const sums = new KeptSums(PREFIXES)
+    const rows = counters.map((counter) => ({ counter, count: 3n, day: DAY }))
+    await roll(sums)
+    await importCounts({ db: on, totals: null, sums }, rows, { id: random63(), at: new Date() })
+    await expectSums(on, APP)
+    await db.arrange("DELETE FROM prefix_builds WHERE prefix = 'app-'")
+  }
+})
+
 it('A counter that came back after its deletion without its name stays pending until it is named', async () => {
   await run()
   const [counter] = await addressesOf(APP, 1)
