@@ -35,8 +35,8 @@ export interface TypeBuilds {
 }
 
 /**
- * A lane for a request that changes a counter: any of its range, so that requests seldom wait for each other, and not again where
- * a transaction whose answer was lost holds the locks.
+ * A random lane of a counter's range, for a request that changes the counter. So requests seldom wait for each other, and a
+ * retry seldom meets the locks of a transaction whose answer was lost.
  */
 export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId: bigint }): bigint {
   return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
