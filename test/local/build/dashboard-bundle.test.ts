@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod/mini'
 import { buildDashboard } from '../../../build/assets/dashboard-bundle.ts'
-import type { CounterType } from '../../../src/config/counter-types.ts'
+import { type CounterType, counterTypes } from '../../../src/config/counter-types.ts'
 import { counterPage } from '../../../src/views/dashboard/counter.ts'
 import { overviewPage } from '../../../src/views/dashboard/overview.ts'
 import { setupPage } from '../../../src/views/dashboard/setup.ts'
@@ -11,8 +12,10 @@ const MAX_BYTES = 80_000
 
 describe('The dashboard', () => {
   it(`has less than ${MAX_BYTES} bytes in all`, async () => {
-    const type = { name: 'page_view', public: true, allowedOrigins: ['*'] } as unknown as CounterType
-    const types = Array.from({ length: 20 }, (_, i) => ({ ...type, name: `type_${i}` }))
+    const settings = { public: true, public_page: true, allowed_origins: ['*'], totals: ['app-', 'site-'] }
+    const tables = Array.from({ length: 20 }, (_, i) => [`type_${i}`, { ...settings, record_type: i + 1 }])
+    const types = [...z.parse(counterTypes, Object.fromEntries(tables)).values()]
+    const [type] = types as [CounterType]
     const viewer = { base: '', types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
