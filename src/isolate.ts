@@ -87,6 +87,8 @@ export interface Isolate {
 
 // By the bindings: the platform passes the same object to every request of an isolate.
 const isolates = new WeakMap<Bindings, Isolate>()
+/** The one that was asked for last: there is seldom another, and a hit asks several times. */
+let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
 /**
  * The isolate's services, created on its first request. The only way to reach them.
@@ -94,10 +96,13 @@ const isolates = new WeakMap<Bindings, Isolate>()
  * @throws {ConfigurationError} on every request until the settings are right
  */
 export function isolateOf(bindings: Bindings): Isolate {
-  const known = isolates.get(bindings)
-  if (known !== undefined) return known
-  const isolate = makeIsolate(readConfig(bindings))
-  isolates.set(bindings, isolate)
+  if (latest?.bindings === bindings) return latest.isolate
+  let isolate = isolates.get(bindings)
+  if (isolate === undefined) {
+    isolate = makeIsolate(readConfig(bindings))
+    isolates.set(bindings, isolate)
+  }
+  latest = { bindings, isolate }
   return isolate
 }
 

@@ -17,6 +17,8 @@ export interface CounterAddress {
   recordId: bigint
   /** The key, in the spelling that is counted; `null` for integer keys, which the record id tells (`numberOf`). */
   name: string | null
+  /** What `counterId` returns, if it is kept. */
+  readonly id?: string
 }
 
 /** The part of a counter type that determines the addresses of its counters. */
@@ -63,8 +65,8 @@ function copyOf(key: string): string {
 const invalidKey = (message: string) => new InvalidInput('key', message)
 
 /** A string that identifies a counter, as a key for maps and sets. */
-export function counterId(counter: { recordType: number; recordId: bigint }): string {
-  return `${counter.recordType}/${counter.recordId}`
+export function counterId(counter: { recordType: number; recordId: bigint; id?: string }): string {
+  return counter.id ?? `${counter.recordType}/${counter.recordId}`
 }
 
 /**

@@ -24,7 +24,17 @@ export interface VisitOptions {
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
-export async function countVisit(
+export function countVisit(
+  c: Context<AppEnv>,
+  type: CounterType,
+  counter: CounterAddress,
+  options: VisitOptions,
+): Promise<string> {
+  if (options.dedupeSeconds === 0 && type.also === null) return addToCounters(c, [{ counter, by: 1n }], options)
+  return countOnce(c, type, counter, options)
+}
+
+async function countOnce(
   c: Context<AppEnv>,
   type: CounterType,
   counter: CounterAddress,
@@ -32,9 +42,6 @@ export async function countVisit(
 ): Promise<string> {
   const { visitors, config } = isolateOf(c.env)
   const also = type.also === null ? undefined : config.types.get(type.also)
-  if (dedupeSeconds === 0 && also === undefined) {
-    return addToCounters(c, [{ counter, by: 1n }], { advice, answerReady })
-  }
   const longest = also?.dedupeSeconds ?? dedupeSeconds
   const visit = dedupeSeconds === 0 ? undefined : await visitOf(c, counter, dedupeSeconds, longest)
   if (visit !== undefined && visitors.wasCounted(visit)) return 'ignored; reason=duplicate'

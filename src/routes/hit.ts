@@ -81,23 +81,24 @@ export const hit = routes
 
 // Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
 // with its headers is a tenth of the cost of a hit.
-const kept = new WeakMap<Config, Map<string, Response>>()
+const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> }>()
 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
-  const origin = anyOrigin(config) ? '*' : (c.req.header('Origin') ?? '')
-  let answers = kept.get(config)
-  if (answers === undefined) {
-    answers = new Map()
-    kept.set(config, answers)
+  let known = kept.get(config)
+  if (known === undefined) {
+    known = { any: anyOrigin(config), answers: new Map() }
+    kept.set(config, known)
   }
-  const id = `${said} ${origin}`
-  const known = answers.get(id)
-  if (known !== undefined) return known
+  const { any, answers } = known
+  const origin = any ? '*' : (c.req.header('Origin') ?? '')
+  const id = any ? said : `${said} ${origin}`
+  const answer = answers.get(id)
+  if (answer !== undefined) return answer
   const headers = new Headers(crossOrigin(config, origin))
   headers.set('X-Hit', said)
-  const answer = new Response(null, { status: 204, headers })
-  if (headers.has('Access-Control-Allow-Origin')) answers.set(id, answer)
-  return answer
+  const made = new Response(null, { status: 204, headers })
+  if (headers.has('Access-Control-Allow-Origin')) answers.set(id, made)
+  return made
 }
 
 // The headers are kept, because copying them is faster than creating them. The body of a response can be used only once.
@@ -147,21 +148,23 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, { type: name, key,
   if (automated && !type.countAutomated) return 'ignored; reason=automated'
   const { rateLimit } = config
   const isKnown = isolate.admission.knows(counter)
-  const counting = async () => {
-    const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
-    if (excluded !== null) return `ignored; reason=${excluded}`
-    if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
-    return countVisit(c, type, counter, {
+  const exclusion = exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
+  const count = () =>
+    countVisit(c, type, counter, {
       dedupeSeconds: type.dedupeSeconds ?? 0,
       advice: 'Views are not worth sending twice.',
       answerReady: true,
     })
-  }
-  if (isKnown && rateLimit === null) return counting()
+  if (isKnown && exclusion === null) return await count()
+  const counting = (async () => {
+    const excluded = await exclusion
+    if (excluded !== null) return `ignored; reason=${excluded}`
+    if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
+    return count()
+  })()
   // The client may hang up while the rate limit or the database is asked.
-  const counted = counting()
-  c.executionCtx.waitUntil(counted.catch(() => {}))
-  return counted
+  c.executionCtx.waitUntil(counting.catch(() => {}))
+  return counting
 }
 
 function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {

@@ -32,17 +32,17 @@ export interface ExclusionContext {
 /**
  * Decides whether a request counts as a visit.
  *
- * @returns why it does not, or `null` if it counts
+ * @returns why it does not, or `null` if it counts; a promise only if the rate limit has to be asked
  */
-export async function exclusionOf(
+export function exclusionOf(
   headers: Headers,
   rules: VisitRules,
   { bots, rateLimit, purpose }: ExclusionContext,
-): Promise<Exclusion | null> {
+): Exclusion | null | Promise<Exclusion | null> {
   for (const name of PURPOSE_HEADERS) if (PURPOSES.test(headers.get(name) ?? '')) return 'prefetch'
   if (rules.respectDoNotTrack && (headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1')) return 'dnt'
   if (!rules.countBots && bots.has(headers.get('User-Agent') ?? '', purpose)) return 'bot'
   // Checked before the header is read, because reading one costs time on the hot path.
   if (rateLimit === null) return null
-  return (await exceedsLimit(rateLimit, headers.get('CF-Connecting-IP'))) ? 'rate' : null
+  return exceedsLimit(rateLimit, headers.get('CF-Connecting-IP')).then((exceeded) => (exceeded ? 'rate' : null))
 }

@@ -70,7 +70,7 @@ export class KeptSums {
     const prefixed = ({ recordType }: NamedCounter) => (builds.get(recordType)?.builds.length ?? 0) > 0
     const nameless = counters.filter((counter) => prefixed(counter) && (counter.name ?? null) === null)
     const named = await readNames(db, nameless)
-    const given = new Map(counters.map((counter) => [counterId(counter), counter.name ?? null]))
+    const given = new Map(counters.filter(prefixed).map((counter) => [counterId(counter), counter.name ?? null]))
     const nameOf = (counter: NamedCounter) => given.get(counterId(counter)) ?? named(counter)
     return {
       rangeLane,

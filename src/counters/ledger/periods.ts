@@ -12,6 +12,7 @@ export interface PeriodAmount {
 }
 
 const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
+const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
 
 /**
  * Adds counts to the periods in which an instant lies, of each counter and of its type. Call it in the transaction that adds the
@@ -26,17 +27,28 @@ export async function addToPeriods(
   at: Date,
   place: SumsPlace,
 ): Promise<void> {
+  await additionToPeriods(amounts, at, place)(transaction)
+}
+
+/** Prepares `addToPeriods`: writes the text of its statements at once. Parameters as there. @returns what sends them */
+export function additionToPeriods(
+  amounts: readonly PeriodAmount[],
+  at: Date,
+  place: SumsPlace,
+): (transaction: Executor) => Promise<void> {
   const changes = amounts.filter(({ amount }) => amount !== 0n)
-  if (changes.length === 0) return
+  if (changes.length === 0) return async () => {}
   // Integers and times, written into the statement: see applyBatch.
   const hour = literal(startOf('hour', at))
-  await transaction.execute(
-    `INSERT INTO counter_history (record_type, record_id, period_start, count)
+  const ofHours = `INSERT INTO counter_history (record_type, record_id, period_start, count)
      VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},${hour},${amount})`).join(',')}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-  )
-  const hourly = changes.map((amount) => ({ ...amount, at }))
-  await addToCalendar(transaction, { hourly, daily: [], undated: [] }, place)
+     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
+  const hourly = changes.map(({ recordType, recordId, amount }) => ({ recordType, recordId, amount, at }))
+  const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, place)
+  return async (transaction) => {
+    await transaction.execute(ofHours)
+    await toCalendar(transaction)
+  }
 }
 
 /**
@@ -66,7 +78,7 @@ export function addToDays(
   adjustments: readonly PeriodAmount[],
   place: SumsPlace,
 ): Promise<void> {
-  return addToCalendar(transaction, { hourly: [], daily: amounts, undated: adjustments }, place)
+  return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, place)(transaction)
 }
 
 /** What changes in the history. */
@@ -81,51 +93,99 @@ interface CalendarAmounts {
   undated: readonly PeriodAmount[]
 }
 
-/** Adds amounts to the days, weeks and months of each counter, and to those of its type and of prefixes of its key. */
-async function addToCalendar(
-  transaction: Executor,
+/**
+ * Prepares to add amounts to the days, weeks and months of each counter, and to those of its type and of prefixes of its key.
+ *
+ * @returns what sends the statements
+ */
+function additionToCalendar(
   { hourly, daily, undated }: CalendarAmounts,
   place: SumsPlace,
-): Promise<void> {
-  const ofCounters = new Sums()
+): (transaction: Executor) => Promise<void> {
+  const ofCounters = rowsOfCounters([...hourly, ...daily])
   const ofTypes = new Sums()
   const ofPrefixes = new Sums()
   const types = new Set<number>()
-  const addToSums = (counter: PeriodAmount, period: number, start: string, lane = place.rangeLane) => {
-    const { recordType, amount } = counter
-    types.add(recordType)
-    ofTypes.add(`${recordType},${period},${start},${lane}`, amount)
-    for (const hash of place.prefixesOf(counter)) {
-      ofPrefixes.add(`${recordType},${hash},${period},${start},${lane}`, amount)
+  const { rangeLane } = place
+  // Amounts of one instant are summed first, because there are far more of them than of periods.
+  const addSums = (amounts: readonly PeriodAmount[], rowsOf: (sum: Sums, address: string, amount: bigint) => void) => {
+    const sumsOfTypes = new Map<number, bigint>()
+    const sumsOfPrefixes = new Sums()
+    for (const counter of amounts) {
+      const { recordType, amount } = counter
+      sumsOfTypes.set(recordType, (sumsOfTypes.get(recordType) ?? 0n) + amount)
+      for (const hash of place.prefixesOf(counter)) sumsOfPrefixes.add(`${recordType},${hash}`, amount)
+    }
+    for (const [recordType, amount] of sumsOfTypes) {
+      types.add(recordType)
+      rowsOf(ofTypes, `${recordType}`, amount)
+    }
+    for (const [address, amount] of sumsOfPrefixes) rowsOf(ofPrefixes, address, amount)
+  }
+  const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
+    for (const [at, some] of byInstant(amounts)) {
+      const starts = periods.map((period) => `${PERIODS[period]},${literal(startOf(period, at))},${lane}`)
+      addSums(some, (sums, address, amount) => {
+        for (const start of starts) sums.add(`${address},${start}`, amount)
+      })
     }
   }
-  const add = (counter: DayAmount, periods: readonly CalendarPeriod[], lane = place.rangeLane) => {
-    for (const period of CALENDAR) {
-      const start = literal(startOf(period, counter.at))
-      ofCounters.add(`${counter.recordType},${counter.recordId},${PERIODS[period]},${start}`, counter.amount)
-    }
-    for (const period of periods) addToSums(counter, PERIODS[period], literal(startOf(period, counter.at)), lane)
+  addPeriods(hourly, HOURLY, rangeLane)
+  addPeriods(daily, CALENDAR, rangeLane + IMPORT_LANE)
+  const adjusted = undated.filter(({ amount }) => amount !== 0n)
+  addSums(adjusted, (sums, address, amount) => {
+    sums.add(`${address},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
+  })
+  for (const recordType of types) {
+    ofTypes.add(`${recordType},${BUILDS_VERSION},'${NO_PERIOD}',${rangeLane}`, place.versionOf(recordType))
   }
-  for (const amount of hourly) add(amount, ['hour', ...CALENDAR])
-  for (const amount of daily) add(amount, CALENDAR, place.rangeLane + IMPORT_LANE)
-  for (const amount of undated) if (amount.amount !== 0n) addToSums(amount, ADJUSTMENTS_SUM, `'${NO_PERIOD}'`)
-  if (ofCounters.size > 0) {
+  return async (transaction) => {
+    if (ofCounters !== '') {
+      await transaction.execute(
+        `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters}
+         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+      )
+    }
+    if (types.size === 0) return
+    await addToTypes(transaction, ofTypes, place)
+    if (ofPrefixes.size === 0) return
     await transaction.execute(
-      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters.rows()}
+      `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${ofPrefixes.rows()}
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
     )
   }
-  if (types.size === 0) return
-  for (const recordType of types) {
-    const version = place.versionOf(recordType)
-    ofTypes.add(`${recordType},${BUILDS_VERSION},'${NO_PERIOD}',${place.rangeLane}`, version)
+}
+
+/**
+ * The rows of an INSERT that adds amounts to the days, weeks and months of counters; empty if there are none.
+ *
+ * @param amounts in primary key order, a counter possibly several times: so no two transactions lock rows in opposite orders
+ */
+function rowsOfCounters(amounts: readonly DayAmount[]): string {
+  const starts = new Map<number, string[]>()
+  const rows: string[] = []
+  for (let first = 0, next = 0; first < amounts.length; first = next) {
+    const { recordType, recordId } = amounts[first]!
+    const ofCounter = new Sums()
+    for (; amounts[next]?.recordId === recordId && amounts[next]?.recordType === recordType; next++) {
+      const { at, amount } = amounts[next]!
+      let periods = starts.get(at.getTime())
+      if (periods === undefined) {
+        periods = CALENDAR.map((period) => `${PERIODS[period]},${literal(startOf(period, at))}`)
+        starts.set(at.getTime(), periods)
+      }
+      for (const period of periods) ofCounter.add(period, amount)
+    }
+    rows.push(ofCounter.rows(`${recordType},${recordId},`))
   }
-  await addToTypes(transaction, ofTypes, place)
-  if (ofPrefixes.size === 0) return
-  await transaction.execute(
-    `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${ofPrefixes.rows()}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-  )
+  return rows.join(',')
+}
+
+/** Amounts by their instant. */
+function byInstant(amounts: readonly DayAmount[]): Iterable<[Date, DayAmount[]]> {
+  return Map.groupBy(amounts, ({ at }) => at.getTime())
+    .entries()
+    .map(([milliseconds, some]) => [new Date(milliseconds), some])
 }
 
 /**
@@ -180,7 +240,7 @@ export async function addHistory(
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
     )
   }
-  await addToCalendar(transaction, { ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] }, place)
+  await additionToCalendar({ ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] }, place)(transaction)
 }
 
 /**
@@ -202,7 +262,7 @@ export async function removeHistory(
     )
   }
   const undated = [{ ...addressOf(counter), amount: adjusted }]
-  await addToCalendar(transaction, { ...amountsOf(counter, days, -1n), undated }, place)
+  await additionToCalendar({ ...amountsOf(counter, days, -1n), undated }, place)(transaction)
   if (days.length === 0) return
   const periods = CALENDAR.map((period) => {
     const starts = new Set(days.map(({ start }) => `'${startOf(period, start).toISOString().slice(0, 10)}'`))
@@ -251,11 +311,19 @@ class Sums {
     this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)
   }
 
-  /** The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders. */
-  rows(): string {
+  [Symbol.iterator](): Iterator<[string, bigint]> {
+    return this.#sums[Symbol.iterator]()
+  }
+
+  /**
+   * The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders.
+   *
+   * @param prefix of each address
+   */
+  rows(prefix = ''): string {
     return [...this.#sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([address, sum]) => `(${address},${sum})`)
+      .map(([address, sum]) => `(${prefix}${address},${sum})`)
       .join(',')
   }
 }

@@ -40,14 +40,19 @@ export async function readCounters(
   }
   const { rows } = await db.execute(consistency === 'exact' ? exactSql(different) : rolledSql(different))
   const readings = new Map<string, Reading>()
-  for (const row of rows) {
-    const id = counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) })
-    const { total, pending, rolledUpAt } = readings.get(id) ?? ZERO
-    readings.set(id, {
-      total: total + toBigInt(row.total),
-      pending: pending + toBigInt(row.pending),
-      rolledUpAt: rolledUpAt ?? toDate(row.rolled_up_at),
-    })
+  for (const { record_type, record_id, part, count, rolled_up_at } of rows) {
+    // As `counterId` writes it.
+    const id = `${record_type}/${record_id}`
+    let reading = readings.get(id)
+    if (reading === undefined) {
+      reading = { ...ZERO }
+      readings.set(id, reading)
+    }
+    if (part === 'p') reading.pending = toBigInt(count)
+    else {
+      reading.total = toBigInt(count)
+      reading.rolledUpAt = toDate(rolled_up_at)
+    }
   }
   return counters.map((counter) => readings.get(counterId(counter)) ?? ZERO)
 }
@@ -84,7 +89,7 @@ function exactSql(counters: readonly CounterAddress[]): string {
   return counterListsSql(counters)
     .map(
       (list) => `${totalsSql(list)}
-        UNION ALL SELECT record_type, record_id, 0, SUM(count), NULL FROM slotted_counters FORCE INDEX (pending)
+        UNION ALL SELECT 'p', record_type, record_id, SUM(count), NULL FROM slotted_counters FORCE INDEX (pending)
           WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`,
     )
     .join(' UNION ALL ')
@@ -92,5 +97,5 @@ function exactSql(counters: readonly CounterAddress[]): string {
 
 // The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
 const totalsSql = (list: string) =>
-  `SELECT record_type, record_id, count AS total, 0 AS pending, rolled_up_at
+  `SELECT 't' AS part, record_type, record_id, count, rolled_up_at
     FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`

@@ -2,7 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { byPrimaryKey } from '../counter-address.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
-import { addToPeriods } from '../ledger/periods.ts'
+import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
 
@@ -153,10 +153,11 @@ export async function moveRollUpPage(
     await db.transaction(async (transaction) => {
       if (nowait) await lockTotals(transaction, moves)
       const added = addToTotals(transaction, moves, at)
-      // Builds the text while the database works on that statement.
+      // Writes the texts while the database works on that statement.
       const subtractions = subtractionsOf(counters)
+      const addHistory = additionToPeriods(moves, at, place)
       await added
-      await addToPeriods(transaction, moves, at, place)
+      await addHistory(transaction)
       // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
       // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
       // batch id of a slot stays as it is.

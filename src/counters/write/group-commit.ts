@@ -105,9 +105,10 @@ export class GroupCommit {
     const ticket = this.#join(increments, key, now)
     // One turn at a time: the subrequests of a request are limited.
     let leads = false
+    let looksAt = now
     // From here on, the request may end at any await when its client hangs up. Nothing may depend on the code that follows.
     for (;;) {
-      const lane = leads ? null : this.#freeLane(Date.now())
+      const lane = leads ? null : this.#freeLane(looksAt)
       if (lane !== null) {
         leads = true
         const turn = this.#lead(lane)
@@ -119,10 +120,11 @@ export class GroupCommit {
       } else {
         const { expectedAt } = ticket.group
         // A millisecond later than expected, so that the first look is usually the last.
-        await waitForNews(ticket, this.#work.patience(expectedAt + 1, Date.now(), MAX_PATIENCE_MS), answerReady)
+        await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
       if (outcome !== null) return result(outcome)
+      looksAt = Date.now()
     }
   }
 
