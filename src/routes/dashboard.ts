@@ -27,7 +27,7 @@ const MAX_KEY_LENGTH = 4 * 1024
 /** Pages of the dashboard, without the base path. `next` may name nothing else, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
-/** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
+/** The dashboard's pages. Their numbers come from `/numbers`, and their changes go to the API: both accept the session. */
 export const dashboard = new Hono<AppEnv>()
 
 /** The headers of pages: they load what is their own, and no other site may frame them. */

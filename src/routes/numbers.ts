@@ -78,8 +78,8 @@ interface When {
 }
 
 /**
- * All numbers of a page of the dashboard in one answer, because a page asks again and again. A token opens it to programs too,
- * but it is not part of the API, and may change. The answer names no time of its own, so that it stays the same, by its `ETag`, while nothing was counted.
+ * All numbers of a page of the dashboard in one answer, because a page asks again and again. It has no contract: it changes with
+ * the pages, and programs have the API. It contains no time of its own, so its `ETag` stays while nothing is counted.
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
