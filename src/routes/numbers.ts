@@ -49,7 +49,7 @@ const numbersQuery = onFirstUse(() => ({
 }))
 
 /** What a page of the dashboard shows. */
-export interface AskedNumbers {
+interface AskedNumbers {
   period: (typeof PERIOD_NAMES)[number]
   from?: string | undefined
   to?: string | undefined
@@ -183,7 +183,7 @@ async function sumOf(db: Executor, { recordType, totals }: CounterType, { find }
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-export async function counterNumbers(
+async function counterNumbers(
   db: Executor,
   counter: CounterAddress,
   asked: AskedNumbers,
