@@ -21,6 +21,8 @@ export interface Ranking {
   counters: (CounterAddress & { name: string })[]
   /** In the order of the counters. */
   counts: bigint[]
+  /** What they counted in the other spans, each in the order of the counters. */
+  inOthers: bigint[][]
   /** Whether there are more. */
   more: boolean
   /** Whether no other counter can belong among them. */
@@ -62,8 +64,15 @@ interface Candidates {
  * the number of counters.
  *
  * @param limit at most `MAX_RANKED`
+ * @param others other spans in which the same counters are added up
  */
-export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
+export async function readRanking(
+  db: Executor,
+  type: KeyedType,
+  period: Span,
+  limit: number,
+  others: readonly Span[] = [],
+): Promise<Ranking> {
   const selection = selectionOf(period)
   const { recordIds, mostOfOthers } = await readCandidates(db, type, selection)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
@@ -73,16 +82,21 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
     .filter(({ count }) => count > 0n)
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
-  const names = await readKeys(
-    db,
-    type,
-    listed.map(({ recordId }) => recordId),
-  )
+  const addresses = listed.map(({ recordId }) => ({ recordType: type.recordType, recordId }))
+  const [names, ...inOthers] = await Promise.all([
+    readKeys(
+      db,
+      type,
+      listed.map(({ recordId }) => recordId),
+    ),
+    ...others.map((span) => readPeriodCounts(db, addresses, span)),
+  ])
   // A counter whose name is not stored yet is left out.
-  const named = listed.filter(({ recordId }) => names.has(recordId))
+  const isNamed = (_: unknown, index: number) => names.has(listed[index]!.recordId)
   return {
-    counters: named.map(({ recordId }) => ({ recordType: type.recordType, recordId, name: names.get(recordId)! })),
-    counts: named.map(({ count }) => count),
+    counters: addresses.filter(isNamed).map((address) => ({ ...address, name: names.get(address.recordId)! })),
+    counts: listed.filter(isNamed).map(({ count }) => count),
+    inOthers: inOthers.map((counts) => counts.filter(isNamed)),
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
