@@ -4,7 +4,7 @@ import { mysqlSplitterOptions, splitQuery } from 'dbgate-query-splitter'
 import type { Migration } from '../src/database/migrations.ts'
 
 /** The folder of this version's migrations. */
-export const MIGRATIONS_FOLDER = resolve(import.meta.dirname, '../migrations')
+const MIGRATIONS_FOLDER = resolve(import.meta.dirname, '../migrations')
 
 const BUNDLED = resolve(import.meta.dirname, '../src/database/migrations.json')
 

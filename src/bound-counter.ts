@@ -119,7 +119,7 @@ export interface BoundCounter {
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
   /** Reads one counter. One that was never counted has zeros. */
   read(type: string, key: string | number, options?: ReadCall): Promise<Outcome<CounterReading>>
-  /** Reads up to 100 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
+  /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
   readMany(
     type: string,
     keys: readonly (string | number)[],

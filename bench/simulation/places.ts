@@ -4,8 +4,8 @@ import type { Random } from './random.ts'
 export const LOCATIONS = 300
 const SKEW = 0.8
 /** Milliseconds of a round trip to the database: of the nearest and the farthest location, and where the Worker is placed. */
-export const NEAREST_MS = 5
-export const FARTHEST_MS = 250
+const NEAREST_MS = 5
+const FARTHEST_MS = 250
 
 /** Where the Worker runs. */
 export type Placement =

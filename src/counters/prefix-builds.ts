@@ -3,7 +3,7 @@ import { toBigInt } from '../database/numbers.ts'
 import { toText } from '../database/text.ts'
 import { boundsOf, rangeOf, rangeStarts } from './ranges.ts'
 
-/** Transactions of one range that may add to the same sums at the same time. Each adds to rows of its own. */
+/** How many transactions of one range may add to the same sums at the same time: each lane has rows of its own. */
 export const MAX_LANES = 6
 /** Record ids from one lane to the next range, at most: the lowest bits of `range_lane`. */
 const LANE_BITS = 0xffn
@@ -17,19 +17,19 @@ export interface Prefix {
   text: string
 }
 
-/** A prefix, and which counters of a range are in its sums. */
+/** A prefix, and which counters of a range its sums include. */
 export interface PrefixBuild extends Prefix {
-  /** The range for which the row was written. It stands for smaller ones, too, that have no row of their own yet. */
+  /** The first record id of the range for which the row was written. It stands for smaller ranges that have no row yet. */
   rangeStart: bigint
-  /** The last name that is in the sums; `null` if none is yet. Names are in the order of their bytes. */
+  /** The last name whose counter is included, in the order of the names' bytes; `null` if none is yet. */
   builtTo: string | null
-  /** Whether all are. */
+  /** Whether all counters are included. */
   complete: boolean
 }
 
-/** What is kept in a range for the prefixes of one type. */
+/** The builds of a type in a range. */
 export interface TypeBuilds {
-  /** It changes whenever a build does. */
+  /** Raised whenever a build changes. */
   version: bigint
   builds: readonly PrefixBuild[]
 }
@@ -48,8 +48,8 @@ export function rangeStartOf(rangeLane: bigint): bigint {
 }
 
 /**
- * Reads what is kept in a range, by record type. While the range has no rows of its own, those of the smallest range that
- * contained it apply: the number of ranges may have been raised since.
+ * Reads the builds of a range, by record type. If the number of ranges was raised and the range has no rows of its own yet, those
+ * of the smallest range that contained it apply.
  *
  * @param recordTypes `null` for all
  */
@@ -69,15 +69,15 @@ export async function readBuilds(
     const recordType = Number(row.record_type)
     const hash = toBigInt(row.prefix_hash)
     const at = toBigInt(row.range_start)
-    const of = found.get(recordType) ?? { version: null, builds: new Map<bigint, PrefixBuild>() }
-    found.set(recordType, of)
+    const kept = found.get(recordType) ?? { version: null, builds: new Map<bigint, PrefixBuild>() }
+    found.set(recordType, kept)
     if (hash === 0n) {
-      if (at === rangeStart) of.version = toBigInt(row.version)
+      if (at === rangeStart) kept.version = toBigInt(row.version)
       continue
     }
-    const known = of.builds.get(hash)
+    const known = kept.builds.get(hash)
     if (known !== undefined && known.rangeStart > at) continue
-    of.builds.set(hash, {
+    kept.builds.set(hash, {
       recordType,
       hash,
       text: toText(row.prefix),
@@ -88,15 +88,15 @@ export async function readBuilds(
   }
   return new Map(
     [...found].map(([type, { version, builds }]) => {
-      // Rows of its own come all at once, with a version. A prefix without one then was taken out by hand.
+      // A range gets its rows all at once, with a version. So a prefix that has none then was taken out by hand.
       const apply = [...builds.values()].filter((build) => version === null || build.rangeStart === rangeStart)
       return [type, { version: version ?? 0n, builds: apply }]
     }),
   )
 }
 
-/** The first record ids of all ranges that contain a range, with as many ranges as there are now or fewer, the smallest range last. */
-export function coveringStarts(rangeStart: bigint, ranges: number): bigint[] {
+/** The first record ids of the ranges that contain a range, if there were as many as now, half as many and so on; the smallest last. */
+function coveringStarts(rangeStart: bigint, ranges: number): bigint[] {
   const starts = new Set<bigint>()
   for (let fewer = 1; fewer <= ranges; fewer *= 2) starts.add(boundsOf(rangeOf(rangeStart, fewer), fewer).first)
   return [...starts]

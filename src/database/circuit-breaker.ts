@@ -14,7 +14,7 @@ export interface BreakerPolicy {
 }
 
 /** The retries of two statements open it, or two time-outs. A database that is back is noticed within seconds. */
-export const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250, maxOpenMs: 5_000 }
+const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250, maxOpenMs: 5_000 }
 
 /**
  * Keeps a dead database from delaying every request by a time-out. When statements keep failing, further ones fail at once. One

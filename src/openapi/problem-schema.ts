@@ -12,6 +12,14 @@ export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 export const DATABASE = ['database_unavailable', 'database_not_ready'] as const satisfies ProblemCode[]
 /** Problems of requests that read counters. */
 export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
+/** Problems of requests that need no token if the type is public, besides those of the database. */
+export const PUBLIC_READING = [
+  'malformed_query',
+  'unauthorized',
+  'unknown_type',
+  'invalid_request',
+  'too_many_requests',
+] as const satisfies ProblemCode[]
 /** Problems of requests that set counters or import counts. */
 export const ADJUSTING = [
   ...DATABASE,

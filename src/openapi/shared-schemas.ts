@@ -6,7 +6,7 @@ export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[
 
 /** Parameters and members that many operations share. */
 export const typeParam = described(z.string(), TYPE_DESCRIPTION)
-export const keyParam = described(
+const keyParam = described(
   z.string(),
   'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
     'integer keys: an unsigned 64-bit decimal number.',

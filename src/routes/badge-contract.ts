@@ -107,12 +107,7 @@ export const svgTotalBadgeContract = /* @__PURE__ */ documented(svgTotalBadge, (
   summary: 'Get the badge of a total as SVG',
   description:
     'Shows the sum of all counters of a type, or of those whose keys begin with a prefix that the type declares.',
-  answers: {
-    200: { description: 'The badge.', contentType: 'image/svg+xml' },
-    ...drawn(WRONG),
-  },
-  revalidated: true,
-  problems: [],
+  ...drawnAnswers(),
   examples: {
     badge: {
       summary: 'All downloads in the last 30 days',
@@ -138,14 +133,7 @@ export const jsonTotalBadgeContract = /* @__PURE__ */ documented(jsonTotalBadge,
   tag: 'Badges',
   summary: 'Get the badge of a total for shields.io',
   description: 'The same as JSON for the endpoint badge of shields.io.',
-  answers: {
-    200: { description: 'The badge.', schema: shieldsBadge() },
-    ...Object.fromEntries(
-      Object.entries(WRONG).map(([status, description]) => [status, { description, schema: shieldsError() }]),
-    ),
-  },
-  revalidated: true,
-  problems: [],
+  ...shieldsAnswers(),
   examples: {
     undeclared: {
       summary: 'A prefix that the type does not declare',
@@ -180,12 +168,7 @@ export const svgBadgeContract = /* @__PURE__ */ documented(svgBadge, () => ({
   summary: 'Get a badge as SVG',
   description:
     'Viewing a badge does not count. Errors are badges too: they show the message and have the matching status.',
-  answers: {
-    200: { description: 'The badge.', contentType: 'image/svg+xml' },
-    ...drawn(WRONG),
-  },
-  revalidated: true,
-  problems: [],
+  ...drawnAnswers(),
   examples: {
     badge: {
       summary: 'Downloads in the last 7 days',
@@ -218,16 +201,7 @@ export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({
   tag: 'Badges',
   summary: 'Get a badge for shields.io',
   description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
-  answers: {
-    200: { description: 'The badge.', schema: shieldsBadge() },
-    400: { description: WRONG[400], schema: shieldsError() },
-    404: { description: WRONG[404], schema: shieldsError() },
-    422: { description: WRONG[422], schema: shieldsError() },
-    429: { description: WRONG[429], schema: shieldsError(), headers: ['Retry-After'] },
-    503: { description: WRONG[503], schema: shieldsError(), headers: ['Retry-After'] },
-  },
-  revalidated: true,
-  problems: [],
+  ...shieldsAnswers(),
   examples: {
     badge: {
       summary: 'All downloads',
@@ -251,16 +225,36 @@ export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({
   },
 }))
 
-function drawn<Texts extends Record<number, string>>(texts: Texts) {
-  const answers = Object.entries(texts).map(([status, description]) => [
-    status,
-    { description, contentType: 'image/svg+xml', headers: ['Cache-Control'] },
-  ])
-  return Object.fromEntries(answers) as {
-    [Status in keyof Texts]: {
-      description: string
-      contentType: string
-      headers: ['Cache-Control']
-    }
-  }
+/** What a badge that is drawn here may answer. */
+function drawnAnswers() {
+  const image = (description: string) =>
+    ({ description, contentType: 'image/svg+xml', headers: ['Cache-Control'] }) as const
+  return {
+    answers: {
+      200: { description: 'The badge.', contentType: 'image/svg+xml' },
+      400: image(WRONG[400]),
+      404: image(WRONG[404]),
+      422: image(WRONG[422]),
+      429: image(WRONG[429]),
+      503: image(WRONG[503]),
+    },
+    revalidated: true,
+    problems: [],
+  } as const
+}
+
+/** What a badge that shields.io draws may answer. */
+function shieldsAnswers() {
+  return {
+    answers: {
+      200: { description: 'The badge.', schema: shieldsBadge() },
+      400: { description: WRONG[400], schema: shieldsError() },
+      404: { description: WRONG[404], schema: shieldsError() },
+      422: { description: WRONG[422], schema: shieldsError() },
+      429: { description: WRONG[429], schema: shieldsError(), headers: ['Retry-After'] },
+      503: { description: WRONG[503], schema: shieldsError(), headers: ['Retry-After'] },
+    },
+    revalidated: true,
+    problems: [],
+  } as const
 }

@@ -4,7 +4,7 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { exampleProblem, READING } from '../openapi/problem-schema.ts'
+import { exampleProblem, PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 
 /** The parameter that chooses between exact and cached counts. */
@@ -52,15 +52,7 @@ export const readContract = /* @__PURE__ */ documented(read, () => ({
   description: 'A key that was never counted returns zeros.',
   answers: { 200: { description: 'The counter.', schema: reading() } },
   revalidated: true,
-  problems: [
-    'malformed_key',
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'invalid_request',
-    'too_many_requests',
-    ...READING,
-  ],
+  problems: ['malformed_key', ...PUBLIC_READING, ...READING],
   examples: {
     exact: {
       summary: 'An exact count',
@@ -108,7 +100,7 @@ export const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
   description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...READING],
+  problems: [...PUBLIC_READING, ...READING],
   examples: {
     two: {
       summary: 'Two counters',

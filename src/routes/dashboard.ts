@@ -15,6 +15,7 @@ import { forgetVisitorZone, keepVisitorZone } from '../http/visitor-zone.ts'
 import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
+import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts'
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { setupPage } from '../views/dashboard/setup.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
@@ -27,7 +28,7 @@ const MAX_KEY_LENGTH = 4 * 1024
 /** Pages of the dashboard, without the base path. `next` may name nothing else, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
-/** The dashboard's pages. Their numbers come from the API, which accepts the session instead of a token. */
+/** The dashboard's pages. Their numbers come from `/numbers`, and their changes go to the API: both accept the session. */
 export const dashboard = new Hono<AppEnv>()
 
 /** The headers of pages: they load what is their own, and no other site may frame them. */
@@ -51,22 +52,15 @@ export const guarded = secureHeaders({
 
 dashboard.get('/', guarded, async (c) => {
   const viewer = await viewerOf(c)
-  const missing = await missingTables(c)
-  if (viewer === null) return signIn(c, 200, { notReady: missing.length > 0 })
-  if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
+  if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
   const wanted = c.req.query('type') ?? viewer.types[0]!.name
   const type = viewer.types.find(({ name }) => name === wanted)
-  if (type === undefined) return redirect(c, '/', 302)
-  return page(
-    c,
-    200,
-    overviewPage(
-      viewer,
-      type,
-      new URL(c.req.url).origin,
-      await includedNumbers(c, { type, mayRead: mayReadOf(viewer) }),
-    ),
-  )
+  // Before it is known that the tables are there: they nearly always are.
+  const numbers = type && includedNumbers(c, { type, mayRead: mayReadOf(viewer) })
+  const missing = await missingTables(c)
+  if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
+  if (type === undefined || numbers === undefined) return redirect(c, '/', 302)
+  return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
 })
 
 // The key is in the query, because a path cannot contain every key.
@@ -79,11 +73,8 @@ dashboard.get('/counter', guarded, async (c) => {
   if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  return page(
-    c,
-    200,
-    counterPage(viewer, type, key, await includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })),
-  )
+  const numbers = includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })
+  return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
 })
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
@@ -170,6 +161,20 @@ function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...mo
 function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {
   c.header('Cache-Control', 'no-store')
   return c.html(content, status)
+}
+
+/** Sends a page at once, and its numbers when they are read. */
+function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<IncludedNumbers | null>): Response {
+  const parts = withNumbers(content, numbers)
+  const encoder = new TextEncoder()
+  const body = new ReadableStream({
+    async pull(stream) {
+      const { value, done } = await parts.next()
+      if (done) stream.close()
+      else stream.enqueue(encoder.encode(value))
+    },
+  })
+  return c.body(body, 200, { 'Cache-Control': 'no-store', 'Content-Type': 'text/html; charset=UTF-8' })
 }
 
 /** Another site must not be able to sign a browser in or out. */

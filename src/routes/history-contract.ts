@@ -5,7 +5,7 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleProblem, PUBLIC_READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { prefixField } from './type-total-contract.ts'
 
@@ -90,15 +90,7 @@ export const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCoun
     },
   },
   revalidated: true,
-  problems: [
-    'malformed_key',
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'invalid_request',
-    'too_many_requests',
-    ...DATABASE,
-  ],
+  problems: ['malformed_key', ...PUBLIC_READING, ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',
@@ -141,15 +133,7 @@ export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, (
     },
   },
   revalidated: true,
-  problems: [
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'invalid_request',
-    'too_many_requests',
-    'totals_not_ready',
-    ...DATABASE,
-  ],
+  problems: [...PUBLIC_READING, 'totals_not_ready', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',

@@ -57,7 +57,7 @@ async function countsOf(
   return counts
 }
 
-export type HistoryQuery = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
+type HistoryQuery = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
 
 /** The range that a query asks for. */
 export function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {

@@ -3,25 +3,30 @@ import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { pageOf } from '../config/presentation.ts'
 import type { CounterAddress } from '../counters/counter-address.ts'
-import { type ChosenPeriod, chosenPeriod, comparableSpans, PERIOD_NAMES } from '../counters/history/chosen-period.ts'
+import {
+  type ChosenPeriod,
+  chosenPeriod,
+  comparableSpans,
+  PERIOD_NAMES,
+  type Span,
+} from '../counters/history/chosen-period.ts'
 import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
-import { MAX_RANKED, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
+import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
 import { type Adjustment, readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
 import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
-import { InvalidInput } from '../counters/invalid-input.ts'
 import { readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
 import { type Executor, openDatabase } from '../database/database.ts'
-import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { revalidated } from '../http/etag.ts'
 import { counterOfKey } from '../http/named-counters.ts'
-import { Problem } from '../http/problem.ts'
+import { logFailure, Problem } from '../http/problem.ts'
+import { problemOf } from '../http/problem-of.ts'
 import { once, readQuery } from '../http/query-string.ts'
 import { keepVisitorZone, visitorZone } from '../http/visitor-zone.ts'
 import { isolateOf } from '../isolate.ts'
@@ -49,7 +54,7 @@ const numbersQuery = onFirstUse(() => ({
 }))
 
 /** What a page of the dashboard shows. */
-export interface AskedNumbers {
+interface AskedNumbers {
   period: (typeof PERIOD_NAMES)[number]
   from?: string | undefined
   to?: string | undefined
@@ -78,8 +83,8 @@ interface When {
 }
 
 /**
- * All numbers of a page of the dashboard in one answer, because a page asks again and again. A token opens it to programs too,
- * but it is not part of the API, and may change. The answer names no time of its own, so that it stays the same, by its `ETag`, while nothing was counted.
+ * All numbers of a page of the dashboard in one answer, because a page asks again and again. It has no contract: it changes with
+ * the pages, and programs have the API. It contains no time of its own, so its `ETag` stays while nothing is counted.
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
@@ -97,7 +102,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
 
 /**
  * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
- * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong.
+ * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong. It never fails.
  */
 export async function includedNumbers(
   c: Context<AppEnv>,
@@ -129,8 +134,10 @@ export async function includedNumbers(
   try {
     return { query, numbers: await pageNumbers(c, db, { type, key, asked, mayRead }) }
   } catch (error) {
-    if (error instanceof InvalidInput || error instanceof Problem || error instanceof DatabaseFailure) return null
-    throw error
+    // The page has been sent in part, so it is too late for an error.
+    const problem = problemOf(error)
+    if (problem.code === 'internal_error') logFailure(c, problem)
+    return null
   }
 }
 
@@ -183,7 +190,7 @@ async function sumOf(db: Executor, { recordType, totals }: CounterType, { find }
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-export async function counterNumbers(
+async function counterNumbers(
   db: Executor,
   counter: CounterAddress,
   asked: AskedNumbers,
@@ -309,15 +316,10 @@ async function alsoNumbers(
 
 /** The first counters of the period, or those that were searched. */
 async function readList(db: Executor, type: CounterType, period: ChosenPeriod, asked: AskedNumbers, now: Date) {
-  const { counters, counts, ...more } = await readCounts(db, type, period, asked)
   const spans = comparableSpans(period, now.getTime())
-  const [compared, before] =
-    spans === null || counters.length === 0
-      ? [[], []]
-      : await Promise.all([
-          spans.current === period ? counts : readPeriodCounts(db, counters, spans.current),
-          readPeriodCounts(db, counters, spans.before),
-        ])
+  const others = spans === null ? [] : spans.current === period ? [spans.before] : [spans.before, spans.current]
+  const { counters, counts, inOthers, ...more } = await readCounts(db, type, period, others, asked)
+  const [before, compared = counts] = inOthers
   return {
     ...more,
     counters: counters.map(({ name }, index) => ({
@@ -325,8 +327,8 @@ async function readList(db: Executor, type: CounterType, period: ChosenPeriod, a
       ...pageLink(type, name),
       ...comparison({
         count: counts[index]!,
-        compared: compared[index] ?? null,
-        before: before[index] ?? null,
+        compared: before === undefined ? null : compared[index]!,
+        before: before?.[index] ?? null,
       }),
     })),
   }
@@ -338,26 +340,31 @@ function pageLink({ url }: CounterType, key: string): { page?: string } {
   return page === null ? {} : { page }
 }
 
+/** @param others other spans in which the same counters are added up; all time has none */
 async function readCounts(
   db: Executor,
   type: CounterType,
   period: ChosenPeriod,
+  others: readonly Span[],
   { period: name, find, rows }: AskedNumbers,
-): Promise<{ counters: (CounterAddress & { name: string })[]; counts: bigint[]; more: boolean; certain: boolean }> {
+): Promise<Ranking> {
   if (find !== '') {
     const { counters, next } = await findCounters(db, type, { prefix: find, after: null, limit: rows })
-    const counts =
+    const [counts, ...inOthers] = await Promise.all([
       name === 'all'
-        ? (await readCounters(db, counters, 'rolled')).map(({ total }) => total)
-        : await readPeriodCounts(db, counters, period)
-    return { counters, counts, more: next !== null, certain: true }
+        ? readCounters(db, counters, 'rolled').then((readings) => readings.map(({ total }) => total))
+        : readPeriodCounts(db, counters, period),
+      ...others.map((span) => readPeriodCounts(db, counters, span)),
+    ])
+    return { counters, counts, inOthers, more: next !== null, certain: true }
   }
-  if (name !== 'all') return readRanking(db, type, period, rows)
+  if (name !== 'all') return readRanking(db, type, period, rows, others)
   const top = await readTop(db, type, { period: 'all' }, rows + 1)
   const shown = top.slice(0, rows)
   return {
     counters: shown.map(({ key }) => ({ recordType: type.recordType, recordId: 0n, name: key })),
     counts: shown.map(({ count }) => count),
+    inOthers: [],
     more: top.length > rows,
     certain: true,
   }

@@ -9,7 +9,7 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleProblem, PUBLIC_READING } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
 
@@ -64,7 +64,7 @@ const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
     },
   },
   revalidated: true,
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', 'too_many_requests', ...DATABASE],
+  problems: [...PUBLIC_READING, ...DATABASE],
   examples: {
     january: {
       summary: 'A past month',

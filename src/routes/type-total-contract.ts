@@ -3,7 +3,7 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { exampleProblem, READING } from '../openapi/problem-schema.ts'
+import { exampleProblem, PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency } from './counters-contract.ts'
 
@@ -55,15 +55,7 @@ export const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () =>
     },
   },
   revalidated: true,
-  problems: [
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'invalid_request',
-    'too_many_requests',
-    'totals_not_ready',
-    ...READING,
-  ],
+  problems: [...PUBLIC_READING, 'totals_not_ready', ...READING],
   examples: {
     type: {
       summary: 'All counters of a type',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openDatabase } from '../../src/database/database.ts'
 import { launchChromium } from './chromium.ts'
 import { dateIn, oddDays, plusDays } from './local-days.ts'
-import { counterUrl, signedIn } from './open-dashboard.ts'
+import { chartRows, counterUrl, signedIn } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 /** Zones whose clocks change on different days. In the second one, days begin half an hour into an hour of the history. */
@@ -62,12 +62,8 @@ async function open(zone: string, parameters: Record<string, string> = {}): Prom
 
 /** The counts in the chart's table, and those of the period before. */
 async function tableOf(page: Page): Promise<{ counts: string[]; before: string[] }> {
-  const cells = await page
-    .locator('#history-rows tr')
-    .evaluateAll((rows) =>
-      rows.map((row) => [...row.querySelectorAll('td')].map(({ textContent }) => textContent ?? '')),
-    )
-  return { counts: cells.map(([count = '']) => count), before: cells.map(([, before = '']) => before) }
+  const cells = (await chartRows(page)).map((row) => row.split(' | '))
+  return { counts: cells.map(([, count = '']) => count), before: cells.map(([, , before = '']) => before) }
 }
 
 describe.each(ZONES)('In %s, the numbers of a counter’s page are those of the database', (zone) => {

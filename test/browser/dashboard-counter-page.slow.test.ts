@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { counterUrl, signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
+import { chartRows, counterUrl, signedIn, type Violations, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -36,8 +36,6 @@ afterEach(async () => {
 
 const shows = (selector: string, text: string | RegExp) =>
   expect.poll(() => page.textContent(selector), { timeout: LIVE_MS }).toMatch(text)
-
-const table = (selector: string) => tableRows(page, selector)
 
 describe('the page of a counter', () => {
   const open = (type: string, key: string) => page.goto(counterUrl(counter, type, key))
@@ -174,14 +172,14 @@ describe('the page of a counter', () => {
     await page.getByLabel('to', { exact: true }).fill(day(38))
     await page.getByRole('button', { name: 'Show' }).click()
     await shows('#history-sum', /^527 /)
-    expect((await table('#history-rows')).map((row) => row.split(' | ')[1])).toEqual(['7', '20', '500'])
+    expect((await chartRows(page)).map((row) => row.split(' | ')[1])).toEqual(['7', '20', '500'])
     expect(await page.textContent('#history-legend')).toContain('imported')
     await page.reload()
     await shows('#history-sum', /^527 /)
     await page.goBack()
     await shows('#history-sum', /^0 /)
     await page.getByRole('button', { name: '7 days' }).click()
-    await expect.poll(async () => (await table('#history-rows')).length).toBe(7)
+    await expect.poll(async () => (await chartRows(page)).length).toBe(7)
     expect(page.url()).toContain('period=7d')
   })
 
@@ -189,7 +187,7 @@ describe('the page of a counter', () => {
     await counter.add('download', '=1+1', 12)
     await open('download', '=1+1')
     await page.getByRole('button', { name: '7 days' }).click()
-    await expect.poll(async () => (await table('#history-rows')).length).toBe(7)
+    await expect.poll(async () => (await chartRows(page)).length).toBe(7)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as CSV' }).click(),

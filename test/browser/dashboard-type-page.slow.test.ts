@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
+import { chartRows, signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -117,7 +117,7 @@ describe('the page of a type', () => {
     await page.getByLabel('to', { exact: true }).fill(now.subtract({ days: 9 }).toString())
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await shows('#history-sum', /^7 views$/)
-    await expect.poll(async () => (await tableRows(page, '#history-rows')).length).toBe(3)
+    await expect.poll(async () => (await chartRows(page)).length).toBe(3)
     await page.getByLabel('From').fill(now.subtract({ days: 1_500 }).toString())
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await shows('#history-message', /at most 1000 days/)
@@ -144,7 +144,7 @@ describe('the page of a type', () => {
     expect(await page.locator('#history').getAttribute('aria-busy')).toBe('true')
     answer()
     await settled()
-    expect((await tableRows(page, '#history-rows')).length).toBe(12)
+    expect((await chartRows(page)).length).toBe(12)
     expect(await page.getByRole('img', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
   })
 
@@ -263,7 +263,7 @@ describe('the page of a type', () => {
     await context.setOffline(false)
     await shows('#history-message', /^$/)
     await settled()
-    expect((await tableRows(page, '#history-rows')).length).toBe(7)
+    expect((await chartRows(page)).length).toBe(7)
     // The browser's own messages about failed requests.
     violations.messages = violations.messages.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
   })
@@ -403,7 +403,7 @@ describe('every number of the page equals the database’s', () => {
       expect(await page.locator('dl.figures b').allTextContents(), name).toEqual(
         [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(0)].map(whole),
       )
-      const rows = await tableRows(page, '#history-rows')
+      const rows = await chartRows(page)
       const [own, before] = [1, 2].map((cell) => rows.map((row) => row.split(' | ')[cell]))
       expect(
         own!.reduce((sum, text) => sum + digits(text), 0n),

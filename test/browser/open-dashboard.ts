@@ -45,6 +45,15 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   return violations
 }
 
+/** Opens the table below the chart, and reads its rows like `tableRows`. */
+export async function chartRows(page: Page): Promise<string[]> {
+  await page.locator('details:has(#history-rows)').evaluate((details: HTMLDetailsElement) => {
+    details.open = true
+  })
+  await page.waitForSelector('#history-rows tr')
+  return tableRows(page, '#history-rows')
+}
+
 /** The rows of a table, with their cells separated by ` | `. */
 export function tableRows(page: Page, selector: string): Promise<string[]> {
   return page

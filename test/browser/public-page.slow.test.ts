@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { tableRows, watch } from './open-dashboard.ts'
+import { chartRows, tableRows, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 /** Milliseconds in which a page shows its numbers. */
@@ -38,7 +38,7 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
   await page.getByRole('button', { name: '90 days' }).click()
   await expect.poll(rows, { timeout: SHOWN_MS }).toEqual(['/old 5,000', `${key} 1,234`])
   expect(page.url()).toContain('period=90d')
-  expect(await tableRows(page, '#history-rows')).toHaveLength(90)
+  expect(await chartRows(page)).toHaveLength(90)
   await page.goBack()
   await expect.poll(rows, { timeout: SHOWN_MS }).toEqual([`${key} 1,234`])
 

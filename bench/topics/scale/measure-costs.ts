@@ -160,6 +160,10 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
             () => slot,
           ),
         )
+      const empty = () =>
+        db.execute(
+          `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
+        )
       const measure = async (what: string, work: () => Promise<unknown>) => {
         db.take()
         await work()
@@ -168,13 +172,9 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
       }
       await measure('inserted', hit)
       await measure('added', hit)
-      await db.execute(
-        `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
-      )
+      await empty()
       await measure('refilled', hit)
-      await db.execute(
-        `UPDATE slotted_counters SET count = 0 WHERE slot = ${slot} AND record_id IN (${counters.map(({ recordId }) => recordId)})`,
-      )
+      await empty()
       // As names are stored by an isolate that does not know them.
       const unknown = new StoredNames().toStore(counters, Date.now())
       await measure('new name', () => storeNames(db, unknown, 1))

@@ -1,3 +1,4 @@
+import { PLANS } from '../../../src/config/plan.ts'
 import { judge } from '../../report/comparison.ts'
 import { median, medianOf, rounded } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
@@ -21,12 +22,15 @@ const END = '<!-- /figures -->'
 const beginOf = (block: string) => `<!-- figures: ${block}, written by npm run bench -- --render -->`
 
 const MONTH_S = 30 * 86_400
-const PRUNING_S = 60
-const ROLL_UP_S = 50
-const SMALL = 30
+/** Average hits a second from which on the table advises placement. */
+const PLACED_FROM = 30
+/** Average hits a second from which on the table advises the paid plan: 26 million requests a month. */
+const PAID_FROM = 10
+/** Hits a second of `scale-spread`. */
 const SPREAD_RATE = 10_000
-/** Loads that the limits are told for. */
+/** Loads whose limits are listed. */
 const LOADS = [10_000, 100_000, 1_000_000]
+const { ROLLUP, PRUNING } = PLANS.paid
 
 const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
 const short = (number: number) => Number(number.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 2 })
@@ -56,8 +60,8 @@ function needOf(sizing: Sizing, average: number): Need | null {
     const database = sizing.database(placement, shards, average, hours)
     if (database === null) return []
     const beyond: string[] = []
-    if (sizing.rollUpSeconds(placement, shards, average) > ROLL_UP_S) beyond.push('roll-up')
-    if (sizing.pruningSeconds(placement, shards, average) > PRUNING_S) beyond.push('pruning')
+    if (sizing.rollUpSeconds(placement, shards, average) > ROLLUP.max_seconds) beyond.push('roll-up')
+    if (sizing.pruningSeconds(placement, shards, average) > PRUNING.max_seconds) beyond.push('pruning')
     if (sizing.slotsGb(placement, shards, average, hours) > LARGE_TABLE_GB) beyond.push('size')
     return [{ placement, shards, hours, beyond, database }]
   })
@@ -71,10 +75,11 @@ function needsTable(sizing: Sizing): string {
     const cloudflare = dollars(cloudflareDollars(average))
     if (need === null) return [average.toLocaleString('en-US'), month, 'more than 16 shards', '–', cloudflare, '–', '–']
     const { shards, hours, beyond, database } = need
-    const settings = average < SMALL ? ['the defaults'] : ['placement near the database']
-    if (average >= 10) settings.push('`PLAN = "paid"`')
+    const settings = average < PLACED_FROM ? ['the defaults'] : ['placement near the database']
+    if (average >= PAID_FROM) settings.push('`PLAN = "paid"`')
     if (hours !== DEFAULT_HOURS) settings.push(`\`idempotency_hours = ${hours}\``)
-    if (sizing.rollUpStatements('placed', shards, average) > 9_000) settings.push('`page_slots = 20000`')
+    if (sizing.rollUpStatements('placed', shards, average) > ROLLUP.max_statements)
+      settings.push('`page_slots = 20000`')
     if (shards > 1) settings.push(`**${shardsOf(shards)}**`)
     if (beyond.length > 0) settings.push(`**and a change of the product** (${beyond.join(', ')})`)
     return [
@@ -107,10 +112,10 @@ function limitsTable(sizing: Sizing): string {
       SHARDS.map((shards) => rateAtLimit(sizing, limit, placement, shards)),
     )
     return { limit, rates }
-  }).sort((a, b) => (a.rates[SHARDS.length] ?? 1e9) - (b.rates[SHARDS.length] ?? 1e9))
+  }).sort((a, b) => (a.rates[SHARDS.length] ?? Infinity) - (b.rates[SHARDS.length] ?? Infinity))
   return tableOf(
     [
-      'what ends',
+      'limit',
       ...PLACEMENTS.flatMap((placement) => SHARDS.map((shards) => `${placement}, ${shardsOf(shards)}`)),
       'what helps',
     ],
@@ -123,17 +128,20 @@ function limitsTable(sizing: Sizing): string {
 }
 
 function breaksList(sizing: Sizing): string {
-  const ends = LIMITS.filter(({ name }) => !name.startsWith('1 processor'))
-    .map((limit) => ({ limit, rate: rateAtLimit(sizing, limit, 'placed', 1) ?? Number.POSITIVE_INFINITY }))
+  const reached = LIMITS.filter(({ name }) => !name.startsWith('1 processor'))
+    .map((limit) => ({ limit, rate: rateAtLimit(sizing, limit, 'placed', 1) ?? Infinity }))
     .sort((a, b) => a.rate - b.rate)
   return LOADS.map((average, n) => {
     const before = LOADS[n - 1] ?? 0
-    const here = ends
+    const here = reached
       .filter(({ rate }) => rate >= before && rate < average)
-      .map(({ limit, rate }) => `${limit.name} (from ${short(rate)} hits/s; what helps: ${limit.remedy})`)
-    const text = here.length === 0 ? 'nothing ends' : `${before === LOADS[0] ? '' : 'the same, and '}${here.join('; ')}`
+      .map(({ limit, rate }) => `  - from ${short(rate)} hits/s: ${limit.name}. What helps: ${limit.remedy}.`)
+    const earlier = reached.some(({ rate }) => rate < before)
+    const limits =
+      here.length > 0 ? (earlier ? 'These limits, too:' : 'Limits:') : earlier ? '' : 'No limit is reached.'
     const processors = short(sizing.processors('placed', 1, average))
-    return `- **${average.toLocaleString('en-US')} hits/s**: ${text}. At the peak, statements take ${processors} processors.`
+    const load = `- **${average.toLocaleString('en-US')} hits/s**: statements take ${processors} processors at the peak. ${limits}`
+    return [load.trimEnd(), ...here].join('\n')
   }).join('\n')
 }
 
@@ -214,8 +222,8 @@ function spreadText({ runs }: Results[string]): string {
       rows,
     ),
     '',
-    `Durable Objects in ${few} locations would cost ${dollars(objectsDollars(SPREAD_RATE, few))} a month at list prices. Even against ${many.toLocaleString('en-US')} isolates they save ` +
-      `${short(saved)} processors, which is about ${dollars(processorsDollars(saved))}.`,
+    `Durable Objects in ${few} locations would cost ${dollars(objectsDollars(SPREAD_RATE, few))} a month at list prices. Compared with ${many.toLocaleString('en-US')} isolates, they ` +
+      `save ${short(saved)} processors, which cost about ${dollars(processorsDollars(saved))}.`,
   ].join('\n')
 }
 
@@ -239,7 +247,7 @@ function checkText({ runs }: Results[string]): string {
       rows,
     ),
     '',
-    `The model is off by at most ${short(Math.max(...off))} %, and by ${short(median(off))} % in the middle of these comparisons.`,
+    `The model is off by at most ${short(Math.max(...off))} % (median: ${short(median(off))} %).`,
   ].join('\n')
 }
 

@@ -30,7 +30,7 @@ const SIZES: readonly [number, string][] = [
   [32, 'PS-2560'],
   [64, 'PS-2800'],
 ]
-/** Dollars a month for the smallest size. The documentation has no price for larger ones: each processor is taken to cost as much. */
+/** Dollars a month for the smallest size. The documentation has no price for larger ones: a processor is assumed to cost the same. */
 const SMALLEST_DOLLARS = 39
 const DOLLARS_PER_PROCESSOR = SMALLEST_DOLLARS / SIZES[0]![0]
 const INCLUDED_GB = 10
@@ -112,7 +112,7 @@ export class Sizing {
   rollUpStatements(placement: Placement, shards: number, average: number): number {
     const pending = this.figure(placement, shards, peakOf(average), 'pendingSlots')
     const perSlot = this.#ofRun(rollUpName(MOST_SLOTS, shards), 'statements') / MOST_SLOTS
-    // Small pages have half as many slots.
+    // The simulated run has pages of 1,000 slots. In a hurry, pages have twice as many.
     return (pending * perSlot) / 2
   }
 
@@ -122,7 +122,7 @@ export class Sizing {
     return perRun / this.#ofRun(pruningName(shards), 'rowsPerSecond')
   }
 
-  /** Slots that are kept. Rows hold whole hours, so they are kept for up to an hour longer. */
+  /** Slots that are kept. Rows have only the hour of their last write, so they are kept for up to an hour longer. */
   keptSlots(placement: Placement, shards: number, average: number, hours: number): number {
     return this.overDay(placement, shards, average, 'slotsOfDay') * ((hours + 1) / 24)
   }
@@ -205,7 +205,7 @@ export function processorsDollars(processors: number): number {
   return (processors / BUSY) * DOLLARS_PER_PROCESSOR
 }
 
-/** Something that ends at some rate. */
+/** A limit that is reached at some rate. */
 export interface Limit {
   name: string
   /** What to do about it. */
@@ -216,7 +216,7 @@ export interface Limit {
 
 const { ROLLUP, PRUNING } = PLANS.paid
 
-/** What ends, with the settings of `PLAN = "paid"`. */
+/** All limits, with the settings of `PLAN = "paid"`. */
 export const LIMITS: readonly Limit[] = [
   {
     name: `slots kept for ${DEFAULT_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,

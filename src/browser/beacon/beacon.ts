@@ -1,6 +1,7 @@
-// biome-ignore-all lint/suspicious: the shortest way
-// biome-ignore-all lint/style: the shortest way
-// biome-ignore-all lint/complexity: the shortest way
+// Write nothing otherwise without a new release: esbuild takes its short names from the letters of this file, comments left out.
+// biome-ignore-all lint/style/useConst: esbuild writes let anyway
+// biome-ignore-all lint/style/useTemplate: longer
+// biome-ignore-all lint/suspicious/noAssignInExpressions: shorter than statements
 
 // The beacon: the script that a site includes with <script defer src="https://COUNTER/beacon.js"></script>.
 //
@@ -19,6 +20,7 @@ type Noticed = MouseEvent & SecurityPolicyViolationEvent & PageTransitionEvent &
 
 declare const self: Window & { slottedCounter?: CountByHand }
 declare const document: Document & { prerendering?: boolean }
+// biome-ignore lint/suspicious/noExplicitAny: its methods are called by names from a list
 declare const history: Record<string, any>
 
 /** A request that fails sooner was not counted: a round trip and a commit take longer. In milliseconds. */
@@ -60,6 +62,7 @@ if (!self.slottedCounter) {
         await fetch(hit, { method: 'POST', keepalive: 1 as never }).catch(() =>
           setTimeout(
             () =>
+              // biome-ignore lint/suspicious/noNonNullAssertedOptionalChain: undefined is not less than a number
               (noticed[hit] || performance.getEntriesByName(hit).pop()?.duration! < REFUSED_MS) &&
               (new Image().src = url('hit.gif', parameters)),
             SETTLE_MS,
@@ -97,12 +100,14 @@ if (!self.slottedCounter) {
      *
      * @param event or the name of the method of `history` that was called
      */
+    // biome-ignore lint/suspicious/noExplicitAny: a function, and an object with a member for each URL
     noticed: any = (event = '' as Noticed) => {
       // "interactive" or "complete", not "loading": the canonical link may come after the tag.
       // A prerendered page is visible shortly before its activation, but until then its requests are marked as prerendering.
       if (due && !document.prerendering && !document.hidden && document.readyState < 'l') {
         // A link that did not change with the page belongs to the previous page. URL is not used, because it throws.
         let found =
+          // biome-ignore lint/suspicious/noDoubleEquals: both are strings or undefined
           canonical != (canonical = document.querySelector<HTMLLinkElement>('[rel=canonical]')?.href) &&
           canonical?.split(/\w(\/[^?#]*)/)[1]
         current = ownKey || found || current
@@ -112,7 +117,9 @@ if (!self.slottedCounter) {
       // A new fragment is the same page. Applications that keep state in the query replace it. The previous page was counted above,
       // if the application is faster than the timer. A page that was never visible does not count.
       if (
+        // biome-ignore lint/suspicious/noDoubleEquals: both are strings, or one is undefined
         (((query != (query = location.search)) as never) & ((event < 'r') as never)) |
+        // biome-ignore lint/suspicious/noDoubleEquals: both are strings, or one is undefined
         ((path != (path = location.pathname)) as never)
       ) {
         current = path
@@ -120,6 +127,7 @@ if (!self.slottedCounter) {
       }
       // The right button opens a menu. /d/ counts downloads itself.
       let link = event.button < 2 && (event.target as Element).closest<HTMLAnchorElement>('a[data-download]')
+      // biome-ignore lint/complexity/useOptionalChain: it may be false, which has no href
       if (link && link.href.indexOf(base + 'd/'))
         count(link.dataset.download || link.pathname, link.dataset.type || 'download')
       // "enforce", not "report".

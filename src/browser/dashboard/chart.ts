@@ -27,15 +27,23 @@ export class Chart {
   readonly #id: string
   readonly #holder: HTMLElement
   readonly #tip = element('div', { class: 'tip', hidden: '' })
+  readonly #table: HTMLDetailsElement
   #data: ChartData | undefined
-  #width = 0
+  #width: number
 
   /** @param id the id of the chart's element. Those of its legend and its table begin with it. */
   constructor(id: string) {
     this.#id = id
     this.#holder = byId(id)
+    this.#table = byId(`${id}-rows`).closest('details')!
+    this.#table.addEventListener('toggle', () => this.#fillTable())
+    // Before anything on the page changes, because then the browser would have to lay it out again at once.
+    this.#width = this.#holder.clientWidth
     new ResizeObserver(() => {
-      if (this.#holder.clientWidth !== this.#width) this.#draw()
+      const width = this.#holder.clientWidth
+      if (width === this.#width) return
+      this.#width = width
+      this.#draw()
     }).observe(this.#holder)
     this.#holder.addEventListener('pointermove', (event) => this.#point(event))
     this.#holder.addEventListener('pointerdown', (event) => this.#point(event))
@@ -47,11 +55,24 @@ export class Chart {
   show(data: ChartData): void {
     this.#data = data
     this.#draw()
-    const { points, by, count, unit, first, last } = data
-    const before = points.some((point) => point.before != null)
+    this.#fillTable()
+    const { by, count, unit, first, last } = data
+    this.#holder.setAttribute(
+      'aria-label',
+      `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`,
+    )
+    this.#legend(data)
+  }
+
+  /** The table has rows only while it is open. */
+  #fillTable(): void {
+    if (this.#data === undefined) return
+    const { points, by } = this.#data
+    const before = comparesUnits(points)
     byId(`${this.#id}-before`).hidden = !before
+    const shown = this.#table.open ? points : []
     byId(`${this.#id}-rows`).replaceChildren(
-      ...points.map((point) =>
+      ...shown.map((point) =>
         row(
           showUnit(new Date(point.start), by),
           showCount(point.count),
@@ -59,18 +80,13 @@ export class Chart {
         ),
       ),
     )
-    this.#holder.setAttribute(
-      'aria-label',
-      `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`,
-    )
-    this.#legend(data, before)
   }
 
   /** Names what the chart has besides bars. */
-  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments = [] }: ChartData, before: boolean): void {
+  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments = [] }: ChartData): void {
     const entries: [sign: string, text: string][] = [['bar', unit]]
     if (running !== null) entries.push(['running', `this ${by}, not over yet`])
-    if (before) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
+    if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
     if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
     byId(`${this.#id}-legend`).replaceChildren(
@@ -86,7 +102,6 @@ export class Chart {
 
   #draw(): void {
     const data = this.#data
-    this.#width = this.#holder.clientWidth
     this.#tip.hidden = true
     if (data === undefined || this.#width === 0) return
     const { points, by, running, adjustments = [] } = data
@@ -184,6 +199,10 @@ export class Chart {
     const width = this.#tip.offsetWidth
     this.#tip.style.left = `${Math.max(0, Math.min(middle - width / 2, this.#width - width))}px`
   }
+}
+
+function comparesUnits(points: readonly Point[]): boolean {
+  return points.some(({ before }) => before != null)
 }
 
 /** Round values that enclose two others, a few at even distances. */

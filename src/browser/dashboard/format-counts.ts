@@ -1,23 +1,21 @@
 import type { Count } from './exact-json.ts'
+import { onFirstUse } from './on-first-use.ts'
 
-const whole = new Intl.NumberFormat()
-const withSign = new Intl.NumberFormat(undefined, { signDisplay: 'exceptZero' })
-const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 })
-const signedPercent = new Intl.NumberFormat(undefined, {
-  style: 'percent',
-  maximumFractionDigits: 0,
-  signDisplay: 'exceptZero',
-})
-const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const format = (options?: Intl.NumberFormatOptions) => onFirstUse(() => new Intl.NumberFormat(undefined, options))
+const whole = format()
+const withSign = format({ signDisplay: 'exceptZero' })
+const percent = format({ style: 'percent', maximumFractionDigits: 0 })
+const signedPercent = format({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' })
+const short = format({ notation: 'compact', maximumFractionDigits: 1 })
 
 /** All digits, in the visitor's locale. */
-export const showCount = (count: Count | bigint) => whole.format(BigInt(count))
+export const showCount = (count: Count | bigint) => whole().format(BigInt(count))
 
 /** All digits, with a sign. */
-export const showChange = (count: Count | bigint) => withSign.format(BigInt(count))
+export const showChange = (count: Count | bigint) => withSign().format(BigInt(count))
 
 /** A short form, for the axis of a chart. */
-export const showShort = (count: number) => short.format(count)
+export const showShort = (count: number) => short().format(count)
 
 /**
  * The change in per cent, from the tenfold on as a factor; an empty string if it cannot be told: there was nothing before, or
@@ -26,14 +24,14 @@ export const showShort = (count: number) => short.format(count)
 export function showGrowth(now: Count | null, before: Count | null): string {
   if (now === null || before === null || BigInt(before) <= 0n) return ''
   if (BigInt(now) >= 10n * BigInt(before)) return `×${showCount(BigInt(now) / BigInt(before))}`
-  return signedPercent.format(ratio(BigInt(now) - BigInt(before), BigInt(before)))
+  return signedPercent().format(ratio(BigInt(now) - BigInt(before), BigInt(before)))
 }
 
 /** What part of a whole a count is, in per cent; an empty string if there is no whole. */
 export function showShare(count: Count, whole: Count): string {
   const [part, all] = [BigInt(count), BigInt(whole)]
   if (all <= 0n || part < 0n || part > all) return ''
-  return part > 0n && part * 100n < all ? `<${percent.format(0.01)}` : percent.format(ratio(part, all))
+  return part > 0n && part * 100n < all ? `<${percent().format(0.01)}` : percent().format(ratio(part, all))
 }
 
 function ratio(part: bigint, whole: bigint): number {

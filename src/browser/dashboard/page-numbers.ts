@@ -92,10 +92,11 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     }
   }
 
+  // Before there are more links, which have it already.
+  keepPeriodInLinks(view)
   const included = takeIncluded(query()) as N | null
   if (included !== null) show(included, query())
   else busy(true)
-  keepPeriodInLinks(view)
   startPeriodChoice(() => view, change)
   const polling = poll(EVERY_MS, work, { waits: included !== null })
 

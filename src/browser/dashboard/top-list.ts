@@ -29,7 +29,8 @@ export class TopList {
    * @param whole the count of which the shares are; `null`: without shares
    */
   show(counters: readonly ListedCounter[], whole: Count | null, asked: boolean): void {
-    const selection = getSelection()
+    // Not while the list is empty: the browser lays out the page to tell what is selected.
+    const selection = this.#rows.size === 0 ? null : getSelection()
     if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
     const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
     const focused = document.activeElement

@@ -14,7 +14,7 @@ const MAX_PRUNED = 10_000
 const MINUTE = 'FLOOR(UNIX_TIMESTAMP() / 60)'
 
 /** The number of the range in which a type has its budget: one for all of its counters, so that the budget is one number. */
-export function budgetRangeOf(recordType: number, ranges: number): number {
+function budgetRangeOf(recordType: number, ranges: number): number {
   return recordType % ranges
 }
 

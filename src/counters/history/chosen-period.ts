@@ -8,7 +8,7 @@ export const PERIOD_NAMES = ['today', '7d', '30d', '90d', '12m', 'all', 'custom'
 export type PeriodName = (typeof PERIOD_NAMES)[number]
 
 /** The most days of a custom period: with the period before, it is one history. */
-export const MAX_CUSTOM_DAYS = 1_000
+const MAX_CUSTOM_DAYS = 1_000
 /** The most months that a period of all time begins before the present one. */
 const MAX_MONTHS = 240
 /** Up to this many days, a custom period is shown by hours. */

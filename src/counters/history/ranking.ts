@@ -21,6 +21,8 @@ export interface Ranking {
   counters: (CounterAddress & { name: string })[]
   /** In the order of the counters. */
   counts: bigint[]
+  /** What they counted in the other spans, each in the order of the counters. */
+  inOthers: bigint[][]
   /** Whether there are more. */
   more: boolean
   /** Whether no other counter can belong among them. */
@@ -47,20 +49,68 @@ interface Selection {
   hours: Hours[]
 }
 
+/** Counters that may be among the first of a period. */
+interface Candidates {
+  recordIds: bigint[]
+  /** The most that any other counter can have in the period. */
+  mostOfOthers: bigint
+}
+
 /**
  * Ranks the counters of a type by what was counted in a period, as of the last roll-up.
  *
- * No index has sums of any period. But a counter that leads in a period leads in a part of it: the first counters of each day,
- * week or month within the period are found by index, and then added up exactly. What the last one of each part has tells whether
- * another counter could have more in all. So the cost depends on the length of the period, not on the number of counters.
+ * No index has the sums of any period. But a counter that leads in a period usually leads in a part of it, and an index has the
+ * first counters of each day, week and month. They are added up exactly. So the cost depends on the length of the period, not on
+ * the number of counters.
  *
  * @param limit at most `MAX_RANKED`
+ * @param others other spans in which the same counters are added up
  */
-export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
+export async function readRanking(
+  db: Executor,
+  type: KeyedType,
+  period: Span,
+  limit: number,
+  others: readonly Span[] = [],
+): Promise<Ranking> {
   const selection = selectionOf(period)
+  const { recordIds, mostOfOthers } = await readCandidates(db, type, selection)
+  const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
+  const counts = await readSelection(db, candidates, selection)
+  const ranked = recordIds
+    .map((recordId, index) => ({ recordId, count: counts[index]! }))
+    .filter(({ count }) => count > 0n)
+    .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
+  const listed = ranked.slice(0, limit)
+  const addresses = listed.map(({ recordId }) => ({ recordType: type.recordType, recordId }))
+  const [names, ...inOthers] = await Promise.all([
+    readKeys(
+      db,
+      type,
+      listed.map(({ recordId }) => recordId),
+    ),
+    ...others.map((span) => readPeriodCounts(db, addresses, span)),
+  ])
+  // A counter whose name is not stored yet is left out.
+  const isNamed = (_: unknown, index: number) => names.has(listed[index]!.recordId)
+  return {
+    counters: addresses.filter(isNamed).map((address) => ({ ...address, name: names.get(address.recordId)! })),
+    counts: listed.filter(isNamed).map(({ count }) => count),
+    inOthers: inOthers.map((counts) => counts.filter(isNamed)),
+    more: ranked.length > limit,
+    certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
+  }
+}
+
+/** Reads the first counters of each part of a period. */
+async function readCandidates(
+  db: Executor,
+  { recordType }: KeyedType,
+  { parts, hours }: Selection,
+): Promise<Candidates> {
   // A day of which only hours count is looked at too.
-  const added = selection.hours.filter(({ sign }) => sign === '+')
-  const looked = [...selection.parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
+  const added = hours.filter(({ sign }) => sign === '+')
+  const looked = [...parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
   const { rows } = await db.execute(
     looked
       .map(
@@ -68,7 +118,7 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
           { period, start },
           index,
         ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
-          WHERE record_type = ${type.recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
+          WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
           ORDER BY count DESC, record_id DESC LIMIT ${PER_PART})`,
       )
       .join('\nUNION ALL '),
@@ -77,10 +127,10 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const lasts = looked.map(() => ({ seen: 0, least: 0n }))
   for (const row of rows) {
     const [part, id, count] = [Number(row.place), toBigInt(row.record_id), toBigInt(row.count)]
-    const one = found.get(id) ?? { known: 0n, parts: new Set() }
-    one.known += count
-    one.parts.add(part)
-    found.set(id, one)
+    const counter = found.get(id) ?? { known: 0n, parts: new Set() }
+    counter.known += count
+    counter.parts.add(part)
+    found.set(id, counter)
     const last = lasts[part]!
     last.seen++
     last.least = last.least === 0n || count < last.least ? count : last.least
@@ -89,31 +139,11 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const unseen = lasts.map(({ seen, least }) => (seen < PER_PART ? 0n : least))
   const unseenInAll = unseen.reduce((sum, count) => sum + count, 0n)
   const byKnown = [...found].sort(([, a], [, b]) => (a.known < b.known ? 1 : a.known > b.known ? -1 : 0))
-  const candidates = byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => ({ recordType: type.recordType, recordId }))
-  const counts = await readSelection(db, candidates, selection)
-  const ranked = candidates
-    .map(({ recordId }, index) => ({ recordId, count: counts[index]! }))
-    .filter(({ count }) => count > 0n)
-    .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
-  const listed = ranked.slice(0, limit)
-  const least = listed.at(-1)?.count ?? 0n
   const mostOfOthers = byKnown.slice(MAX_CANDIDATES).reduce((most, [, { known, parts }]) => {
     const possible = known + unseen.reduce((sum, count, part) => (parts.has(part) ? sum : sum + count), 0n)
     return possible > most ? possible : most
   }, unseenInAll)
-  const names = await readKeys(
-    db,
-    type,
-    listed.map(({ recordId }) => recordId),
-  )
-  // A counter whose name is not stored yet is left out.
-  const named = listed.filter(({ recordId }) => names.has(recordId))
-  return {
-    counters: named.map(({ recordId }) => ({ recordType: type.recordType, recordId, name: names.get(recordId)! })),
-    counts: named.map(({ count }) => count),
-    more: ranked.length > limit,
-    certain: mostOfOthers <= least,
-  }
+  return { recordIds: byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => recordId), mostOfOthers }
 }
 
 /**
@@ -165,7 +195,7 @@ async function readSelection(
  * The rows that make up a period of whole days in a time zone, as the history adds them up: an hour belongs to the day in which
  * it begins there, and what a UTC day has beyond its hours belongs to the day with the same name.
  */
-export function selectionOf({ from, to, days }: Span): Selection {
+function selectionOf({ from, to, days }: Span): Selection {
   const [firstDay, nextDay] = [Date.parse(days.first), Date.parse(days.last) + DAY_MS]
   // An hour belongs to the period in which it begins. East of Greenwich a period begins on the evening of the UTC day before.
   const [firstHour, nextHour] = [ceilHour(from), ceilHour(to)]

@@ -3,7 +3,7 @@ import { counterId } from '../counter-address.ts'
 import { readNames } from '../names.ts'
 import { includes, type Prefix, rangeStartOf, readBuilds, type TypeBuilds } from '../prefix-builds.ts'
 
-/** The most statements that prefixes add to a transaction: what is kept, the names of its counters, and their sums. */
+/** The most statements that prefixes add to a transaction: to read builds and names, and to write the sums. */
 const STATEMENTS = 3
 
 const NOTHING: ReadonlyMap<number, TypeBuilds> = new Map()
@@ -18,26 +18,26 @@ export interface NamedCounter {
   name?: string | null
 }
 
-/** Where a transaction adds what it adds to counters: to the sums of their types and of prefixes of their keys. */
+/** The sums of types and prefixes to which a transaction adds what it adds to their counters. */
 export interface SumsPlace {
-  /** A record id of the range. Transactions with different ones do not wait for each other. */
+  /** The lane: a record id of the range. Transactions in different lanes do not wait for each other. */
   rangeLane: bigint
-  /** The version of the builds that the transaction relies on. The database compares it. */
+  /** The version of the builds on which the transaction relies. The database compares it. */
   versionOf(recordType: number): bigint
   /** The hashes of the prefixes whose sums include a counter. */
   prefixesOf(counter: NamedCounter): readonly bigint[]
-  /** Whether it is known to which prefixes a counter belongs. */
+  /** Whether it is known which prefixes a counter has. */
   isNamed(counter: NamedCounter): boolean
-  /** The database has another version. What is known is read again the next time. */
+  /** To be called if the database has another version: the next transaction reads the builds again. */
   outdated(): void
 }
 
 /**
- * What an isolate knows of the prefixes whose sums are kept. Plain data, shared by its requests.
+ * The builds of prefixes that an isolate remembers. Plain data, shared by its requests.
  *
- * It may be out of date: each transaction compares the version in the statement that adds to the types' history, and is rolled
- * back if it is another one by now. So types without prefixes cost no statement, and no isolate with an older configuration can
- * leave a prefix out.
+ * They may be out of date. So the statement that adds to the history of types compares the version, and the transaction is rolled
+ * back if the database has another one. Types without prefixes therefore cost no statement, and an isolate with an older
+ * configuration cannot leave a prefix out.
  */
 export class KeptSums {
   readonly declared: readonly DeclaredPrefix[]
@@ -56,13 +56,13 @@ export class KeptSums {
     return this.#declaring.size > 0 ? STATEMENTS : 0
   }
 
-  /** Forgets what is known of a range. */
+  /** Forgets the builds of a range. */
   forget(rangeStart: bigint): void {
     this.#known.delete(rangeStart)
     this.#outdated.add(rangeStart)
   }
 
-  /** Finds out where a transaction adds what it adds to counters. Call it before the transaction takes locks. */
+  /** Finds the sums to which a transaction adds. Call it before the transaction takes locks. */
   async placeOf(db: Database, counters: readonly NamedCounter[], rangeLane: bigint): Promise<SumsPlace> {
     const rangeStart = rangeStartOf(rangeLane)
     const mayHave = this.#outdated.has(rangeStart) || counters.some(({ recordType }) => this.#declaring.has(recordType))
@@ -86,7 +86,7 @@ export class KeptSums {
     }
   }
 
-  /** What is kept in a range, by record type, as far as is known here. */
+  /** The builds of a range, by record type: as remembered, or else as they are in the database. */
   async buildsOf(db: Database, rangeStart: bigint): Promise<ReadonlyMap<number, TypeBuilds>> {
     const known = this.#known.get(rangeStart)
     if (known !== undefined) return known

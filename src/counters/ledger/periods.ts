@@ -52,8 +52,8 @@ export function additionToPeriods(
 }
 
 /**
- * Added to the lane of a type's row for amounts of which only the day is known: so it is known of a day how much of it was
- * imported. More than a range has lanes.
+ * Added to the lane for amounts of which only the day is known, so that they have rows of their own: what of a day was imported.
+ * Larger than any lane.
  */
 export const IMPORT_LANE = 64n
 
@@ -70,7 +70,7 @@ export interface DayAmount extends PeriodAmount {
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
  * @param place where the sums of the types and prefixes are: `KeptSums.placeOf` all of these counters
- * @throws {Overtaken} if the prefixes whose sums are kept are others by now; the transaction must be rolled back
+ * @throws {Overtaken} if the builds of prefixes have changed since; the transaction must be rolled back
  */
 export function addToDays(
   transaction: Executor,

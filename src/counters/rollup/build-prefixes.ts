@@ -17,10 +17,10 @@ export const COUNTERS_PER_STEP = 100
 export const STEP_STATEMENTS = 8
 
 /**
- * Adds the counters from before a prefix was declared to its sums, step by step. Steps may overlap, repeat, or end at any point.
+ * Adds what counters had before a prefix was declared to its sums, step by step. Steps may overlap, repeat, or end at any point.
  *
- * A step first locks the rows with the version, one for each lane, and changes them. So no transaction that adds to the history of
- * the type in that range is under way, and those that come later find another version and read again what is kept.
+ * A step first changes, and so locks, the rows with the version, one for each lane. Then no other transaction that adds to the
+ * history of the type in that range is under way. Those that come later find another version, and read the builds again.
  *
  * @param starts the first record ids of the ranges to work on
  * @param mayGoOn asked before each step
@@ -45,8 +45,7 @@ export async function buildPrefixes(
     }
   }
   for (const start of starts) await guarded(start, () => register(db, sums, start, mayGoOn))
-  // A row may still stand for smaller ranges, from before the number of ranges was raised. It must not change before they have
-  // their own.
+  // Before the number of ranges was raised, a row stood for what are several ranges now. It must not change until each has its own.
   if (!done || starts.length < db.ranges) {
     const registered = await Promise.all(rangeStarts(db.ranges).map((start) => isRegistered(db, sums, start)))
     if (registered.includes(false)) return false
@@ -55,7 +54,7 @@ export async function buildPrefixes(
   return done
 }
 
-/** Whether a range has rows of its own for all prefixes. */
+/** Whether a range has a row of its own for each declared prefix. */
 async function isRegistered(db: Database, sums: KeptSums, start: bigint): Promise<boolean> {
   const known = await sums.buildsOf(db, start)
   const all = sums.declared.every(({ recordType, text }) =>
@@ -66,7 +65,7 @@ async function isRegistered(db: Database, sums: KeptSums, start: bigint): Promis
   return all
 }
 
-/** Writes rows of its own for a range. */
+/** Writes the rows that a range lacks. */
 async function register(db: CountedDatabase, sums: KeptSums, start: bigint, mayGoOn: () => boolean): Promise<boolean> {
   const known = await sums.buildsOf(db, start)
   for (const [recordType, declared] of Map.groupBy(sums.declared, ({ recordType }) => recordType)) {
@@ -88,7 +87,7 @@ async function register(db: CountedDatabase, sums: KeptSums, start: bigint, mayG
     await db.transaction(async (transaction) => {
       await changeVersion(transaction, recordType, start, version)
       if (fresh.length > 0) {
-        // What isolates may have added since the prefix was taken out by hand.
+        // Isolates may have added to it after its rows were deleted by hand.
         const lanes = lanesOf(start).flatMap((lane) => [lane, lane + IMPORT_LANE])
         await transaction.execute(
           `DELETE FROM prefix_history WHERE range_lane IN (${lanes.join(',')})
@@ -123,7 +122,7 @@ async function finish(db: CountedDatabase, sums: KeptSums, start: bigint, mayGoO
   return true
 }
 
-/** Adds the next counters to the sums of a prefix. */
+/** Adds the next counters to the sums of a prefix, in one transaction. */
 async function step(
   db: Database,
   {

@@ -6,7 +6,7 @@ import { Overtaken } from '../ledger/totals.ts'
 import { type Parcel, packParcel, unpackParcel } from './parcel.ts'
 
 /** The kinds of transfers, with their numbers in the database. */
-export const TRANSFERS = { delete: 1, rename: 2, merge: 3 } as const
+const TRANSFERS = { delete: 1, rename: 2, merge: 3 } as const
 export type TransferKind = keyof typeof TRANSFERS
 const KINDS = Object.keys(TRANSFERS) as TransferKind[]
 

@@ -5,15 +5,14 @@ import type { Html } from '../html-type.ts'
 import { builder } from './builder.ts'
 import { CHANGE } from './change.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice } from './numbers.ts'
+import { chartCard, figuresOf, periodChoice } from './numbers.ts'
 
 /**
  * The page of a counter: its figures, its chart, badges and snippets, and for those who may change it, the forms.
  *
  * @param key the key from the URL, which may be invalid
- * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function counterPage(viewer: Viewer, type: CounterType, key: string, numbers: IncludedNumbers | null): Html {
+export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
   // Only to those who may see it.
   const also = viewer.types.find(({ name }) => name === type.also)
   const page = pageOf(type.url, key)
@@ -32,8 +31,7 @@ ${chartCard(ADJUSTMENTS)}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
 <p class="hint" id="as-of"></p>
-</main>
-${included(numbers)}`,
+</main>`,
   )
 }
 

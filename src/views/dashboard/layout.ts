@@ -23,7 +23,7 @@ export function document(title: string, base: string, body: Html): Html {
 <title>${title}</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
-<script type="module" src="${base}${SCRIPT}"></script>
+<script type="module" async src="${base}${SCRIPT}"></script>
 </head>
 <body>
 ${body}

@@ -34,12 +34,22 @@ export function figuresOf(type: CounterType, also: CounterType | undefined): Htm
 ${figures(also.unit, 'also')}`
 }
 
-/** The numbers that a page comes with, as data: no policy lets it run. */
-export function included(of: IncludedNumbers | null): Html | '' {
-  if (of === null) return ''
-  // So that no key ends the element.
-  const json = JSON.stringify(of.numbers).replaceAll('<', '\\u003c')
-  return html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>`
+/**
+ * A page, and then its numbers as data, which no policy lets run: a browser starts with the page while they are read.
+ *
+ * @param numbers what the page shows first; `null`: its script asks for it
+ */
+export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers | null>): AsyncGenerator<string> {
+  const text = String(await page)
+  const end = text.lastIndexOf('</body>')
+  yield text.slice(0, end)
+  const of = await numbers
+  if (of !== null) {
+    // So that no key ends the element.
+    const json = JSON.stringify(of.numbers).replaceAll('<', '\\u003c')
+    yield String(html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>\n`)
+  }
+  yield text.slice(end)
 }
 
 /**

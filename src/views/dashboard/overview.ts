@@ -3,16 +3,15 @@ import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figuresOf, type IncludedNumbers, included, periodChoice, ranking } from './numbers.ts'
+import { chartCard, figuresOf, periodChoice, ranking } from './numbers.ts'
 import { prefixChoice } from './prefix-choice.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
  *
  * @param origin the Worker's origin
- * @param numbers what the page shows first; `null`: its script asks for it
  */
-export function overviewPage(viewer: Viewer, type: CounterType, origin: string, numbers: IncludedNumbers | null): Html {
+export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
   // Only to those who may see it.
   const also = viewer.types.find(({ name }) => name === type.also)
   return signedInPage(
@@ -37,7 +36,6 @@ ${ranking()}
 <p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save the list as CSV</button></p>
 </section>
 <p class="hint" id="as-of"></p>
-</main>
-${included(numbers)}`,
+</main>`,
   )
 }

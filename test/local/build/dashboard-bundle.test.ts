@@ -20,9 +20,9 @@ describe('The dashboard', () => {
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
       String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
-      String(await overviewPage(viewer, type, 'https://counter.example', null)),
+      String(await overviewPage(viewer, type, 'https://counter.example')),
       String(await setupPage(viewer, ['table slotted_counters'])),
-      String(await counterPage(viewer, type, '/blog/hello', null)),
+      String(await counterPage(viewer, type, '/blog/hello')),
     ]
     const bytes = parts.map((part) => Buffer.byteLength(part))
     expect(bytes.reduce((sum, part) => sum + part)).toBeLessThan(MAX_BYTES)

@@ -1,13 +1,11 @@
 import { env as configured } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { problemDocument } from '../../../src/openapi/problem-schema.ts'
-import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
-/** The local simulation of the platform's rate limit: five per minute and network. */
-const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
 const COUNTERS = { page: { record_type: 1, public: true, allowed_origins: ['*'] }, secret: { record_type: 2 } }
 
 let db: TestDatabase
@@ -17,11 +15,9 @@ beforeAll(async () => {
   db = await freshDatabase()
   limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
 })
-// Its periods begin on the full minute. None must end during a test.
 beforeEach(async () => {
   networks++
-  const left = 60_000 - (Date.now() % 60_000)
-  if (left < 10_000) await new Promise((resolve) => setTimeout(resolve, left))
+  await withinOnePeriod()
 })
 
 /** Reads from an IPv6 network that no other test uses. */

@@ -1,7 +1,6 @@
-import { env as configured } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
 import { parseSvg } from '../../harness/svg.ts'
@@ -115,7 +114,7 @@ describe('A counting badge', () => {
   })
 
   it('is limited as hits are, and as badges are', async () => {
-    const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
+    await withinOnePeriod()
     const counting = isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
     const headers = { ...CAMO, 'CF-Connecting-IP': '203.0.113.77' }
     const hits = []

@@ -61,6 +61,19 @@ describe('The pages', () => {
     const mine = await sessionCookie(dead)
     expect((await dead.fetch('/', { headers: { Cookie: mine } })).status).toBe(200)
   })
+
+  it('do not wait for their numbers, and end without them if the database does not answer', async () => {
+    const silent = await freshDatabase()
+    await silent.behave({ faults: [{ action: 'hang-request', times: 1_000 }] })
+    const waiting = new TestWorker(silent.url, PRIVATE)
+    const Cookie = `${await sessionCookie(waiting)}; zone=UTC`
+    const { body } = await waiting.fetch('/counter?type=page_view&key=a', { headers: { Cookie } })
+    const parts = await Array.fromAsync(body!.pipeThrough(new TextDecoderStream()))
+    expect(parts[0]).toMatch(/<main.*<\/main>/s)
+    expect(parts[0]).not.toContain('</body>')
+    expect(parts.join('')).toMatch(/<\/html>$/)
+    expect(parts.join('')).not.toContain('id="numbers"')
+  })
 })
 
 describe('While the database lacks tables', () => {

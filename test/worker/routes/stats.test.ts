@@ -1,10 +1,8 @@
-import { env as configured } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 
-const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
 const COUNTERS = {
   page_view: { record_type: 1, public: true, public_page: true, title: 'Views <of> pages', unit: 'views' },
   download: { record_type: 2, public: true },
@@ -124,9 +122,7 @@ describe('The public page of a type', () => {
 
   it('is limited as other readings are', async () => {
     const limited = new TestWorker(url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
-    // The limit's periods begin on the full minute.
-    const left = 60_000 - (Date.now() % 60_000)
-    if (left < 20_000) await new Promise((resolve) => setTimeout(resolve, left))
+    await withinOnePeriod()
     const statuses: number[] = []
     for (let i = 0; i < 7; i++) {
       const headers = { 'CF-Connecting-IP': '2001:db8:17::1' }

@@ -1,7 +1,6 @@
-import { env as configured } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 const SETTINGS = {
@@ -110,14 +109,8 @@ describe('A hit', () => {
 })
 
 describe('With a rate limit', () => {
-  /** The local simulation of the platform's rate limit: five per minute and address. */
-  const { LIMIT_OF_FIVE } = configured as unknown as { LIMIT_OF_FIVE: RateLimit }
   let networks = 0
-  // Its periods begin on the full minute. None must end during a test.
-  beforeEach(async () => {
-    const left = 60_000 - (Date.now() % 60_000)
-    if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left))
-  })
+  beforeEach(withinOnePeriod)
   const limited = () => isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
   const from = (address: string, on: TestWorker) => hit('page', { 'CF-Connecting-IP': address }, on)
 
