@@ -1,8 +1,10 @@
 import { inject, onTestFinished } from 'vitest'
 import type { Behaviour, Fault } from '../../local/planetscale/fault-injection.ts'
+import { KeptSums } from '../../src/counters/ledger/kept-sums.ts'
 import { type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
+import { DECLARED } from './counters.ts'
 
 /** A database behind an endpoint that can be told to fail. */
 export interface FaultyDatabase extends Database {
@@ -54,9 +56,10 @@ export function nowAndThen(fault: Fault, inARow: readonly number[]): Fault[] {
   return inARow.map((times, i) => ({ ...fault, skip: 4 + 4 * i, times }))
 }
 
-/** Rolls up without a lease, beside other roll-ups. */
-export function rollUpBeside(db: Database, pageSlots: number): Promise<RollUpSummary> {
-  return rollUp({ db, totals: null }, { pageSlots, maxStatements: 1_000, maxSeconds: 20, at: new Date(), lease: false })
+/** Rolls up without a lease, beside other roll-ups, as an isolate that has just started. */
+export function rollUpBeside(db: Database, pageSlots: number, declared = DECLARED): Promise<RollUpSummary> {
+  const options = { pageSlots, maxStatements: 1_000, maxSeconds: 20, at: new Date(), lease: false }
+  return rollUp({ db, totals: null, sums: new KeptSums(declared) }, options)
 }
 
 /**

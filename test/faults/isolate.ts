@@ -4,6 +4,7 @@ import { inject, onTestFinished } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import type { WorkerLoad } from '../harness/worker-load.ts'
 import { TOKEN } from './client.ts'
+import { VISITS } from './counters.ts'
 
 /** Milliseconds within which an isolate must finish its work. */
 const IDLE_MS = 40_000
@@ -21,7 +22,11 @@ export class Isolate {
   }
 
   /** Starts isolates. They stop when the test ends. */
-  static async start(count: number, databaseUrl: string, settings: Record<string, unknown> = {}): Promise<Isolate[]> {
+  static async start(
+    count: number,
+    databaseUrl: string,
+    settings: Record<string, unknown> = VISITS,
+  ): Promise<Isolate[]> {
     const starting = Array.from({ length: count }, async () => {
       const isolate = new Isolate(databaseUrl, settings, await launch(databaseUrl, settings))
       onTestFinished(() => isolate.#workerd.stop())
