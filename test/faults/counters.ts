@@ -17,9 +17,20 @@ export const VISITS = {
     view: { record_type: 4, ...ANY_SITE, also: 'visit', totals: ['/both/', '/both/1'] },
   },
   PRUNING: { idempotency_hours: YEAR_HOURS },
+  // One run moves everything, and declares all prefixes.
+  ROLLUP: { max_statements: 1_000 },
 }
 
 /** The prefixes that these settings declare. */
 export const DECLARED: readonly DeclaredPrefix[] = Object.values(VISITS.COUNTERS).flatMap(({ record_type, totals }) =>
   totals.map((text) => ({ recordType: record_type, text })),
 )
+
+/** The same, and prefixes that are declared when everything has been counted and rolled up. */
+export const DECLARED_LATER: readonly DeclaredPrefix[] = [
+  ...DECLARED,
+  { recordType: 1, text: '/h' },
+  { recordType: 2, text: '/own/b' },
+  { recordType: 3, text: '/' },
+  { recordType: 4, text: '/' },
+]

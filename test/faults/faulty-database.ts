@@ -63,14 +63,15 @@ export function rollUpBeside(db: Database, pageSlots: number, declared = DECLARE
 }
 
 /**
- * Rolls up until nothing is pending.
+ * Rolls up until nothing is pending and the totals of all prefixes are complete.
  *
  * @throws {Error} if that takes more than 20 runs
  */
-export async function rollUpAll(db: Database): Promise<void> {
+export async function rollUpAll(db: Database, declared = DECLARED): Promise<void> {
   for (let runs = 0; runs < 20; runs++) {
-    const { outcome, left } = await rollUpBeside(db, 2_000)
-    if (outcome === 'complete' && left === 0) return
+    const { outcome, left } = await rollUpBeside(db, 2_000, declared)
+    const { rows } = await db.execute('SELECT 1 FROM prefix_builds WHERE prefix_hash > 0 AND complete = 0 LIMIT 1')
+    if (outcome === 'complete' && left === 0 && rows.length === 0) return
   }
-  throw new Error('something is still pending after 20 roll-ups')
+  throw new Error('something is still pending or incomplete after 20 roll-ups')
 }

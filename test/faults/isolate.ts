@@ -21,7 +21,7 @@ export class Isolate {
     this.#workerd = workerd
   }
 
-  /** Starts isolates. They stop when the test ends. */
+  /** Starts isolates, of which one rolls up: that declares their prefixes. They stop when the test ends. */
   static async start(
     count: number,
     databaseUrl: string,
@@ -32,7 +32,9 @@ export class Isolate {
       onTestFinished(() => isolate.#workerd.stop())
       return isolate
     })
-    return Promise.all(starting)
+    const isolates = await Promise.all(starting)
+    await isolates[0]?.#rollUp()
+    return isolates
   }
 
   get url(): string {
@@ -47,6 +49,14 @@ export class Isolate {
   async replace(): Promise<void> {
     await this.#workerd.kill()
     this.#workerd = await launch(this.#databaseUrl, this.#settings)
+  }
+
+  async #rollUp(): Promise<void> {
+    const answer = await fetch(`${this.url}/v1/rollup`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}` },
+    })
+    if (!answer.ok) throw new Error(await answer.text())
   }
 
   async load(): Promise<WorkerLoad> {
