@@ -36,6 +36,8 @@ export async function settleAndCheck({ db, isolates, network, expected }: Scene)
   )
   await network?.settle()
   await quiet(db)
+  // What follows is many statements, one after the other.
+  await db.behave()
   await expected.check(db)
   // These isolates have no queue.
   expect(expected.number.queued).toBe(0)
