@@ -59,10 +59,10 @@ export async function readBuilds(
   ranges: number,
   recordTypes: readonly number[] | null = null,
 ): Promise<Map<number, TypeBuilds>> {
-  const of = recordTypes === null ? 'record_type >= 0' : `record_type IN (${recordTypes.join(',')})`
+  const of = recordTypes === null ? '' : `AND record_type IN (${recordTypes.join(',')})`
   const { rows } = await db.execute(
     `SELECT record_type, prefix_hash, range_start, prefix, built_to, complete, version
-     FROM prefix_builds FORCE INDEX (PRIMARY) WHERE ${of} AND range_start IN (${coveringStarts(rangeStart, ranges).join(',')})`,
+     FROM prefix_builds WHERE range_start IN (${coveringStarts(rangeStart, ranges).join(',')}) ${of}`,
   )
   const found = new Map<number, { version: bigint | null; builds: Map<bigint, PrefixBuild> }>()
   for (const row of rows) {

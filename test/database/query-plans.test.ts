@@ -7,6 +7,9 @@ import { onVitess } from '../harness/on-vitess.ts'
 /** Views of the server itself. They are in its memory and have no indexes, and their size does not depend on the counters. */
 const OF_SERVER = /^SHOW |information_schema/
 
+/** Tables that may be read whole: one has a row for each range, the other one for each range and declared prefix. */
+const SMALL = new Set(['rollup_state', 'prefix_builds'])
+
 /** The access types that use an index and do not read the whole table. */
 const BY_INDEX = new Set(['const', 'eq_ref', 'ref', 'range', 'system'])
 
@@ -63,7 +66,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const { rows } = await db.execute(`${explain} ${sql}`)
       for (const { table, type, key } of rows) {
         // <derived2> and <union1,2> are temporary tables. They hold what the rows below them returned.
-        if (table === null || String(table).startsWith('<')) continue
+        if (table === null || String(table).startsWith('<') || SMALL.has(String(table))) continue
         // With another index, DELETE would lock gaps into which other transactions insert. MariaDB may use either index of
         // counter_history: both hold the whole primary key, so DELETE reads at most two entries for each row.
         const either = mariaDb && sql.startsWith('DELETE FROM counter_history')

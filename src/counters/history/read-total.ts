@@ -107,7 +107,7 @@ function totalSql(
         ]
       : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
-       FROM rollup_state FORCE INDEX (PRIMARY) WHERE range_start >= 0`,
+       FROM rollup_state`,
     ...(prefix === null
       ? []
       : [
