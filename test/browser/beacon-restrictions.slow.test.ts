@@ -105,27 +105,35 @@ describe('a page that is one of several sites', () => {
 })
 
 describe('a browser that a program drives', () => {
-  it('says so with each hit, and others say nothing', async () => {
+  it('says so with each hit, which counts only if the type says so, and others say nothing', async () => {
     const driven = await launchChromium({ automated: true, args: [`--host-resolver-rules=MAP ${SITE} 127.0.0.1`] })
     onTestFinished(() => driven.close())
-    const hits = async (browser: Browser) => {
-      const site = await startSite({ '/page': { html: html(tagOf(counter.url)) } })
+    const counting = await startCounter({
+      COUNTERS: { page_view: { record_type: 1, public: true, allowed_origins: ['*'], count_automated: true } },
+    })
+    onTestFinished(() => counting.stop())
+    const hitOf = async (browser: Browser, { url }: Counter) => {
+      const site = await startSite({ '/page': { html: html(tagOf(url)) } })
       const context = await browser.newContext()
       onTestFinished(async () => {
         await context.close()
         await site.stop()
       })
       const tab = await context.newPage()
-      const asked = tab.waitForRequest((request) => request.url().startsWith(`${counter.url}/hit`))
+      const answered = tab.waitForResponse((response) => response.url().startsWith(`${url}/hit`))
       await tab.goto(`http://${SITE}:${site.port}/page`)
-      return [...new URL((await asked).url()).searchParams].sort()
+      const answer = await answered
+      const says = [...new URL(answer.url()).searchParams].sort().map(([name, value]) => `${name}=${value}`)
+      return { says, hit: await answer.headerValue('X-Hit') }
     }
-    const plain = [
-      ['key', '/page'],
-      ['type', 'page_view'],
-    ]
-    expect(await hits(driven)).toEqual([['automated', '1'], ...plain])
-    expect(await hits(browser)).toEqual(plain)
+    const plain = ['key=/page', 'type=page_view']
+    const automated = ['automated=1', ...plain]
+    expect(await hitOf(driven, counter)).toEqual({ says: automated, hit: 'ignored; reason=automated' })
+    await counter.has({})
+    expect(await hitOf(driven, counting)).toEqual({ says: automated, hit: 'counted' })
+    await counting.has({ 'page_view /page': 1 })
+    expect(await hitOf(browser, counter)).toEqual({ says: plain, hit: 'counted' })
+    await counter.has({ 'page_view /page': 1 })
   })
 })
 

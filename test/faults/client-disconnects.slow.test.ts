@@ -52,6 +52,9 @@ describe('When clients hang up', () => {
     for (const [i, increment] of increments.entries()) expected.record([increment], fates[i]!)
   }
 
+  /** Counts the leader's page once. So its key is stored, and the leader's first statement is its batch. */
+  const nameLeader = () => sendAll([page('/leader')])
+
   const check = () => settleAndCheck({ db, isolates: [isolate], network, expected })
 
   it('while the database is asked whether their keys may be new, the hits count', async () => {
@@ -113,6 +116,7 @@ describe('When clients hang up', () => {
   it.each(['hang-request', 'hang-answer'] as const)(
     'and the leader ends with all of its work after %s, another request takes over, and the hit of the leader counts once',
     async (action) => {
+      await nameLeader()
       await db.behave({ ...SLOW, faults: [{ action, match: BATCH }] })
       const leader = await waiting([mortal(hitOf(page('/leader')))])
       const followers = Array.from({ length: 20 }, (_, i) => page(i % 2 === 0 ? '/leader' : `/own/${i}`, 3))
@@ -126,6 +130,7 @@ describe('When clients hang up', () => {
   )
 
   it('and the leader ends with all that waited for it, they count when a request arrives much later', async () => {
+    await nameLeader()
     await db.behave({ faults: [{ action: 'hang-request', match: BATCH }] })
     const increments = ['/leader', '/a', '/b', '/a'].map((key) => page(key))
     const leader = await waiting([mortal(hitOf(increments[0]!))])
@@ -139,6 +144,7 @@ describe('When clients hang up', () => {
   })
 
   it('and the leader ends with all of its work, its statement may arrive after that of its successor and many more', async () => {
+    await nameLeader()
     const letGo = network.holdNext()
     const leader = await waiting([mortal(hitOf(page('/leader')))])
     // In the same range, so that it takes over.
@@ -154,6 +160,7 @@ describe('When clients hang up', () => {
   })
 
   it('and the database does not answer, the leader goes on without its client for the requests that wait', async () => {
+    await nameLeader()
     await db.behave({ ...SLOW, faults: [{ action: 'hang-answer', match: BATCH }] })
     const leader = await waiting([hitOf(page('/leader'))])
     const followers = Array.from({ length: 20 }, (_, i) => page(`/own/${i}`, 3))

@@ -1,10 +1,12 @@
 import { expect, inject } from 'vitest'
 import { counterId } from '../../src/counters/counter-address.ts'
 import { byRange } from '../../src/counters/ranges.ts'
-import type { Executor } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import type { Fate } from './client.ts'
+import { DECLARED } from './counters.ts'
 import { type Increment, recordOf } from './increment.ts'
 import { readStoredCounts } from './stored-counts.ts'
+import { type Counted, checkTotals } from './totals.ts'
 
 /** The increments of a request, and what its client was told. */
 interface Answered {
@@ -14,6 +16,7 @@ interface Answered {
 
 /** What a counter may be. */
 interface Bounds {
+  of: Increment
   least: bigint
   most: bigint
   /** Increments whose fate is unknown. They make the difference between `least` and `most`. */
@@ -75,9 +78,14 @@ export class ExpectedCounts {
     return this.#acknowledged.get(key) ?? 0
   }
 
-  /** Checks all counters as of one instant. */
-  async check(db: Executor): Promise<void> {
+  /**
+   * Checks all counters as of one instant, and then all totals. Call it only when nothing is in flight.
+   *
+   * @param prefixes those that are declared
+   */
+  async check(db: Database, prefixes = DECLARED): Promise<void> {
     const stored = await readStoredCounts(db)
+    const rolledUp = [...stored.values()].every(({ pending }) => pending === 0n)
     const answered = [...this.#answered, ...this.#visits.values()]
     const ids = await counterIds(answered)
     const requests = answered.flatMap((request) => partsOf(request, ids))
@@ -92,7 +100,7 @@ export class ExpectedCounts {
       const last = increments.at(-1)!
       const known = fate === 'unknown' && isWitness(last) ? (isCounted(last) ? 'counted' : 'refused') : fate
       for (const increment of increments) {
-        const bounds = expected.get(nameOf(increment)) ?? { least: 0n, most: 0n, unknown: [] }
+        const bounds = expected.get(nameOf(increment)) ?? { of: increment, least: 0n, most: 0n, unknown: [] }
         expected.set(nameOf(increment), bounds)
         const by = BigInt(increment.by)
         if (known === 'unknown') bounds.unknown.push(by)
@@ -105,16 +113,19 @@ export class ExpectedCounts {
       const [one, other] = pair.map((increment) => stored.get(ids.get(nameOf(increment))!)?.count ?? 0n)
       if (one !== other) wrong.push(`${nameOf(pair[0])} is ${one}, and its pair is ${other}`)
     }
-    for (const [name, { least, most, unknown }] of expected) {
+    const counts: Counted[] = []
+    for (const [name, { of, least, most, unknown }] of expected) {
       const id = ids.get(name)!
       const count = stored.get(id)?.count ?? 0n
       stored.delete(id)
+      counts.push({ ...of, count })
       if (count < least || count > most || (unknown.length === 1 && count !== least && count !== most)) {
         wrong.push(`${name} is ${count}, not from ${least} to ${most}`)
       }
     }
     for (const [id, { count }] of stored) if (count !== 0n) wrong.push(`${id} is ${count}, but no request added to it`)
     expect(wrong).toEqual([])
+    await checkTotals(db, counts, { prefixes, rolledUp })
   }
 }
 

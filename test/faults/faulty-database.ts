@@ -1,8 +1,10 @@
 import { inject, onTestFinished } from 'vitest'
 import type { Behaviour, Fault } from '../../local/planetscale/fault-injection.ts'
+import { KeptSums } from '../../src/counters/ledger/kept-sums.ts'
 import { type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
+import { DECLARED } from './counters.ts'
 
 /** A database behind an endpoint that can be told to fail. */
 export interface FaultyDatabase extends Database {
@@ -54,20 +56,22 @@ export function nowAndThen(fault: Fault, inARow: readonly number[]): Fault[] {
   return inARow.map((times, i) => ({ ...fault, skip: 4 + 4 * i, times }))
 }
 
-/** Rolls up without a lease, beside other roll-ups. */
-export function rollUpBeside(db: Database, pageSlots: number): Promise<RollUpSummary> {
-  return rollUp({ db, totals: null }, { pageSlots, maxStatements: 1_000, maxSeconds: 20, at: new Date(), lease: false })
+/** Rolls up without a lease, beside other roll-ups, as an isolate that has just started. */
+export function rollUpBeside(db: Database, pageSlots: number, declared = DECLARED): Promise<RollUpSummary> {
+  const options = { pageSlots, maxStatements: 1_000, maxSeconds: 20, at: new Date(), lease: false }
+  return rollUp({ db, totals: null, sums: new KeptSums(declared) }, options)
 }
 
 /**
- * Rolls up until nothing is pending.
+ * Rolls up until nothing is pending and the totals of all prefixes are complete.
  *
  * @throws {Error} if that takes more than 20 runs
  */
-export async function rollUpAll(db: Database): Promise<void> {
+export async function rollUpAll(db: Database, declared = DECLARED): Promise<void> {
   for (let runs = 0; runs < 20; runs++) {
-    const { outcome, left } = await rollUpBeside(db, 2_000)
-    if (outcome === 'complete' && left === 0) return
+    const { outcome, left } = await rollUpBeside(db, 2_000, declared)
+    const { rows } = await db.execute('SELECT 1 FROM prefix_builds WHERE prefix_hash > 0 AND complete = 0 LIMIT 1')
+    if (outcome === 'complete' && left === 0 && rows.length === 0) return
   }
-  throw new Error('something is still pending after 20 roll-ups')
+  throw new Error('something is still pending or incomplete after 20 roll-ups')
 }

@@ -1,7 +1,7 @@
 import { hash64 } from '../../src/counters/key-hash.ts'
 
 /** Record types by name, as in `COUNTERS` (test/faults/counters.ts). */
-const RECORD_TYPES = { page_view: 1, download: 2, visit: 3, view: 4 }
+export const RECORD_TYPES = { page_view: 1, download: 2, visit: 3, view: 4 }
 
 /** What a request adds to one counter. */
 export interface Increment {

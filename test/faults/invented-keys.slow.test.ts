@@ -18,7 +18,7 @@ const PAGES = 200
 const HONEST_EVERY_MS = 5
 const DELETE = join(import.meta.dirname, '../../cli/transfer/delete.ts')
 /** With the shipped budget, which other tests of this folder do not have. */
-const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'] } }
+const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'], totals: ['/', '/page/'] } }
 /** New keys of a type in a minute, as shipped. */
 const BUDGET = 120
 /** Milliseconds for the whole test: about 2,000 hits per second, and ten times that in hand. */
@@ -74,6 +74,16 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   expect(await sum('IN')).toBe(BigInt(PAGES + honest))
   expect(await sum('NOT IN')).toBe(BigInt(counted))
   expect(honest).toBeGreaterThan(100)
+  const totals = async () => {
+    const answers = ['', '?prefix=/', '?prefix=/page/'].map(async (query) => {
+      const answer = await fetch(`${isolates[0]!.url}/v1/types/page_view${query}`)
+      const { count, consistency } = (await answer.json()) as { count: number; consistency: string }
+      return [consistency, count]
+    })
+    return Promise.all(answers)
+  }
+  const [all, pagesOnly] = [PAGES + honest + counted, PAGES + honest].map((count) => ['exact', count])
+  expect(await totals()).toEqual([all, all, pagesOnly])
 
   const command = [DELETE, 'page_view', '--prefix', '/invented/', '--url', isolates[0]!.url, '--token', TOKEN]
   const { stdout } = await promisify(execFile)(process.execPath, command)
@@ -81,5 +91,6 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   expect(await number('SELECT COUNT(*) FROM counter_names')).toBe(BigInt(PAGES))
   expect(await sum('NOT IN')).toBe(0n)
   expect(await sum('IN')).toBe(BigInt(PAGES + honest))
+  expect(await totals()).toEqual([pagesOnly, pagesOnly, pagesOnly])
   console.log({ counted, minutes, honest })
 })

@@ -4,6 +4,7 @@ import { inject, onTestFinished } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import type { WorkerLoad } from '../harness/worker-load.ts'
 import { TOKEN } from './client.ts'
+import { VISITS } from './counters.ts'
 
 /** Milliseconds within which an isolate must finish its work. */
 const IDLE_MS = 40_000
@@ -20,14 +21,20 @@ export class Isolate {
     this.#workerd = workerd
   }
 
-  /** Starts isolates. They stop when the test ends. */
-  static async start(count: number, databaseUrl: string, settings: Record<string, unknown> = {}): Promise<Isolate[]> {
+  /** Starts isolates, of which one rolls up: that declares their prefixes. They stop when the test ends. */
+  static async start(
+    count: number,
+    databaseUrl: string,
+    settings: Record<string, unknown> = VISITS,
+  ): Promise<Isolate[]> {
     const starting = Array.from({ length: count }, async () => {
       const isolate = new Isolate(databaseUrl, settings, await launch(databaseUrl, settings))
       onTestFinished(() => isolate.#workerd.stop())
       return isolate
     })
-    return Promise.all(starting)
+    const isolates = await Promise.all(starting)
+    await isolates[0]?.#rollUp()
+    return isolates
   }
 
   get url(): string {
@@ -42,6 +49,14 @@ export class Isolate {
   async replace(): Promise<void> {
     await this.#workerd.kill()
     this.#workerd = await launch(this.#databaseUrl, this.#settings)
+  }
+
+  async #rollUp(): Promise<void> {
+    const answer = await fetch(`${this.url}/v1/rollup`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}` },
+    })
+    if (!answer.ok) throw new Error(await answer.text())
   }
 
   async load(): Promise<WorkerLoad> {

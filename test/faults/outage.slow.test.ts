@@ -23,11 +23,6 @@ const DRAIN_MS = 240_000
 const MOST_LIVE = 48 * 2 ** 20
 const MOST_LEFT = 16 * 2 ** 20
 
-const SETTINGS = {
-  ...VISITS,
-  // One run moves everything.
-  ROLLUP: { max_statements: 1_000 },
-}
 const ALWAYS = 1_000_000
 
 /** Counts what the Worker's log says about the queue. */
@@ -84,7 +79,7 @@ beforeEach(async () => {
     script: inject('builtWorker'),
     databaseUrl: db.url,
     apiToken: TOKEN,
-    settings: { SHARDING: { ranges: inject('ranges') }, ...SETTINGS },
+    settings: { SHARDING: { ranges: inject('ranges') }, ...VISITS },
     onLog: (event) => log.take(event),
   })
   return async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { hitOf, send } from './client.ts'
+import { DECLARED_LATER } from './counters.ts'
 import type { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, rollUpAll } from './faulty-database.ts'
 import type { Increment } from './increment.ts'
@@ -35,10 +36,15 @@ export async function settleAndCheck({ db, isolates, network, expected }: Scene)
   )
   await network?.settle()
   await quiet(db)
+  // What follows is many statements, one after the other.
+  await db.behave()
   await expected.check(db)
   // These isolates have no queue.
   expect(expected.number.queued).toBe(0)
   await rollUpAll(db)
   await expected.check(db)
+  // The totals of these are built from what was rolled up.
+  await rollUpAll(db, DECLARED_LATER)
+  await expected.check(db, DECLARED_LATER)
   await checkRolledUp(db)
 }

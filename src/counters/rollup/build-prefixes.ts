@@ -4,6 +4,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import type { CountedDatabase } from '../../database/statement-budget.ts'
 import { toText } from '../../database/text.ts'
 import { ADJUSTMENTS_SUM, BUILDS_VERSION, NO_PERIOD, PERIODS } from '../calendar.ts'
+import { counterListsSql } from '../counter-lists-sql.ts'
 import { hash64 } from '../key-hash.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
@@ -159,15 +160,16 @@ async function addHistories(
   transaction: Executor,
   { recordType, ids, hash, start }: { recordType: number; ids: readonly bigint[]; hash: bigint; start: bigint },
 ): Promise<void> {
-  const counters = `record_type = ${recordType} AND record_id IN (${ids.join(',')})`
-  const { rows } = await transaction.execute(
-    `SELECT ${PERIODS.hour} AS period, CAST(period_start AS CHAR) AS start, SUM(count) AS count
-       FROM counter_history FORCE INDEX (PRIMARY) WHERE ${counters} GROUP BY period_start
-     UNION ALL SELECT period, CAST(period_start AS CHAR), SUM(count)
-       FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${counters} GROUP BY period, period_start
-     UNION ALL SELECT ${ADJUSTMENTS_SUM}, '${NO_PERIOD}', SUM(count)
-       FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${counters}`,
+  const selects = counterListsSql(ids.map((recordId) => ({ recordType, recordId }))).map(
+    (counters) =>
+      `SELECT ${PERIODS.hour} AS period, CAST(period_start AS CHAR) AS start, SUM(count) AS count
+         FROM counter_history FORCE INDEX (PRIMARY) WHERE ${counters} GROUP BY period_start
+       UNION ALL SELECT period, CAST(period_start AS CHAR), SUM(count)
+         FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${counters} GROUP BY period, period_start
+       UNION ALL SELECT ${ADJUSTMENTS_SUM}, '${NO_PERIOD}', SUM(count)
+         FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${counters}`,
   )
+  const { rows } = await transaction.execute(selects.join('\n UNION ALL '))
   const values = rows
     .filter(({ count }) => count !== null)
     .map(
