@@ -33,7 +33,8 @@ export class Isolate {
       return isolate
     })
     const isolates = await Promise.all(starting)
-    await isolates[0]?.#rollUp()
+    const [first] = isolates
+    if (first !== undefined) await first.#rollUp()
     return isolates
   }
 
