@@ -108,7 +108,8 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
-  'SELECT record_type, record_id, count AS total': '2 × list or list',
+  'SELECT record_type, record_id, count AS total': 'list',
+  "SELECT 't' AS part, record_type, record_id, count": '2 × list or list',
   'SELECT record_type, record_id FROM counter_names … UNION ALL SELECT record_type, record_id FROM counter_totals':
     'list or single shard',
   'SELECT record_type, record_id, name': 'list',
