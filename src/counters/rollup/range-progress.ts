@@ -36,8 +36,8 @@ interface ReadPage extends RollUpPage {
 }
 
 /**
- * The roll-up of one range in one run. Pages are read one after the other, one page ahead, and moved in lanes, as many at the same
- * time as the run allows. If a page could not be moved, the reading goes back to where that page began, once all lanes are idle. What other
+ * The roll-up of one range in one run. Pages are read one after the other, and moved in lanes, as many at the same time as the
+ * run allows. If a page could not be moved, the reading goes back to where that page began, once all lanes are idle. What other
  * lanes have moved since is then no longer pending.
  */
 export class RangeProgress {
@@ -101,7 +101,7 @@ export class RangeProgress {
 
   get mayRead(): boolean {
     if (this.complete || this.failure !== null || this.#rewindTo !== null) return false
-    if (this.#reading || this.#ready !== null) return false
+    if (this.#reading || this.#ready !== null || this.#freeLanes.length === 0) return false
     return !this.#cut || this.#moving === 0
   }
 

@@ -26,9 +26,7 @@ const RANGE_STATEMENTS = 3
 const LAST_STATEMENTS = 1
 /** Pages under way at the same time. A Worker's request may wait for 6 connections; further ones would be queued. */
 const MAX_PAGES_UNDER_WAY = MAX_LANES
-/** Lanes of a range: while the Worker prepares a page for one, the database works on the other. More near it are no faster. */
-const MIN_LANES = 2
-/** Milliseconds of a round trip for each lane. A page is about nine round trips, one after the other. */
+/** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
 const LANE_MS = 8
 /** Slots of a small page, which writers do not notice. Larger pages are faster, but slow writers down: see bench/README.md. */
 export const SMALL_PAGE_SLOTS = 1_000
@@ -75,8 +73,8 @@ export interface RollUpOptions extends RollUpSettings {
  * With a budget of 100 or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to
  * `pageSlots` once half the budget of statements or seconds is spent, or if the previous run did not finish.
  *
- * Ranges are rolled up side by side. Of each, two pages are moved at a time, and more if the database is far away. Near the database,
- * more would be no faster, and would occupy several of its processors at once.
+ * Ranges are rolled up side by side. The pages of a range are moved one after the other, unless the database is far away: then
+ * several are moved at the same time. Near the database, that is faster, but occupies several of its processors at once.
  *
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
@@ -96,7 +94,7 @@ async function runRollUp(database: Database, sums: KeptSums, options: RollUpOpti
   const held = leases.states.filter(({ state }) => !lease || state.holder === holder)
   const previous = leases.states.map(({ state }) => state.caughtUpAt)
 
-  const lanes = Math.min(Math.max(Math.floor(leases.roundTripMs / LANE_MS), MIN_LANES), MAX_PAGES_UNDER_WAY)
+  const lanes = Math.max(1, Math.min(Math.floor(leases.roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
   // Begins with any of them, so that no range is always the one that the budget does not reach.
   const first = Math.floor(Math.random() * held.length)
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
