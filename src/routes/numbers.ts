@@ -84,7 +84,7 @@ interface When {
 
 /**
  * All numbers of a page of the dashboard in one answer, because a page asks again and again. It has no contract: it changes with
- * the pages, and programs have the API. It contains no time of its own, so its `ETag` stays while nothing is counted.
+ * the pages, and programs have the API. It holds no current time, so its `ETag` changes only when something is counted.
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
