@@ -119,13 +119,19 @@ export async function endLeftover(records: string, name: string): Promise<boolea
   return found.length > 0
 }
 
-/** The processes of a group whose command lines hold a text. Without `ps`, which small systems lack, none are found. */
+/**
+ * The processes of a group whose command lines hold a text, and those that are ending: they have lost their command lines
+ * already, but may still hold ports. Without `ps`, which small systems lack, none are found.
+ */
 async function groupMembers(group: number, marker: string): Promise<number[]> {
-  const table = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,pgid=,args='], { maxBuffer: MAX_TABLE_BYTES })
+  const columns = ['-o', 'pid=,pgid=,stat=,args=']
+  const table = await promisify(execFile)('ps', ['-A', '-ww', ...columns], { maxBuffer: MAX_TABLE_BYTES })
     .then(({ stdout }) => stdout)
     .catch(() => '')
   return table.split('\n').flatMap((line) => {
-    const [pid, itsGroup] = line.trim().split(/\s+/)
-    return Number(itsGroup) === group && line.includes(marker) ? [Number(pid)] : []
+    const [pid, itsGroup, state, program] = line.trim().split(/\s+/)
+    // `ps` puts the name in brackets if there is no command line. A zombie has ended, unless it has threads left (`l`).
+    const ending = program?.startsWith('[') && !/^Z[^l]*$/.test(state!)
+    return Number(itsGroup) === group && (ending || line.includes(marker)) ? [Number(pid)] : []
   })
 }
