@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { PERIODS } from '../calendar.ts'
+import { counterListsSql } from '../counter-lists-sql.ts'
 
 /** An hour of the history that is old enough to be deleted. */
 export interface OldHour {
@@ -57,18 +58,13 @@ export async function readOldHours(
  * @returns the number of hours deleted
  */
 export async function deleteHours(db: Executor, hours: readonly OldCounterHour[]): Promise<number> {
-  const starts = new Map<string, bigint[]>()
-  for (const { recordType, start, recordId } of hours) {
-    const begun = `record_type = ${recordType} AND period_start = '${start}'`
-    const ids = starts.get(begun)
-    if (ids === undefined) starts.set(begun, [recordId])
-    else ids.push(recordId)
-  }
-  const conditions = [...starts].map(([begun, ids]) => `(${begun} AND record_id IN (${ids.join(',')}))`)
+  const conditions = [...Map.groupBy(hours, ({ start }) => start)].flatMap(([start, begun]) =>
+    counterListsSql(begun).map((counters) => `(${counters} AND period_start = '${start}')`),
+  )
   // The first list routes the statement to the shard: vtgate does not look into OR.
+  const recordIds = new Set(hours.map(({ recordId }) => recordId))
   const { rowsAffected } = await db.execute(
-    `DELETE FROM counter_history WHERE record_id IN (${[...new Set(hours.map(({ recordId }) => recordId))].join(',')})
-       AND (${conditions.join(' OR ')})`,
+    `DELETE FROM counter_history WHERE record_id IN (${[...recordIds].join(',')}) AND (${conditions.join(' OR ')})`,
   )
   return rowsAffected
 }

@@ -101,6 +101,18 @@ describe('Deleting old hours', () => {
     if (!onVitess) expect(read).toBeLessThan(2 * 63 + 6 * statements.length)
   })
 
+  it.skipIf(onVitess)('reads only the hours of a page, also with record ids below and above 2^63', async () => {
+    const recordIds = Array.from({ length: 500 }, (_, id) => BigInt(id) + (id % 2 === 0 ? 0n : 2n ** 63n))
+    for (const hour of [-2, -1, 0]) await count(KEPT_FROM + hour * HOUR, recordIds)
+    await db.execute('ANALYZE TABLE counter_history')
+    const statements = await db.recording(async () => {
+      expect(await run({ pageHours: 60 })).toMatchObject({ outcome: 'complete', deleted: 2 * (500 + 1) })
+    })
+    const deletes = statements.filter(({ sql }) => sql.startsWith('DELETE FROM counter_history'))
+    expect(deletes.length).toBe(17)
+    for (const { rowsRead } of deletes) expect(rowsRead).toBeLessThan(4 * 60)
+  })
+
   it('keeps hours whose day is missing, reports them, and goes on after them', async () => {
     for (let id = 0n; id < 25n; id++) await count(KEPT_FROM - 24 * HOUR, [id])
     await db.arrange('DELETE FROM counter_periods WHERE period = 1 AND record_id < 15')
