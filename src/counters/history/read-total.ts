@@ -73,49 +73,44 @@ async function hasFewPending(db: Executor, recordType: number): Promise<boolean>
   return toBigInt(rows[0]?.pending) <= MAX_PENDING
 }
 
-function totalSql(
-  { recordType, recordId: hash, name: prefix }: TotalOf,
-  { period }: TotalOptions,
-  exact: boolean,
-): string {
-  const span = period === null ? null : recentSpan(period, new Date())
+function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string {
+  const parts = [
+    ...keptSql(of, period),
+    ...(exact ? [pendingSql(of)] : []),
+    `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
+       FROM rollup_state`,
+    ...(of.name === null
+      ? []
+      : [
+          `SELECT 'build', range_start, complete FROM prefix_builds FORCE INDEX (PRIMARY)
+             WHERE record_type = ${of.recordType} AND prefix_hash = ${of.recordId}`,
+        ]),
+  ]
+  return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
+}
+
+/** The rows whose sum was rolled up in a period, or with adjustments in all time. */
+function keptSql({ recordType, recordId: hash, name: prefix }: TotalOf, period: RecentPeriod | null): string[] {
   const [table, ofPrefix] = prefix === null ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
   const kept = (periods: string, more: string) =>
     `SELECT 'kept' AS part, 0 AS id, count AS number FROM ${table} FORCE INDEX (PRIMARY)
       WHERE record_type = ${recordType} ${ofPrefix} AND period ${periods} ${more}`
-  const sums =
-    span === null
-      ? [kept(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '')]
-      : [
-          kept(
-            `= ${PERIODS.hour}`,
-            `AND period_start > '${literal(span.after)}' AND period_start < '${literal(span.nextDay)}'`,
-          ),
-          kept(`= ${PERIODS.day}`, `AND period_start >= '${literal(span.nextDay)}'`),
-        ]
+  if (period === null) return [kept(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '')]
+  const { after, nextDay } = recentSpan(period, new Date())
+  return [
+    kept(`= ${PERIODS.hour}`, `AND period_start > '${literal(after)}' AND period_start < '${literal(nextDay)}'`),
+    kept(`= ${PERIODS.day}`, `AND period_start >= '${literal(nextDay)}'`),
+  ]
+}
+
+function pendingSql({ recordType, name: prefix }: TotalOf): string {
   const named =
     prefix === null
       ? ''
       : `STRAIGHT_JOIN counter_names AS n ON n.record_type = s.record_type AND n.record_id = s.record_id
            AND ${beginsWithSql('n.name', prefix)}`
-  const parts = [
-    ...sums,
-    ...(exact
-      ? [
-          `SELECT 'pending', 0, s.count FROM slotted_counters AS s FORCE INDEX (pending) ${named}
-             WHERE s.pending = 1 AND s.record_type = ${recordType}`,
-        ]
-      : []),
-    `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
-       FROM rollup_state`,
-    ...(prefix === null
-      ? []
-      : [
-          `SELECT 'build', range_start, complete FROM prefix_builds FORCE INDEX (PRIMARY)
-             WHERE record_type = ${recordType} AND prefix_hash = ${hash}`,
-        ]),
-  ]
-  return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
+  return `SELECT 'pending', 0, s.count FROM slotted_counters AS s FORCE INDEX (pending) ${named}
+             WHERE s.pending = 1 AND s.record_type = ${recordType}`
 }
 
 /** The earliest time of all ranges; `null` if one has none. */

@@ -125,10 +125,10 @@ const addressOf = (row: Record<string, unknown>) => ({
  * that were read are added to the totals and subtracted from the slots, no matter what the slots hold by now. If several runs
  * read the same counts, the versions let only one of them succeed.
  *
- * @param counters all in one range
- * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would miss in them. It
- * came back while it was deleted, or an isolate with an older configuration stores its key beside its first count.
+ * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would be missing from
+ * them. It came back while it was deleted, or an isolate with an older configuration stores its key beside its first count.
  *
+ * @param counters all in one range
  * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
  *   in the range's sums. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
  * @returns the counters that were moved; `null` if another run moved any of them first, and nothing was changed
