@@ -144,9 +144,9 @@ describe('Leaders of a group commit', () => {
     await db.behave({ latencyMs: 60 })
     // Two of them do not fit into one statement.
     const each = 501
-    const counters = await inFirstRange(12 * each)
+    const counters = await inFirstRange(8 * each)
     const most: number[] = []
-    const requests = Array.from({ length: 12 }, (_, i) => {
+    const requests = Array.from({ length: 8 }, (_, i) => {
       let turnsNow = 0
       return isolate.count(
         counters.slice(each * i, each * (i + 1)).map((counter) => ({ counter, by: 1n })),
