@@ -256,13 +256,10 @@ const readPage: Answerer = (sql, args) => {
     return {
       micros: costs.runStatement + page.length * costs.readSlot,
       result: () => ({
-        rows: page.map(({ type, id, slot, count }) => ({
-          record_type: type,
-          record_id: String(BigInt(id)),
-          slot: String(BigInt(slot)),
-          count: String(count),
-          version_and_total: tables.totals.has(String(BigInt(id))) ? '1 0' : null,
-        })),
+        rows: page.map(({ type, id, slot, count }) => {
+          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ''
+          return { slot_and_total: `${type} ${BigInt(id)} ${BigInt(slot)} ${count}${total}` }
+        }),
         rowsAffected: 0,
       }),
     }

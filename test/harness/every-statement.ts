@@ -109,12 +109,13 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
   'SELECT record_type, record_id, count AS total': 'list',
-  "SELECT 't' AS part, record_type, record_id, count": '2 × list or list',
+  "SELECT CONCAT_WS(',', 'total'": '2 × list or list',
   'SELECT record_type, record_id FROM counter_names … UNION ALL SELECT record_type, record_id FROM counter_totals':
     'list or single shard',
   'SELECT record_type, record_id, name': 'list',
-  'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … ORDER BY': 'range',
-  'SELECT s.record_type, s.record_id, s.slot, s.count, … AS version_and_total … s.slot > … ORDER BY': 'range',
+  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … ORDER BY": 'range',
+  "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … s.slot > … ORDER BY":
+    'range',
   'SELECT t.record_id, t.count FROM counter_periods': 'all shards',
   'SELECT t.record_id, t.count FROM counter_totals': 'all shards',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',

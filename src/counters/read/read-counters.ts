@@ -40,19 +40,15 @@ export async function readCounters(
   }
   const { rows } = await db.execute(consistency === 'exact' ? exactSql(different) : rolledSql(different))
   const readings = new Map<string, Reading>()
-  for (const { record_type, record_id, part, count, rolled_up_at } of rows) {
-    // As `counterId` writes it.
-    const id = `${record_type}/${record_id}`
-    let reading = readings.get(id)
-    if (reading === undefined) {
-      reading = { ...ZERO }
-      readings.set(id, reading)
-    }
-    if (part === 'p') reading.pending = toBigInt(count)
+  for (const { reading: text } of rows) {
+    const [part, id, count, rolledUpAt] = String(text).split(',')
+    const reading = readings.get(id!) ?? { ...ZERO }
+    if (part === 'pending') reading.pending = toBigInt(count)
     else {
       reading.total = toBigInt(count)
-      reading.rolledUpAt = toDate(rolled_up_at)
+      reading.rolledUpAt = toDate(rolledUpAt ?? null)
     }
+    readings.set(id!, reading)
   }
   return counters.map((counter) => readings.get(counterId(counter)) ?? ZERO)
 }
@@ -89,7 +85,7 @@ function exactSql(counters: readonly CounterAddress[]): string {
   return counterListsSql(counters)
     .map(
       (list) => `${totalsSql(list)}
-        UNION ALL SELECT 'p', record_type, record_id, SUM(count), NULL FROM slotted_counters FORCE INDEX (pending)
+        UNION ALL SELECT ${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
           WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`,
     )
     .join(' UNION ALL ')
@@ -97,5 +93,11 @@ function exactSql(counters: readonly CounterAddress[]): string {
 
 // The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
 const totalsSql = (list: string) =>
-  `SELECT 't' AS part, record_type, record_id, count, rolled_up_at
-    FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`
+  `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`
+
+/**
+ * SQL of a row as one text: the driver decodes each column on its own, which takes longer. The counter is written as `counterId`
+ * writes it.
+ */
+const readingSql = (part: 'total' | 'pending', values: string) =>
+  `CONCAT_WS(',', '${part}', CONCAT(record_type, '/', record_id), ${values}) AS reading`
