@@ -23,6 +23,13 @@ const NOTHING_QUERY = 'nothing without a body, same Worker'
 const BARE = 'nothing, bare Hono'
 const BODY = 'body only, bare Hono'
 
+/** The counting routes, the no-ops that they are compared with, and their targets. */
+const COMPARED: { of: string; to: string; atLeast: number; atLeastOfBare?: number }[] = [
+  { of: HIT, to: NOTHING, atLeast: 0.77 },
+  { of: QUERY, to: NOTHING_QUERY, atLeast: 0.82, atLeastOfBare: 0.75 },
+  { of: PIXEL, to: NOTHING_QUERY, atLeast: 0.72 },
+]
+
 const variants: Variant[] = [
   route(HIT, 'counts, and responds after the commit', { worker: 'product', path: '/hit', counts: 'slotted_counters' }),
   route(QUERY, 'the same without a body', {
@@ -75,31 +82,35 @@ export const hotKey: Topic = {
     'in a Hono app without middleware. The Worker, the endpoint, the database and wrk share the machine’s CPUs, so counting pays for all of them.',
   variants,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
-  comparisons: [[HIT, NOTHING] as const, [QUERY, NOTHING_QUERY] as const, [PIXEL, NOTHING_QUERY] as const].flatMap(
-    ([of, to]): Comparison[] => [
-      {
-        label: `requests/s: ${of} relative to a no-op in the same Worker`,
-        figure: 'perSecond',
-        of,
-        to,
-        target: { atLeast: 0.7 },
-      },
-      { label: `requests/s: ${of} relative to a no-op in a bare Hono app`, figure: 'perSecond', of, to: BARE },
-      {
-        label: `database statements per 1,000 requests: ${of}`,
-        figure: 'statementsPer1000',
-        of,
-        target: { atMost: 12 },
-      },
-      {
-        label: `CPU µs per request: ${of} minus a no-op in the same Worker`,
-        figure: 'cpuMicros',
-        of,
-        to,
-        as: 'difference',
-      },
-    ],
-  ),
+  comparisons: COMPARED.flatMap(({ of, to, atLeast, atLeastOfBare }): Comparison[] => [
+    {
+      label: `requests/s: ${of} relative to a no-op in the same Worker`,
+      figure: 'perSecond',
+      of,
+      to,
+      target: { atLeast },
+    },
+    {
+      label: `requests/s: ${of} relative to a no-op in a bare Hono app`,
+      figure: 'perSecond',
+      of,
+      to: BARE,
+      ...(atLeastOfBare !== undefined && { target: { atLeast: atLeastOfBare } }),
+    },
+    {
+      label: `database statements per 1,000 requests: ${of}`,
+      figure: 'statementsPer1000',
+      of,
+      target: { atMost: 12 },
+    },
+    {
+      label: `CPU µs per request: ${of} minus a no-op in the same Worker`,
+      figure: 'cpuMicros',
+      of,
+      to,
+      as: 'difference',
+    },
+  ]),
   charts: ({ runs }) => [
     barChart({
       name: 'hot-key',

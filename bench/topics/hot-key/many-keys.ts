@@ -42,7 +42,7 @@ export const manyKeys: Topic = {
       figure: 'perSecond',
       of: GROUP,
       to: EACH,
-      target: { atLeast: 3 },
+      target: { atLeast: 6 },
     },
     { label: `database statements per 1,000 requests: ${GROUP}`, figure: 'statementsPer1000', of: GROUP },
   ],

@@ -75,14 +75,14 @@ export const latency: Topic = {
       figure: 'perSecond',
       of: withoutBody(connections),
       to: oneRow(connections),
-      target: { atLeast: 40 },
+      target: { atLeast: connections === 256 ? 50 : 40 },
     },
     {
       label: `requests/s at ${connections} connections: group commit relative to one row`,
       figure: 'perSecond',
       of: withBody(connections),
       to: oneRow(connections),
-      target: { atLeast: 40 },
+      target: { atLeast: connections === 256 ? 45 : 40 },
     },
     {
       label: `requests/s at ${connections} connections: group commit relative to the published pattern`,
