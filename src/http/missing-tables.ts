@@ -15,15 +15,14 @@ const PAUSE_MS = 10_000
 const lookAgainAt = new WeakMap<Isolate, number>()
 
 /**
- * The tables and columns that the database lacks, for pages. None if the database does not tell: that is for the status to say.
- * Once none is missing, the isolate does not look again. Without an index, everything works, only slower.
+ * The tables, columns and indexes that the database lacks, for pages. None if the database does not tell: that is for the status
+ * to say. Once none is missing, the isolate does not look again. Statements name their indexes, and fail without them.
  */
 export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = isolateOf(c.env)
   if (Date.now() < (lookAgainAt.get(isolate) ?? 0)) return []
   try {
-    const lacking = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
-    const missing = lacking.filter((thing) => !thing.startsWith('index '))
+    const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
     if (missing.length === 0) lookAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {

@@ -99,14 +99,7 @@ describe('While the database lacks tables', () => {
     const old = new TestWorker(db.url, PRIVATE)
     const page = await front(old, await sessionCookie(old))
     expect(page).toContain('The tables are from an older version')
-    expect(page).toContain('<ul><li>table counter_transfers</li></ul>')
-  })
-
-  it('the front page is the usual one if only an index is missing: everything works, only slower', async () => {
-    const db = await freshDatabase()
-    await db.execute('ALTER TABLE counter_names DROP KEY name')
-    const slower = new TestWorker(db.url, PRIVATE)
-    expect(await front(slower, await sessionCookie(slower))).toContain('data-page="overview"')
+    expect(page).toMatch(/<ul>(<li>(index counter_names\.name|table counter_transfers)<\/li>){2}<\/ul>/)
   })
 
   it('the front page does not soon ask again if the database does not tell', async () => {
