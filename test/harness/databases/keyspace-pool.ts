@@ -32,8 +32,8 @@ export class KeyspacePool implements TestDatabases {
   readonly #free: string[]
   readonly #waiting: ((keyspace: string) => void)[] = []
   readonly #inUse = new Map<string, PlanetScaleEndpoint>()
-  /** The tables of each keyspace that this run has migrated. */
-  readonly #migrated = new Map<string, string[]>()
+  /** What `#structure` says of each keyspace that this run has migrated. */
+  readonly #migrated = new Map<string, string>()
 
   private constructor(mysqlUrl: string, pool: Pool, shards: Map<string, number>) {
     const [one, ...others] = new Set(shards.values())
@@ -109,8 +109,8 @@ export class KeyspacePool implements TestDatabases {
 
   async #prepare(name: string, migrated: boolean): Promise<void> {
     const tables = await this.#tables(name)
-    // A test may drop tables.
-    if (migrated && tables.join() === this.#migrated.get(name)?.join()) {
+    // A test may drop tables, columns or indexes.
+    if (migrated && this.#migrated.has(name) && (await this.#structure(name)) === this.#migrated.get(name)) {
       await Promise.all(tables.filter((table) => table !== RECORD).map((table) => this.#empty(name, table)))
       return
     }
@@ -120,7 +120,7 @@ export class KeyspacePool implements TestDatabases {
     await migrate({ databaseUrl: `${this.#mysqlUrl}/${name}`, say: () => {} })
     const created = await this.#tables(name)
     await Promise.all(created.map((table) => this.#untilKnown(name, table)))
-    this.#migrated.set(name, created)
+    this.#migrated.set(name, await this.#structure(name))
   }
 
   /**
@@ -145,6 +145,16 @@ export class KeyspacePool implements TestDatabases {
   async #tables(name: string): Promise<string[]> {
     const [rows] = await this.#pool.query<RowDataPacket[]>('SHOW TABLES FROM ??', [name])
     return rows.map((row) => String(Object.values(row)[0]))
+  }
+
+  /** The columns and indexes of all tables. */
+  async #structure(name: string): Promise<string> {
+    const queries = [
+      'SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME, ORDINAL_POSITION',
+      'SELECT TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX',
+    ]
+    const results = await Promise.all(queries.map((sql) => this.#pool.query<RowDataPacket[]>(sql, [name])))
+    return JSON.stringify(results.map(([rows]) => rows.map((row) => Object.values(row))))
   }
 
   async #empty(name: string, table: string): Promise<void> {

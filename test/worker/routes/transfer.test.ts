@@ -25,9 +25,9 @@ const rename = (key: string, to: unknown, headers = {}) =>
 const merge = (key: string, into: unknown, headers = {}) =>
   worker.api('POST', `/v1/counters/page_view/${key}/merge`, { into }, headers)
 const found = async (prefix: string) => {
-  const page = (await (await worker.api('GET', `/v1/search/page_view?prefix=${prefix}`)).json()) as {
-    counters: { key: string }[]
-  }
+  const response = await worker.api('GET', `/v1/search/page_view?prefix=${prefix}`)
+  expect(response.status, await response.clone().text()).toBe(200)
+  const page = (await response.json()) as { counters: { key: string }[] }
   return page.counters.map(({ key }) => key)
 }
 const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
