@@ -41,7 +41,8 @@ describe('Shared reads', () => {
     // Each sender dies. The other reads fail in time.
     await vi.waitFor(() => expect(gated.sent.length + told.length).toBe(40), { timeout: 30_000 })
     expect(new Set(told)).toEqual(new Set(['no query that this read could share was answered in time']))
-    expect(told.length).toBeGreaterThan(20)
+    // At most 21 can die within the 8 s that a read waits: one each 400 ms.
+    expect(told.length).toBeGreaterThanOrEqual(40 - 21)
     gated.lose(0)
     expect(await countOfA(reads)).toEqual([42n])
   })
