@@ -89,7 +89,7 @@ export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch 
 
 const ASCII = /^[\0-\x7f]*$/
 
-/** Converts a value as the driver does. Text in ASCII stays as it is: decoding it took most of the time of long results. */
+/** Converts a value as the driver does. Text in ASCII stays as it is: the driver decodes it byte by byte. */
 function castQuickly(field: Parameters<typeof cast>[0], value: string | null): unknown {
   return field.type === 'VARCHAR' && value !== null && ASCII.test(value) ? value : cast(field, value)
 }

@@ -86,20 +86,14 @@ export async function readRollUpPage(
   )
   const counters: CounterSnapshot[] = []
   for (const row of rows.slice(0, limit)) {
-    const [recordType, recordId, slot, count, version, total] = numbersOf(row)
-    const snapshot = { recordType: Number(recordType), recordId: recordId!, slot: slot!, count: count! }
+    const { version, total, ...slot } = snapshotOf(row)
     const counter = counters.at(-1)
-    if (counter?.recordId === recordId && counter?.recordType === snapshot.recordType) counter!.slots.push(snapshot)
-    else {
-      const { recordType, recordId } = snapshot
-      counters.push({ recordType, recordId, version: version ?? null, total: total ?? 0n, slots: [snapshot] })
-    }
+    if (counter !== undefined && isOf(counter, slot)) counter.slots.push(slot)
+    else counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]
-  const [nextType, nextId] = following === undefined ? [] : numbersOf(following)
-  const last = counters.at(-1)
-  const cut = following !== undefined && Number(nextType) === last?.recordType && nextId === last.recordId
+  const cut = following !== undefined && isOf(counters.at(-1)!, snapshotOf(following))
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
   return {
@@ -110,8 +104,21 @@ export async function readRollUpPage(
   }
 }
 
-/** The numbers of a row: record type, record id, slot, count, and the version and the total if the counter has one. */
-const numbersOf = (row: Record<string, unknown>) => String(row.slot_and_total).split(' ').map(toBigInt)
+/** A row: a slot, and the version and the total of its counter. */
+function snapshotOf(row: Record<string, unknown>) {
+  const [recordType, recordId, slot, count, version, total] = String(row.slot_and_total).split(' ').map(toBigInt)
+  return {
+    recordType: Number(recordType),
+    recordId: recordId!,
+    slot: slot!,
+    count: count!,
+    version: version ?? null,
+    total: total ?? 0n,
+  }
+}
+
+const isOf = (counter: CounterSnapshot, slot: Cursor) =>
+  counter.recordId === slot.recordId && counter.recordType === slot.recordType
 
 /**
  * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction. Exactly the counts
