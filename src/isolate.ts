@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { declaredPrefixes, longestWindow } from './config/counter-types.ts'
+import { declaredPrefixes, keptSums, longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import { AddressCache } from './counters/address-cache.ts'
 import { Admission } from './counters/admission/admission.ts'
@@ -9,7 +9,7 @@ import { NewKeyBudgets } from './counters/admission/new-key-budget.ts'
 import type { CounterAddress } from './counters/counter-address.ts'
 import { readTotal, type TotalReading } from './counters/history/read-total.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
-import { KeptSums } from './counters/ledger/kept-sums.ts'
+import type { KeptSums } from './counters/ledger/kept-sums.ts'
 import { StoredNames } from './counters/names.ts'
 import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
@@ -146,7 +146,7 @@ function makeIsolate(config: Config): Isolate {
     ),
     names,
     reads: makeReads(attemptsByRange, attempts),
-    sums: new KeptSums(declaredPrefixes(config.types.values())),
+    sums: keptSums(config.types.values()),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),

@@ -257,7 +257,7 @@ const readPage: Answerer = (sql, args) => {
       micros: costs.runStatement + page.length * costs.readSlot,
       result: () => ({
         rows: page.map(({ type, id, slot, count }) => {
-          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ''
+          const total = tables.totals.has(String(BigInt(id))) ? ' 1 0' : ' new'
           return { slot_and_total: `${type} ${BigInt(id)} ${BigInt(slot)} ${count}${total}` }
         }),
         rowsAffected: 0,

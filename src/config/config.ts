@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { ExpirySettings } from '../counters/history/expire-hours.ts'
-import { KeptSums } from '../counters/ledger/kept-sums.ts'
+import type { KeptSums } from '../counters/ledger/kept-sums.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import type { PruningSettings } from '../counters/rollup/prune.ts'
 import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
@@ -13,7 +13,7 @@ import type { Bindings } from './bindings.ts'
 import {
   type CounterType,
   counterTypes,
-  declaredPrefixes,
+  keptSums,
   outlivesPruning,
   sharedRecordTypes,
   wrongCompanions,
@@ -226,13 +226,7 @@ export function readConfig(bindings: Bindings): Config {
     ...wrongTokens,
     ...wrongCompanions(data.COUNTERS),
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
-    ...tooFewStatements(
-      data.PLAN,
-      data.SHARDING.ranges,
-      data.ROLLUP,
-      data.PRUNING,
-      new KeptSums(declaredPrefixes(data.COUNTERS.values())),
-    ),
+    ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING, keptSums(data.COUNTERS.values())),
   ]
   if (conflicts.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], conflicts))
   return {

@@ -4,7 +4,7 @@ import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-
 import { type KeyedType, MAX_KEY_BYTES } from '../counters/counter-address.ts'
 import { MIXED_TYPES } from '../counters/integer-key.ts'
 import { SPELLINGS } from '../counters/key-spelling.ts'
-import type { DeclaredPrefix } from '../counters/ledger/kept-sums.ts'
+import { type DeclaredPrefix, KeptSums } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
@@ -175,6 +175,13 @@ const counterType = table({
     error: 'is for string keys: integers do not begin with each other',
   }),
 )
+
+/** The sums that types keep. */
+export function keptSums(types: Iterable<CounterType>): KeptSums {
+  const all = [...types]
+  const named = all.filter(({ key }) => key === 'string').map(({ recordType }) => recordType)
+  return new KeptSums(declaredPrefixes(all), named)
+}
 
 /** The prefixes that types declare. */
 export function declaredPrefixes(types: Iterable<CounterType>): DeclaredPrefix[] {

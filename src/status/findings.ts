@@ -1,9 +1,8 @@
 import type { Config } from '../config/config.ts'
-import { declaredPrefixes } from '../config/counter-types.ts'
+import { keptSums } from '../config/counter-types.ts'
 import { type Budget, type Plan, presetOf } from '../config/plan.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { startOf } from '../counters/calendar.ts'
-import { KeptSums } from '../counters/ledger/kept-sums.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
 import type { Survey } from './survey.ts'
@@ -153,7 +152,7 @@ function slotProblems({ survey: { slots, runs }, config, now }: Circumstances): 
   if (slots === null) return []
   const { rollUp, ranges, pruning, plan } = config
   const problems: Finding[] = []
-  const most = mostSlotsPerRun(rollUp, ranges, new KeptSums(declaredPrefixes(config.types.values())))
+  const most = mostSlotsPerRun(rollUp, ranges, keptSums(config.types.values()))
   if (slots.pending >= MAX_COUNTED && most < MAX_COUNTED) {
     problems.push({
       code: 'pending_above_bound',

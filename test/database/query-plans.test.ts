@@ -93,8 +93,10 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       // A step of building a prefix: the hour, day, week and month of 100 counters.
       const built = /^SELECT 0 AS period/.test(sql) ? 400 : 0
       const added = verifies ? 250 : /SUM\((total|rolled|count|number)\)|COUNT\(\*\)/.test(sql) ? pending : 0
+      // A page of the roll-up looks up the names of counters that have no total yet.
+      const named = /AS slot_and_total/.test(sql) ? rowsReturned : 0
       // A range needs a look-up and one read past its end. A joined or temporary row is read twice more.
-      const allowed = 4 * (rowsReturned + rowsAffected + added + built + parts) + 10
+      const allowed = 4 * (rowsReturned + rowsAffected + added + built + parts) + named + 10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
     })
     expect(excessive).toEqual([])

@@ -4,8 +4,7 @@ import { countStatements } from '../../database/statement-budget.ts'
 import { Overtaken } from '../ledger/totals.ts'
 
 /**
- * Statements that all attempts may send. The free plan allows 50 subrequests; 8 are left for the key, names and repeated
- * ROLLBACKs.
+ * Statements that all attempts may send. The free plan allows 50 subrequests; 8 are left for the key and repeated ROLLBACKs.
  */
 const MAX_STATEMENTS = 42
 const MAX_ATTEMPTS = 7

@@ -23,10 +23,10 @@ import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
- * The most statements of one attempt: read, missing totals, BEGIN, lock, totals, two for the history, adjustments, COMMIT, and
- * ROLLBACK if that fails.
+ * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, two for the history, adjustments,
+ * COMMIT, and ROLLBACK if that fails.
  */
-const ATTEMPT_STATEMENTS = 10
+const ATTEMPT_STATEMENTS = 11
 
 /** A count from elsewhere. */
 export interface ImportRow {
@@ -72,8 +72,6 @@ async function importByRange(
 ): Promise<'imported' | 'repeated'> {
   await tieKey(database, options.id, contentsOf(rows))
   const imports = sumByCounter(rows)
-  const named = imports.map(({ counter }) => counter).filter(({ name }) => name !== null)
-  await beforeTransaction(storeNames(database, named, database.ranges))
   const parts = [...byRange(imports, database.ranges, ({ counter }) => counter.recordId)]
   // What must not be imported must not get into some of the ranges either.
   if (parts.length > 1) {
@@ -105,8 +103,11 @@ function attemptToImport(
       const read = missing.map(({ counter, amount, version }) => ({ ...addressOf(counter), amount, version }))
       // Outside the transaction, so that the rows stay if this attempt is overtaken.
       const changes = await beforeTransaction(createTotals(db, read))
-      const named = missing.map(({ counter }) => counter)
-      const place = await beforeTransaction(sums.placeOf(db, named, laneOf(db, named[0]!)))
+      const counters = missing.map(({ counter }) => counter)
+      // After the versions were read: a name is deleted only with its total, which then has another version.
+      const named = counters.filter(({ name }) => name !== null)
+      await beforeTransaction(storeNames(db, named, 1))
+      const place = await beforeTransaction(sums.placeOf(db, counters, laneOf(db, counters[0]!)))
       // The order in which roll-ups lock, too: totals, days, types, prefixes.
       await lockTotals(transaction, changes)
       await addToTotals(transaction, changes, null)

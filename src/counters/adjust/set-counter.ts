@@ -22,9 +22,9 @@ import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
 /**
- * The most statements of one attempt: BEGIN, read, lock, total, two for the adjustment, COMMIT, and ROLLBACK if that fails.
+ * The most statements of one attempt: BEGIN, read, name, lock, total, two for the adjustment, COMMIT, and ROLLBACK if that fails.
  */
-const ATTEMPT_STATEMENTS = 8
+const ATTEMPT_STATEMENTS = 9
 
 /** What to set a counter to. */
 export interface Setting {
@@ -57,7 +57,6 @@ async function attemptToSet(
 ): Promise<'set' | 'repeated'> {
   if (given !== null) await tieKey(database, await keyOfCounter(given, counter), `count ${count}`)
   const id = given ?? random63()
-  if (counter.name !== null) await beforeTransaction(storeNames(database, [counter], 1))
   const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS + sums.statements, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
@@ -65,6 +64,8 @@ async function attemptToSet(
       if (snapshot.applied) throw new AlreadyApplied()
       const total = count - snapshot.pending
       if (!fitsTotal(total)) throw outOfRange()
+      // After its version was read: a name is deleted only with its total, which then has another version.
+      if (counter.name !== null) await beforeTransaction(storeNames(db, [counter], 1))
       if (snapshot.version === null) {
         // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
         await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))

@@ -41,13 +41,19 @@ export interface SumsPlace {
  */
 export class KeptSums {
   readonly declared: readonly DeclaredPrefix[]
+  /** The record types whose keys are stored as names. A roll-up creates no total of theirs for a counter without a name. */
+  readonly namedTypes: readonly number[]
   readonly #declaring: ReadonlySet<number>
   readonly #known = new Map<bigint, ReadonlyMap<number, TypeBuilds>>()
   readonly #outdated = new Set<bigint>()
 
-  /** @param declared the prefixes of the types in the configuration */
-  constructor(declared: readonly DeclaredPrefix[] = []) {
+  /**
+   * @param declared the prefixes of the types in the configuration
+   * @param namedTypes the record types with string keys
+   */
+  constructor(declared: readonly DeclaredPrefix[] = [], namedTypes: readonly number[] = []) {
     this.declared = declared
+    this.namedTypes = namedTypes
     this.#declaring = new Set(declared.map(({ recordType }) => recordType))
   }
 

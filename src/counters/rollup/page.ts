@@ -34,8 +34,12 @@ export function amountOf({ slots }: CounterSnapshot): bigint {
   return slots.reduce((sum, { count }) => sum + count, 0n)
 }
 
+/** Stands for the version of a total that does not exist yet. */
+const NEW = 'new'
+
 /** Consecutive non-empty slots in primary key order, grouped by counter. */
 export interface RollUpPage {
+  /** Those that may be moved. */
   counters: readonly CounterSnapshot[]
   /** The last slot of the page; `null` if it is empty. */
   last: Cursor | null
@@ -58,12 +62,17 @@ export interface PagePosition {
  * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
  * costs only one change of its total.
  *
+ * A counter of a named type gets its first total only when its name is stored. So whatever is in the history has a name, and a
+ * prefix that is declared later includes it. Until then it stays pending.
+ *
  * @param limit the most slots in the page
+ * @param namedTypes the record types with string keys
  */
 export async function readRollUpPage(
   db: Executor,
   { bounds, after }: PagePosition,
   limit: number,
+  namedTypes: readonly number[],
 ): Promise<RollUpPage> {
   // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into that query, but not a join.
   const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
@@ -72,11 +81,14 @@ export async function readRollUpPage(
     ? `AND (s.record_type > ? OR (s.record_type = ? AND s.record_id > ?)
          OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
     : ''
+  const name = `(SELECT '${NEW}' FROM counter_names AS n WHERE n.record_type = s.record_type AND n.record_id = s.record_id)`
+  const isNew =
+    namedTypes.length === 0 ? `'${NEW}'` : `IF(s.record_type IN (${namedTypes.join(',')}), ${name}, '${NEW}')`
   const { rows } = await db.execute(
     // A row is one text: the driver decodes each column on its own, which takes longer.
     `SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count,
-       (SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
-        WHERE t.record_type = s.record_type AND t.record_id = s.record_id)) AS slot_and_total
+       COALESCE((SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
+         WHERE t.record_type = s.record_type AND t.record_id = s.record_id), ${isNew})) AS slot_and_total
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${within} ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
@@ -85,11 +97,17 @@ export async function readRollUpPage(
       : [limit + 1],
   )
   const counters: CounterSnapshot[] = []
+  const nameless = new Set<CounterSnapshot>()
   for (const row of rows.slice(0, limit)) {
-    const { version, total, ...slot } = snapshotOf(row)
-    const counter = counters.at(-1)
-    if (counter !== undefined && isOf(counter, slot)) counter.slots.push(slot)
-    else counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
+    const { version, total, isNameless, ...slot } = snapshotOf(row)
+    const last = counters.at(-1)
+    if (last !== undefined && isOf(last, slot)) {
+      last.slots.push(slot)
+      continue
+    }
+    const counter = { recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] }
+    counters.push(counter)
+    if (isNameless) nameless.add(counter)
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]
@@ -97,7 +115,7 @@ export async function readRollUpPage(
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
   return {
-    counters,
+    counters: counters.filter((counter) => !nameless.has(counter)),
     last: counters.at(-1)?.slots.at(-1) ?? null,
     exhausted: following === undefined,
     cut: cut && !leave,
@@ -106,14 +124,15 @@ export async function readRollUpPage(
 
 /** A row: a slot, and the version and the total of its counter. */
 function snapshotOf(row: Record<string, unknown>) {
-  const [recordType, recordId, slot, count, version, total] = String(row.slot_and_total).split(' ').map(toBigInt)
+  const [recordType, recordId, slot, count, version, total] = String(row.slot_and_total).split(' ')
   return {
     recordType: Number(recordType),
-    recordId: recordId!,
-    slot: slot!,
-    count: count!,
-    version: version ?? null,
-    total: total ?? 0n,
+    recordId: toBigInt(recordId),
+    slot: toBigInt(slot),
+    count: toBigInt(count),
+    version: version === undefined || version === NEW ? null : toBigInt(version),
+    total: total === undefined ? 0n : toBigInt(total),
+    isNameless: version === undefined,
   }
 }
 

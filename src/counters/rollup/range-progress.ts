@@ -106,12 +106,12 @@ export class RangeProgress {
   }
 
   /** Reads the next page. Never rejects. */
-  async read(db: Database, limit: number): Promise<void> {
+  async read(db: Database, { namedTypes }: KeptSums, limit: number): Promise<void> {
     this.#reading = true
     this.pagesRead++
     const before = this.#position
     try {
-      const page = await readRollUpPage(db, { bounds: this.#bounds, after: before.cursor }, limit)
+      const page = await readRollUpPage(db, { bounds: this.#bounds, after: before.cursor }, limit, namedTypes)
       this.#advance(page, before)
     } catch (error) {
       this.#fail(error)

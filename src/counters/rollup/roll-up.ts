@@ -242,7 +242,7 @@ async function movePages(
     const [readable] = ranges
       .filter((range) => range.mayRead)
       .sort((a, b) => a.pagesUnderWay - b.pagesUnderWay || a.pagesRead - b.pagesRead)
-    return readable !== undefined && mayRead() ? () => readable.read(db, pageLimit()) : null
+    return readable !== undefined && mayRead() ? () => readable.read(db, sums, pageLimit()) : null
   }
   let jobs = 0
   const startJobs = () => {

@@ -6,6 +6,7 @@ import type { KeptSums } from '../ledger/kept-sums.ts'
 import { type DayHistory, removeHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
+import { storeNames } from '../names.ts'
 import { laneOf } from '../prefix-builds.ts'
 import { isMovable, moveRollUpPage, subtractionsOf } from '../rollup/page.ts'
 import { MAX_ADJUSTMENTS, MAX_DAYS, MAX_SLOTS, readDays, readSource, type SourceState } from './counter-state.ts'
@@ -15,10 +16,10 @@ import { TransferRefused } from './transfer-refused.ts'
 import type { TransferRequest } from './transfer-request.ts'
 
 /**
- * The most statements of a part: BEGIN, state, hours, missing total, lock, total, four for the history, two for the adjustments,
- * the record, two for the slots, name, COMMIT, and ROLLBACK if that fails.
+ * The most statements of a part: BEGIN, state, hours, missing name and total, lock, total, four for the history, two for the
+ * adjustments, the record, two for the slots, name, COMMIT, and ROLLBACK if that fails.
  */
-export const LEAVE_STATEMENTS = 18
+export const LEAVE_STATEMENTS = 19
 /** The most statements that end a transfer in the source's range: BEGIN, state, lock, total, name, record, COMMIT, and ROLLBACK. */
 export const END_STATEMENTS = 8
 
@@ -88,6 +89,7 @@ export async function beginToLeave(
   if (typeof read === 'string') return read
   const page = { ...source, version: read.version, total: read.total, slots: slotsOf(source, read) }
   if (!isMovable(page)) throw outOfRange()
+  if (read.version === null && source.name !== null) await beforeTransaction(storeNames(db, [source], 1))
   const options = { at: request.at, rangeLane: laneOf(db, source), nowait: true }
   const moved = await moveRollUpPage(db, sums, [page], options)
   if (moved === null || moved.length === 0) throw new Overtaken()
@@ -196,7 +198,8 @@ async function takePart(
   const { recordType, recordId } = source
   const counter = { recordType, recordId }
   if (state.version === null) {
-    // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
+    // Read again once there is a version: see `setCounter`. Outside the transaction, so that the rows stay.
+    if (source.name !== null) await beforeTransaction(storeNames(db, [source], 1))
     await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
     throw new Overtaken()
   }

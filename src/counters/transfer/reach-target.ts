@@ -12,7 +12,7 @@ import { addToBalance } from './leave-source.ts'
 import { deleteTransfer, insertTransfer, type Place, ROLES, STAGES, type TransferRecord } from './transfer-records.ts'
 
 /**
- * The most statements by which a part arrives: name, BEGIN, state, the record again, missing total, lock, total, three for the
+ * The most statements by which a part arrives: BEGIN, state, the record again, missing total, name, lock, total, three for the
  * history, balance, the target's record, COMMIT, and ROLLBACK if that fails.
  */
 export const REACH_STATEMENTS = 14
@@ -39,7 +39,6 @@ export async function reachTarget(
   if (parcel === null) return
   const { recordType, recordId } = target
   const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
-  if (target.name !== null) await beforeTransaction(storeNames(db, [target], 1))
   await db.transaction(async (transaction) => {
     // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
     const { rows } = await beforeTransaction(
@@ -54,6 +53,8 @@ export async function reachTarget(
     if (!(await beforeTransaction(isUnderWay(db, source, record)))) throw new Overtaken()
     const total = rows.find(({ part }) => part === 'total')
     if (!fitsTotal((total === undefined ? 0n : toBigInt(total.count)) + parcel.amount)) throw outOfRange()
+    // After its version was read: a name is deleted only with its total, which then has another version.
+    if (target.name !== null) await beforeTransaction(storeNames(db, [target], 1))
     if (total === undefined) {
       // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
       await beforeTransaction(createTotals(db, [{ recordType, recordId, version: null }]))

@@ -70,7 +70,7 @@ it.each([1, 2])('Totals are exact beside writers, roll-ups and the building of t
   const roll = (sums: KeptSums, maxStatements: number) =>
     rollUp({ db, totals: null, sums }, { at: new Date(), pageSlots: 40, maxStatements, maxSeconds: 60, lease: false })
   const least = leastRollUpStatements(db.ranges, new KeptSums(DECLARED))
-  const older = new KeptSums()
+  const older = new KeptSums([], [1])
   let readings = 0
   const read = async (prefix: string | null) => {
     for (let complete = 0; complete < READINGS; ) {
@@ -110,7 +110,7 @@ it.each([3, 4, 5])(
     const counters = await filled(db)
     await db.behave({ transactionMs: 1_000 })
     let over = false
-    const known = [new KeptSums(), new KeptSums(DECLARED), new KeptSums(DECLARED.slice(0, 1))]
+    const known = [new KeptSums([], [1]), new KeptSums(DECLARED, [1]), new KeptSums(DECLARED.slice(0, 1), [1])]
     const cut = (random: Random): Database =>
       random.chance(0.3)
         ? openDatabase({
@@ -154,7 +154,7 @@ it.each([3, 4, 5])(
     const random = new Random(seed)
     const roll = () =>
       rollUp(
-        { db: cut(random), totals: null, sums: random.pick([...known, new KeptSums(DECLARED)]) },
+        { db: cut(random), totals: null, sums: random.pick([...known, new KeptSums(DECLARED, [1])]) },
         { at: new Date(), pageSlots: 60, maxStatements: random.between(40, 200), maxSeconds: 60, lease: false },
       )
     const running = [

@@ -12,6 +12,7 @@ import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { exactTotal, expectSums } from '../../../harness/totals.ts'
+import { sendTransfer } from '../../../harness/transfers.ts'
 
 const APP = 'app-'
 const DAY = new Date('2026-11-02T12:00:00Z')
@@ -184,6 +185,49 @@ it('A counter that came back after its deletion without its name stays pending u
   expect(await run()).toMatchObject({ outcome: 'complete', moved: 3n })
   await expectSums(db, APP)
 })
+
+it('A counter without a name stays pending, so that prefixes declared later include it', async () => {
+  const undeclared = new KeptSums([], [1])
+  const [counter] = await addressesOf(APP, 1)
+  const integer = await addressOfKey({ recordType: 40_000, key: 'integer' }, '7')
+  await count([counter!, integer], 2n)
+  await db.arrange('DELETE FROM counter_names')
+  expect(await run(undeclared)).toMatchObject({ outcome: 'complete', counters: 1, left: 0 })
+  await run()
+  await count([counter!], 1n)
+  expect(await run()).toMatchObject({ outcome: 'complete', moved: 3n })
+  await expectSums(db, APP)
+})
+
+it.each(['set', 'import'] as const)(
+  'A counter that is deleted during a %s has its name again afterwards',
+  async (kind) => {
+    const [counter] = await addressesOf(APP, 1)
+    await count([counter!], 2n)
+    await run()
+    let deleted = false
+    const racing: TestDatabase = {
+      ...db,
+      async execute(sql, args) {
+        const result = await db.execute(sql, args)
+        if (sql.includes('INTO counter_names') && !deleted) {
+          deleted = true
+          await sendTransfer(db, counter!)
+        }
+        return result
+      },
+    }
+    const [ledger, options] = [
+      { db: racing, totals: null, sums },
+      { id: random63(), at: new Date() },
+    ]
+    if (kind === 'set') await setCounter(ledger, counter!, { count: 5n, ...options })
+    else await importCounts(ledger, [{ counter: counter!, count: 5n, day: DAY }], options)
+    expect(deleted).toBe(true)
+    expect(await exactTotal(db, APP)).toBe(5n)
+    await expectSums(db, APP)
+  },
+)
 
 it('A total with very much pending is as of the last roll-up, and says so', async () => {
   const counters = await addressesOf(APP, 5)

@@ -154,7 +154,7 @@ describe('Deleting a counter', () => {
 
   it('makes a page of the roll-up that was read before it fail, also if the counter is counted again', async () => {
     await countOn(db, A, 5n)
-    const page = await readRollUpPage(db, { bounds: null, after: null }, 100)
+    const page = await readRollUpPage(db, { bounds: null, after: null }, 100, [])
     expect(await sendTransfer(db, A)).toBe('done')
     expect(await moveRollUpPage(db, new KeptSums(), page.counters, { at: new Date(), rangeLane: 0n })).toBe(null)
     await countOn(db, A, 1n)
