@@ -114,7 +114,6 @@ async function measure(
     say(`Measuring on ${testbed.servers.map(({ description }) => description).join(' and ')}: ${total} runs.`)
     for (const { topic, variants, skipped } of plans) {
       for (const why of skipped) say(`${topic.name}: skipped some variants. ${why}`)
-      for (const server of testbed.servers) await server.useLogWriterThreads(topic.logWriterThreads ?? false)
       const environment = await observeEnvironment(testbed)
       const topicBegan = Date.now()
       const extent = { rounds: roundsOf(topic), seconds: seconds ?? topic.seconds ?? SECONDS }
@@ -128,7 +127,7 @@ async function measure(
       const tables = runOnce ? await topic.once!(testbed, extent.seconds, rounds) : []
       const tookSeconds = Math.round((Date.now() - topicBegan) / 1_000)
       const left = skipped.length > 0 && { skipped }
-      const results = { environment: environment(), extent, tookSeconds, ...left, tables, runs }
+      const results = { environment: await environment(), extent, tookSeconds, ...left, tables, runs }
       interrupt.signal.throwIfAborted()
       summarize(topic, results)
       failed += runs.filter(({ violations }) => violations.length > 0).length

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import type { Testbed } from './shared-testbed.ts'
+import { watchStolenTime } from './stolen-time.ts'
 import { wrkVersion } from './wrk.ts'
 
 /** Where, when and with which versions something was measured. */
@@ -15,6 +16,8 @@ export interface Environment {
     kernel: string
     /** Load average of the minute before measuring. */
     loadBefore: number
+    /** Percent of its processor time that the host gave to others while measuring. Missing in results from before this was recorded. */
+    stolenPercent?: number | null
   }
   versions: Record<string, string>
   /** The database server's settings that decide what a commit costs. */
@@ -26,7 +29,7 @@ export interface Environment {
 const PACKAGES = ['workerd', 'hono', '@planetscale/database']
 
 /** Records the load of the machine before anything is measured. Call the result afterwards. */
-export async function observeEnvironment(testbed: Testbed): Promise<() => Environment> {
+export async function observeEnvironment(testbed: Testbed): Promise<() => Promise<Environment>> {
   const loadBefore = Math.round(loadavg()[0]! * 100) / 100
   const versions: Record<string, string> = { node: process.versions.node }
   for (const name of PACKAGES) versions[name] = await versionOf(name)
@@ -35,7 +38,8 @@ export async function observeEnvironment(testbed: Testbed): Promise<() => Enviro
   versions.database = first!.description
   const databaseSettings = await first!.settings()
   const secondDatabase = second && { version: second.description, settings: await second.settings() }
-  return () => ({
+  const stolen = await watchStolenTime()
+  return async () => ({
     date: new Date().toISOString(),
     machine: {
       cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -43,6 +47,7 @@ export async function observeEnvironment(testbed: Testbed): Promise<() => Enviro
       memoryGiB: Math.round(totalmem() / 2 ** 30),
       kernel: `${type()} ${release()}`,
       loadBefore,
+      stolenPercent: await stolen(),
     },
     versions,
     databaseSettings,

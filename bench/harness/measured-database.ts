@@ -42,21 +42,16 @@ export class BenchServer {
   }
 
   /**
-   * Turns MySQL's dedicated log writer threads on, or back to how they were set; `stop` restores them, too. MySQL 8.0, which
-   * PlanetScale runs, has them on. Later versions turn them off on small machines, where they take CPU time from everything
-   * else. Without them, a commit that finds another's log record unfinished occasionally waits 100 ms for a wake-up that
-   * does not come (`log_self_write_up_to` in MySQL's storage/innobase/log/log0write.cc).
+   * Turns MySQL's dedicated log writer threads on until `stop`. MySQL 8.0, which PlanetScale runs, has them on. Later versions
+   * turn them off on small machines, where they take CPU time from everything else. Without them, a commit that finds another's
+   * log record unfinished occasionally waits 100 ms for a wake-up that does not come (`log_self_write_up_to` in MySQL's
+   * storage/innobase/log/log0write.cc).
    */
-  async useLogWriterThreads(wanted: boolean): Promise<void> {
-    if (wanted && !this.#logWriterThreadsWereOff) {
-      const [row] = await this.query('SHOW GLOBAL VARIABLES LIKE ?', [LOG_WRITER_THREADS])
-      if (row?.Value !== 'OFF') return
-      await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = ON`)
-      this.#logWriterThreadsWereOff = true
-    } else if (!wanted && this.#logWriterThreadsWereOff) {
-      await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = OFF`)
-      this.#logWriterThreadsWereOff = false
-    }
+  async turnOnLogWriterThreads(): Promise<void> {
+    const [row] = await this.query('SHOW GLOBAL VARIABLES LIKE ?', [LOG_WRITER_THREADS])
+    if (row?.Value !== 'OFF') return
+    await this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = ON`)
+    this.#logWriterThreadsWereOff = true
   }
 
   /** Product and version. */
@@ -107,7 +102,7 @@ export class BenchServer {
   /** Drops its databases, and stops the server unless it was already running. */
   async stop(attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
     for (const name of this.#databases) await attempt(this.dropDatabase(name))
-    await attempt(this.useLogWriterThreads(false))
+    if (this.#logWriterThreadsWereOff) await attempt(this.query(`SET GLOBAL ${LOG_WRITER_THREADS} = OFF`))
     await attempt(this.#admin.end())
     await attempt(this.#server.stop())
   }

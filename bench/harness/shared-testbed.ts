@@ -66,6 +66,7 @@ export class Testbed {
     else if (needs.has('redis') && !(await hasRedis(this.say))) {
       this.#missing.set('redis', 'redis-server is not installed: sudo apt-get install redis-server')
     }
+    await Promise.all(this.#servers.map((server) => server.turnOnLogWriterThreads()))
     this.signal.throwIfAborted()
   }
 

@@ -38,6 +38,8 @@ little. What counts is how variants compare that were measured side by side.
 - Ratios are taken within a round. The tables show the median of all rounds, and charts add a line from minimum to maximum.
 - After each run, the sum in the database is compared with the number of responses. It must be at least as high, and may exceed it
   only by the requests that were in flight when the load ended. A single error or a wrong count fails the whole benchmark.
+- MySQL's log writer threads are on, as on PlanetScale ([notes.md](notes.md)).
+- On a virtual machine, the host may give processor time to others. The tables of environments say how much was lost.
 - [results/](results) has the raw figures of every run.
 `
 
@@ -107,8 +109,9 @@ function environments(measured: Measured[]): string {
       `${extent.rounds} × ${extent.seconds} s`,
       tookSeconds === undefined ? '–' : minutes(tookSeconds),
       String(environment.machine.loadBefore),
+      environment.machine.stolenPercent == null ? '–' : `${environment.machine.stolenPercent} %`,
     ])
-    return `${text}:\n\n${renderTable(['topic', 'rounds × run', 'total (min:s)', 'load average before'], rows)}`
+    return `${text}:\n\n${renderTable(['topic', 'rounds × run', 'total (min:s)', 'load average before', 'processor time lost to others'], rows)}`
   })
   return `## Environments\n\n${lines.join('\n')}`
 }

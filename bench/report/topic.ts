@@ -22,8 +22,6 @@ export interface Topic {
   comparisons: Comparison[]
   /** What `once` needs beyond the needs of the variants. */
   needs?: readonly Need[]
-  /** Whether to turn on MySQL's log writer threads: see `BenchServer`. Default: as the server is set. */
-  logWriterThreads?: true
   /** Measurements outside the rounds, made once after them. */
   once?(testbed: Testbed, seconds: number, rounds: number): Promise<Table[]>
   charts?(results: TopicResults): Chart[]

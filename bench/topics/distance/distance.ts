@@ -27,7 +27,6 @@ export const distance: Topic = {
     'and so are pages of the same range if a round trip takes 16 ms or longer. For comparison, a Worker with the same code sends each transaction, and each ' +
     `statement outside one, only after the previous one has ended. It moves ${number(slotsOf(SEQUENTIAL))} slots of ${number(SEQUENTIAL.counters)} counters. Before each run, hand-written SQL moves as many slots, ` +
     `so that all rows exist, and a roll-up of ${number(WARM_UP_SLOTS)} slots without latency warms up the Worker.`,
-  logWriterThreads: true,
   variants: byDistance,
   columns: ['rows', 'rowsPerSecond', 'milliseconds', 'statements'],
   comparisons: [

@@ -28,10 +28,7 @@ export const rollUp: Topic = {
     'The baseline is hand-written SQL: INSERT … SELECT … GROUP BY into the same tables and an UPDATE of the slots, in one transaction on the server, so that no row leaves it. ' +
     'Both first move as many slots to warm up. Afterwards, totals and every period must hold each pending count exactly once. The next tables vary the number of pending slots and of idle ' +
     'counters. Memory growth is the peak growth of workerd. ' +
-    `Writers have ${WRITER_LOAD}. During their load, roll-ups run one after the other; in production there is one a minute. The other tables have no added latency.\n\n` +
-    'MySQL’s log writer threads are on (`innodb_log_writer_threads`), as in MySQL 8.0 and on PlanetScale. Later versions turn them off on small machines. Without them, one run in five ' +
-    'with roll-ups had a p99 of 85 to 110 ms, because a commit next to large statements occasionally waits 100 ms for nothing ([notes.md](notes.md)).',
-  logWriterThreads: true,
+    `Writers have ${WRITER_LOAD}. During their load, roll-ups run one after the other; in production there is one a minute. The other tables have no added latency.`,
   variants: [...byMethod, ...byPending, ...duringRollUps],
   columns: [
     'rows',

@@ -197,7 +197,6 @@ export const scaleCheck: Topic = {
     'random pauses, whatever the answers take, and keys follow Zipf’s law. The simulation gets the same number of isolates, the rate at which hits were sent, and ' +
     'how long statements took under this load: how busy this machine is besides is not what it models. Both begin with an empty database and new isolates. Names of new keys are statements, too. Nothing is rolled up.',
   seconds: 10,
-  logWriterThreads: true,
   variants,
   columns: ['perSecond', 'statementsPer1000', 'pendingSlots'],
   comparisons,
