@@ -15,12 +15,13 @@ export interface Filling {
 /** Numbers spread like random ones, but the same in every run (multiples of 2^64 divided by the golden ratio). */
 export const spread = (index: number): bigint => BigInt.asUintN(64, BigInt(index) * 11_400_714_819_323_198_485n)
 
-/** Inserts slots into a database as writers would have left them. */
+/** Inserts slots and names into a database as writers would have left them. */
 export async function fillSlots(
   { server, database }: Pick<Deployment, 'server' | 'database'>,
   { counters, slotsEach, idOf = (counter) => BigInt(counter + 1), count = 1 }: Filling,
 ): Promise<void> {
   let rows: string[] = []
+  let names: string[] = []
   const send = async () => {
     if (rows.length === 0) return
     await server.query(
@@ -28,9 +29,15 @@ export async function fillSlots(
        VALUES ${rows.join(',')}`,
     )
     rows = []
+    if (names.length === 0) return
+    await server.query(
+      `INSERT IGNORE INTO \`${database}\`.counter_names (record_type, record_id, name) VALUES ${names.join(',')}`,
+    )
+    names = []
   }
   for (let counter = 0; counter < counters; counter++) {
     const id = idOf(counter)
+    names.push(`(1,${id},'/${id}')`)
     for (let slot = 1; slot <= slotsEach; slot++) {
       rows.push(`(1,${id},${spread(counter * slotsEach + slot)},${count},1,FLOOR(UNIX_TIMESTAMP()/3600))`)
       if (rows.length === ROWS_AT_ONCE) await send()
