@@ -82,6 +82,7 @@ export const hotKey: Topic = {
     'in a Hono app without middleware. The Worker, the endpoint, the database and wrk share the machine’s CPUs, so in requests/s counting pays for all of them. ' +
     'The CPU time per request is that of the Worker alone. Its target follows from that of the requests/s.',
   variants,
+  seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
   comparisons: COMPARED.flatMap(({ of, to, atLeast, atLeastOfBare }): Comparison[] => [
     {

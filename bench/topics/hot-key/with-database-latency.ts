@@ -68,6 +68,7 @@ export const latency: Topic = {
     'published (auto-increment id; unique key over type, id and slot; `RAND() * 100` slots). The endpoint has 100 connections to the database. ' +
     'Deadlocks are retried, and the retries are included in the statements. The first second of each run, in which queues build up, is left out.',
   variants,
+  seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000'],
   comparisons: CONNECTIONS.flatMap((connections): Comparison[] => [
     {
