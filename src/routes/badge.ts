@@ -63,7 +63,7 @@ export const badges = routes.get(
     // Not decoded yet: the suffix is part of the path. A key may also end in a suffix, in front of the path's own.
     const path = rawPathKey(c)
     const isTotal = path === '' && !new URL(c.req.url).pathname.endsWith('/')
-    const [, ofType, format] = /^(.*)\.(svg|json)$/.exec(isTotal ? (c.req.param('type') ?? '') : path) ?? []
+    const [, ofType, format] = /^(.*)\.(svg|json)$/s.exec(isTotal ? (c.req.param('type') ?? '') : path) ?? []
     if (ofType === undefined) return c.notFound()
     try {
       await limitReading(c)
