@@ -38,8 +38,9 @@ little. What counts is how variants compare that were measured side by side.
 - Ratios are taken within a round. The tables show the median of all rounds, and charts add a line from minimum to maximum.
 - After each run, the sum in the database is compared with the number of responses. It must be at least as high, and may exceed it
   only by the requests that were in flight when the load ended. A single error or a wrong count fails the whole benchmark.
-- MySQL's log writer threads are on, as on PlanetScale ([notes.md](notes.md)).
-- On a virtual machine, the host may give processor time to others. The tables of environments say how much was lost.
+- The benchmarks turn on MySQL's log writer threads, as on PlanetScale ([notes.md](notes.md)). In older results they may be off.
+- On a virtual machine, the host may give processor time to others. [Environments](#environments) says how much was lost, and
+  whether the threads were on.
 - [results/](results) has the raw figures of every run.
 `
 

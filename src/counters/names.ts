@@ -86,13 +86,15 @@ export class StoredNames {
 }
 
 /**
- * Stores the names of counters, with one statement for each range. A name without a count does no harm.
+ * Stores the names of counters, with one statement for each range. Skips integer keys, which have none. A name without a count does
+ * no harm.
  *
  * @param ranges as in `Database`
  */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
+  const named = counters.filter(({ name }) => name !== null)
   await Promise.all(
-    [...rowsByRange(counters, ranges).values()].map((part) => {
+    [...rowsByRange(named, ranges).values()].map((part) => {
       const rows = part.toSorted(byPrimaryKey)
       // IGNORE keeps the first name. A stored name is not written again, so counters in use do not wait for a lock here.
       return db.execute(

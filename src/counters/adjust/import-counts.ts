@@ -104,9 +104,8 @@ function attemptToImport(
       // Outside the transaction, so that the rows stay if this attempt is overtaken.
       const changes = await beforeTransaction(createTotals(db, read))
       const counters = missing.map(({ counter }) => counter)
-      // After the versions were read: a name is deleted only with its total, which then has another version.
-      const named = counters.filter(({ name }) => name !== null)
-      await beforeTransaction(storeNames(db, named, 1))
+      // After the versions were read: see `setCounter`.
+      await beforeTransaction(storeNames(db, counters, 1))
       const place = await beforeTransaction(sums.placeOf(db, counters, laneOf(db, counters[0]!)))
       // The order in which roll-ups lock, too: totals, days, types, prefixes.
       await lockTotals(transaction, changes)

@@ -64,8 +64,8 @@ async function attemptToSet(
       if (snapshot.applied) throw new AlreadyApplied()
       const total = count - snapshot.pending
       if (!fitsTotal(total)) throw outOfRange()
-      // After its version was read: a name is deleted only with its total, which then has another version.
-      if (counter.name !== null) await beforeTransaction(storeNames(db, [counter], 1))
+      // After its version was read: a name is deleted only with its total. Then the version no longer matches.
+      await beforeTransaction(storeNames(db, [counter], 1))
       if (snapshot.version === null) {
         // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
         await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))

@@ -41,7 +41,7 @@ export interface SumsPlace {
  */
 export class KeptSums {
   readonly declared: readonly DeclaredPrefix[]
-  /** The record types whose keys are stored as names. A roll-up creates no total of theirs for a counter without a name. */
+  /** The record types with string keys, whose counters must have a name before they are rolled up. */
   readonly namedTypes: readonly number[]
   readonly #declaring: ReadonlySet<number>
   readonly #known = new Map<bigint, ReadonlyMap<number, TypeBuilds>>()

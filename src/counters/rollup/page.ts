@@ -39,7 +39,7 @@ const NEW = 'new'
 
 /** Consecutive non-empty slots in primary key order, grouped by counter. */
 export interface RollUpPage {
-  /** Those that may be moved. */
+  /** Without new counters whose names are not stored yet. */
   counters: readonly CounterSnapshot[]
   /** The last slot of the page; `null` if it is empty. */
   last: Cursor | null
@@ -62,8 +62,8 @@ export interface PagePosition {
  * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
  * costs only one change of its total.
  *
- * A counter of a named type gets its first total only when its name is stored. So whatever is in the history has a name, and a
- * prefix that is declared later includes it. Until then it stays pending.
+ * A new counter with a string key stays pending until its name is stored. A prefix that is declared later finds counters by their
+ * names, and would miss what was rolled up without one.
  *
  * @param limit the most slots in the page
  * @param namedTypes the record types with string keys

@@ -89,7 +89,7 @@ export async function beginToLeave(
   if (typeof read === 'string') return read
   const page = { ...source, version: read.version, total: read.total, slots: slotsOf(source, read) }
   if (!isMovable(page)) throw outOfRange()
-  if (read.version === null && source.name !== null) await beforeTransaction(storeNames(db, [source], 1))
+  if (read.version === null) await beforeTransaction(storeNames(db, [source], 1))
   const options = { at: request.at, rangeLane: laneOf(db, source), nowait: true }
   const moved = await moveRollUpPage(db, sums, [page], options)
   if (moved === null || moved.length === 0) throw new Overtaken()
@@ -199,7 +199,7 @@ async function takePart(
   const counter = { recordType, recordId }
   if (state.version === null) {
     // Read again once there is a version: see `setCounter`. Outside the transaction, so that the rows stay.
-    if (source.name !== null) await beforeTransaction(storeNames(db, [source], 1))
+    await beforeTransaction(storeNames(db, [source], 1))
     await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
     throw new Overtaken()
   }

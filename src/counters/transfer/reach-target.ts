@@ -53,8 +53,8 @@ export async function reachTarget(
     if (!(await beforeTransaction(isUnderWay(db, source, record)))) throw new Overtaken()
     const total = rows.find(({ part }) => part === 'total')
     if (!fitsTotal((total === undefined ? 0n : toBigInt(total.count)) + parcel.amount)) throw outOfRange()
-    // After its version was read: a name is deleted only with its total, which then has another version.
-    if (target.name !== null) await beforeTransaction(storeNames(db, [target], 1))
+    // After its version was read: see `setCounter`.
+    await beforeTransaction(storeNames(db, [target], 1))
     if (total === undefined) {
       // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
       await beforeTransaction(createTotals(db, [{ recordType, recordId, version: null }]))
