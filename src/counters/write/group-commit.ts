@@ -4,6 +4,7 @@ import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
 import { CommitGroup, type CommitOutcome, type Ticket } from './commit-group.ts'
 import { type Flush, type FlushContext, flush, spill } from './flush-group.ts'
+import { ShortestDuration } from './shortest-duration.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
@@ -71,6 +72,7 @@ export interface CountOptions {
 export class GroupCommit {
   readonly #context: FlushContext
   readonly #work = new SharedWork({ maxSilenceMs: MAX_SILENCE_MS, maxDurationMs: MAX_FLUSH_MS })
+  readonly #shortest = new ShortestDuration()
   #open: CommitGroup | null = null
   /** Groups that are full, or whose leader fell silent; oldest first. */
   #ready: CommitGroup[] = []
@@ -160,9 +162,14 @@ export class GroupCommit {
     return this.#lastSize >= MANY ? PACE_MS : 0
   }
 
-  /** Flushes in flight that it takes for one to begin every `PACE_MS`. */
+  /**
+   * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
+   * database. They do not help a busy isolate or database: then each is smaller, and all take longer.
+   */
   #lanesWanted(): number {
-    return Math.min(Math.max(1, Math.ceil(this.#work.durationMs / PACE_MS)), MAX_LANES)
+    const { milliseconds } = this.#shortest
+    if (milliseconds === Number.POSITIVE_INFINITY) return 1
+    return Math.min(Math.max(1, Math.ceil(milliseconds / PACE_MS)), MAX_LANES)
   }
 
   /** Frees the lanes of leaders that fell silent, and puts their groups at the head of the waiting ones. */
@@ -285,7 +292,10 @@ export class GroupCommit {
 
   #conclude(lane: Lane, group: CommitGroup, result: Flush): void {
     const now = Date.now()
-    if (result.status === 'counted') this.#work.took(now - lane.beganAt)
+    if (result.status === 'counted') {
+      this.#work.took(now - lane.beganAt)
+      this.#shortest.took(now - lane.beganAt, now)
+    }
     // A leader that was replaced knows no more than its successor, unless it succeeded.
     if (lane.group !== group && result.status !== 'counted') return
     if (result.status !== 'split') {

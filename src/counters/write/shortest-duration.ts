@@ -1,0 +1,31 @@
+/** Milliseconds for which the shortest duration is kept at least. It is kept for twice as long at most while others follow. */
+const WINDOW_MS = 5_000
+
+/**
+ * The shortest duration measured lately, in milliseconds: how long the work takes if it never waits in line.
+ *
+ * Source: the round-trip propagation time that BBR estimates in the same way. Cardwell et al., "BBR: Congestion-Based Congestion
+ * Control", ACM Queue 14 (5), 2016.
+ */
+export class ShortestDuration {
+  #since = 0
+  #current = Number.POSITIVE_INFINITY
+  #previous = Number.POSITIVE_INFINITY
+
+  /** In milliseconds. Infinity before the first measurement. */
+  get milliseconds(): number {
+    return Math.min(this.#current, this.#previous)
+  }
+
+  /** Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. */
+  took(milliseconds: number, now: number): void {
+    // A window in the future means that the clock was set back.
+    if (now - this.#since > WINDOW_MS || now < this.#since) {
+      this.#since = now
+      this.#previous = this.#current
+      this.#current = milliseconds
+    } else {
+      this.#current = Math.min(this.#current, milliseconds)
+    }
+  }
+}
