@@ -28,8 +28,8 @@ export interface SharedWorkOptions {
  * - Every request waits on its own timers and then looks at the shared data.
  * - The request that does the work announces how long it may be silent. If it is silent for longer, another request takes over.
  *   Taking over must be safe although the first one may still be alive.
- * - The clock may jump. A time further ahead than anybody announces means that the clock was set back: then the announcement
- *   counts as expired.
+ * - The clock may jump. A time much further ahead than anybody announces means that the clock was set back: then the announcement
+ *   counts as expired. Small steps are corrections of the clock, and are ignored.
  * - The number of waiting requests is bounded.
  */
 export class SharedWork {
@@ -84,7 +84,7 @@ export class SharedWork {
 
   /** Whether a worker that counts as alive until a time has died. */
   isSilent(aliveUntil: number, now: number): boolean {
-    return aliveUntil < now || aliveUntil - now > this.#maxSilenceMs + GRACE_MS
+    return aliveUntil < now || aliveUntil - now > this.#maxSilenceMs + 2 * GRACE_MS
   }
 
   /** Milliseconds to wait before looking again: until the work should be done, then longer the longer it is overdue. */
