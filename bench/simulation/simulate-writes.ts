@@ -219,9 +219,10 @@ function sampleOf(all: readonly Place[], hitsPerSecond: number, random: Random):
       else low = middle
     }
   }
-  // Systematic: the sum of chances is cut into equal steps, from a random start.
+  // Systematic: the sum of chances is cut into equal steps, from a random start. There is always one.
   const sample: { place: Place; weight: number }[] = []
-  let next = random.fraction()
+  const chances = all.reduce((sum, place) => sum + chance(place, high), 0)
+  let next = random.fraction() * Math.min(1, chances)
   let sum = 0
   for (const place of all) {
     const share = chance(place, high)
