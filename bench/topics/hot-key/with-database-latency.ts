@@ -107,7 +107,7 @@ export const latency: Topic = {
     const rate = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
     const [few, many] = CONNECTIONS as [number, number]
     return [
-      `With commits of ${BEHAVIOUR.commitMs} ms, one row is limited to ${rate(oneRow(few))} hits/s, whatever the load. One isolate with group commit counts ${rate(withoutBody(few))} hits/s from ${few} ` +
+      `One row takes at most ${rate(oneRow(few))} hits/s if a commit takes ${BEHAVIOUR.commitMs} ms. With group commit, one isolate counts ${rate(withoutBody(few))} hits/s from ${few} ` +
         `connections and ${rate(withoutBody(many))} from ${many}.`,
     ]
   },

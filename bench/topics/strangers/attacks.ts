@@ -41,7 +41,7 @@ const HOSTILE: ((i: number) => Sent)[] = [
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'one network, many agents',
-    about: 'downloads of one file, each with an agent and an address of its own in a /64',
+    about: 'downloads of one file, each from a new address in a /64 and with a new agent',
     requestAt: (i) => ({
       method: 'GET',
       path: '/d/download/app.zip',

@@ -20,7 +20,7 @@ const HONEST = [
   { name: 'hit', about: '`POST /hit`', method: 'POST', path: `/hit?type=page_view&key=${PAGE}`, counts: countOfPage },
   {
     name: 'exact read',
-    about: '`GET /v1/counters/…` of the file that is attacked',
+    about: '`GET /v1/counters/…` of the file that strangers download',
     method: 'GET',
     path: '/v1/counters/download/app.zip',
     counts: null,
