@@ -113,6 +113,10 @@ async function measure(
     let finished = 0
     say(`Measuring on ${testbed.servers.map(({ description }) => description).join(' and ')}: ${total} runs.`)
     for (const { topic, variants, skipped } of plans) {
+      if (variants.length === 0 && skipped.length > 0) {
+        say(`${topic.name}: not measured, its earlier results stay. ${skipped.join(' ')}`)
+        continue
+      }
       for (const why of skipped) say(`${topic.name}: skipped some variants. ${why}`)
       const environment = await observeEnvironment(testbed)
       const topicBegan = Date.now()

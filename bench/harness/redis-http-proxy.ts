@@ -17,9 +17,10 @@ let cutEvery = 0
 let commands = 0
 
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
   try {
+    // Fails if the Worker is killed meanwhile.
+    const chunks: Buffer[] = []
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     if (request.method === 'GET') return void response.end(String(await sum()))
     const count = await redis.incr(Buffer.concat(chunks).toString())
     if (cutEvery > 0 && ++commands % cutEvery === 0) return void request.socket.resetAndDestroy()

@@ -9,30 +9,18 @@ import { killProcess, nextMessage } from './child-messages.ts'
 const START_MS = 10_000
 const STOP_MS = 5_000
 
-/** When Redis flushes its log to disk: before each response, or once a second. */
-export type Appendfsync = 'always' | 'everysec'
-
-/** A private Redis server with an append-only log, and the HTTP proxy in front of it. */
+/** A private Redis server with a log that it flushes to disk before each response, and the HTTP proxy in front of it. */
 export class Redis {
   /** The address of the HTTP proxy. */
   readonly url: string
   readonly #directory: string
   readonly #port: number
-  readonly #fsync: Appendfsync
   readonly #proxy: ChildProcess
   #server: ServerProcess
 
-  private constructor(
-    directory: string,
-    port: number,
-    fsync: Appendfsync,
-    server: ServerProcess,
-    proxy: ChildProcess,
-    proxyPort: number,
-  ) {
+  private constructor(directory: string, port: number, server: ServerProcess, proxy: ChildProcess, proxyPort: number) {
     this.#directory = directory
     this.#port = port
-    this.#fsync = fsync
     this.#server = server
     this.#proxy = proxy
     this.url = `http://127.0.0.1:${proxyPort}`
@@ -42,9 +30,9 @@ export class Redis {
    * @param directory for its data and its log, empty
    * @throws {Error} if it does not start
    */
-  static async start(directory: string, fsync: Appendfsync): Promise<Redis> {
+  static async start(directory: string): Promise<Redis> {
     const port = await freePort()
-    const server = await launch(directory, port, fsync)
+    const server = await launch(directory, port)
     // Detached, so that Ctrl-C in the terminal does not reach it. It exits when the channel to its parent closes.
     const proxy = fork(join(import.meta.dirname, 'redis-http-proxy.ts'), [], {
       detached: true,
@@ -52,7 +40,7 @@ export class Redis {
     })
     try {
       const { port: proxyPort } = await nextMessage<{ port: number }>(proxy, 'The Redis proxy')
-      return new Redis(directory, port, fsync, server, proxy, proxyPort)
+      return new Redis(directory, port, server, proxy, proxyPort)
     } catch (error) {
       await server.stop()
       throw error
@@ -75,7 +63,7 @@ export class Redis {
   async killAndRestart(): Promise<void> {
     process.kill(this.#server.pid, 'SIGKILL')
     await this.#server.ended
-    this.#server = await launch(this.#directory, this.#port, this.#fsync)
+    this.#server = await launch(this.#directory, this.#port)
   }
 
   async stop(): Promise<void> {
@@ -84,14 +72,14 @@ export class Redis {
   }
 }
 
-async function launch(directory: string, port: number, fsync: Appendfsync): Promise<ServerProcess> {
+async function launch(directory: string, port: number): Promise<ServerProcess> {
   const log = await open(join(directory, 'redis.log'), 'a')
   const server = await ServerProcess.start({
     name: 'redis',
     command: 'redis-server',
     args: [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', fsync, '--daemonize', 'no'],
+      ...['--appendonly', 'yes', '--appendfsync', 'always', '--daemonize', 'no'],
     ],
     records: directory,
     marker: directory,

@@ -1,6 +1,6 @@
 import { type Deployment, type DeploymentOptions, TOKEN } from '../../harness/deployment.ts'
 import { keysOf } from '../../harness/wrk-load-keys.ts'
-import { GROUP_COMMIT, ONE_ROW, published, SLOT_PER_WRITER } from '../write-strategies.ts'
+import { GROUP_COMMIT, ONE_ROW } from '../write-strategies.ts'
 
 /** A way to count: the product or an alternative. */
 export interface Candidate extends Pick<DeploymentOptions, 'worker' | 'redis' | 'durableObjects'> {
@@ -17,10 +17,8 @@ export interface Candidate extends Pick<DeploymentOptions, 'worker' | 'redis' | 
 
 const AGGREGATE_MS = 1_000
 
-const ofTable =
-  (table: 'slotted_counters' | 'one_row_counters' | 'published_slotted_counters' | 'cumulative_counters') =>
-  (deployment: Deployment) =>
-    deployment.sum(table)
+const ofTable = (table: 'slotted_counters' | 'one_row_counters' | 'cumulative_counters') => (deployment: Deployment) =>
+  deployment.sum(table)
 
 export const PRODUCT: Candidate = { ...GROUP_COMMIT, count: ofTable('slotted_counters') }
 export const PRODUCT_WITH_KEY: Candidate = {
@@ -31,8 +29,6 @@ export const PRODUCT_WITH_KEY: Candidate = {
   idempotent: true,
 }
 export const ROW: Candidate = { ...ONE_ROW, count: ofTable('one_row_counters') }
-export const PUBLISHED: Candidate = { ...published(100), count: ofTable('published_slotted_counters') }
-export const WRITER: Candidate = { ...SLOT_PER_WRITER, count: ofTable('slotted_counters') }
 
 export const OBJECT: Candidate = {
   name: 'Durable Object',
@@ -47,16 +43,14 @@ export const OBJECT: Candidate = {
   },
 }
 
-const redis = (fsync: 'always' | 'everysec'): Candidate => ({
-  name: `Redis, ${fsync}`,
-  about: `\`INCR\` behind an HTTP proxy, \`appendfsync ${fsync}\``,
+export const REDIS: Candidate = {
+  name: 'Redis, always',
+  about: '`INCR` behind an HTTP proxy, `appendfsync always`',
   worker: 'alternatives',
   path: '/redis',
-  redis: fsync,
+  redis: true,
   count: (deployment) => deployment.redis!.sum(),
-})
-export const REDIS_ALWAYS = redis('always')
-export const REDIS_EVERYSEC = redis('everysec')
+}
 
 export const MEMORY: Candidate = {
   name: 'in memory',

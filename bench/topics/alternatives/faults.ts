@@ -17,8 +17,7 @@ import {
   OBJECT,
   PRODUCT,
   PRODUCT_WITH_KEY,
-  REDIS_ALWAYS,
-  REDIS_EVERYSEC,
+  REDIS,
   ROW,
 } from './candidates.ts'
 
@@ -37,17 +36,17 @@ const FAULTS: Record<Fault, { title: string; about: string; candidates: Candidat
   'Worker killed': {
     title: 'Worker killed',
     about: 'workerd is killed (SIGKILL) halfway through, and restarted immediately',
-    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS_ALWAYS, MEMORY, EVENTS, CUMULATIVE],
+    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
   'answers cut': {
     title: 'Responses lost',
     about: 'connections to the database, Redis or object are cut after the commit and before the response',
-    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS_ALWAYS, MEMORY, EVENTS, CUMULATIVE],
+    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
   'database killed': {
     title: 'Database killed',
     about: 'the database server is killed (SIGKILL) halfway through, and restarted on its data',
-    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, REDIS_ALWAYS, REDIS_EVERYSEC, MEMORY, EVENTS, CUMULATIVE],
+    candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
 }
 
@@ -173,7 +172,6 @@ export const faults: Topic = {
     `${CLIENTS} clients count one key and retry every hit until it is acknowledged. Halfway through, something fails. Afterwards, the number of acknowledged hits is compared with the count. ` +
     'A hit that was never acknowledged may or may not be counted. Responses are lost ' +
     `for one in ${CUT_EVERY} statements that write, and for one in ${CUT_EVERY_GROUP} of group commit’s, which sends fewer. The counter in memory writes once. The Durable Object is in the same process, so the Worker drops its responses. ` +
-    'A killed process loses nothing that it has handed to the operating system, so `appendfsync` makes no difference here. If the machine itself fails, `everysec` loses up to a second. ' +
     'If group commit cannot find out whether a batch was stored, it says so (503, `X-Hit: unknown`). These clients then retry, which may count the hit twice. ' +
     'Without an `Idempotency-Key`, no candidate can tell a retry from a new hit once the Worker that received it first is gone. Only private database servers are killed, even if `MYSQL_URL` is set.',
   seconds: 1,
@@ -191,7 +189,7 @@ export const faults: Topic = {
       `Send an \`Idempotency-Key\` where counts must be exact: with one, ${wrong} hits were lost or counted twice in ${withKey.length} runs.`,
       `Without a key, group commit loses nothing either. A killed Worker counts at most the hits in flight twice (median: ${typical(PRODUCT, 'Worker killed', 'doubled')} for ${CLIENTS} clients).`,
       `Counting in memory lost ${typical(MEMORY, 'Worker killed', 'lost').toLocaleString('en-US')} acknowledged hits (median) when the Worker was killed. Lost responses made one row count ` +
-        `${typical(ROW, 'answers cut', 'doubled')} hits twice, and Redis ${typical(REDIS_ALWAYS, 'answers cut', 'doubled')}: neither can recognise a retry.`,
+        `${typical(ROW, 'answers cut', 'doubled')} hits twice, and Redis ${typical(REDIS, 'answers cut', 'doubled')}: neither can recognise a retry.`,
     ]
   },
   derived: ({ runs }) => [tableOfErrors(runs)],

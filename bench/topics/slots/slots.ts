@@ -10,7 +10,7 @@ const CONNECTIONS = 64
 const SLOTS = [1, 4, 16, 100, 1_000]
 /** Up to this number, writers queue for slots. It takes a while until the queue reaches its steady length. */
 const FEW_SLOTS = 16
-const COMMITS = [0, 2, 5]
+const COMMITS = [0, 5]
 const RATES = [10, 100, 1_000, 10_000]
 /** Headroom factor. With 2, each slot is busy half of the time, so writers that choose at random rarely collide. */
 const HEADROOM = 2
