@@ -10,7 +10,7 @@ import type { BatchQueue } from './queue-message.ts'
 import type { SlotPool } from './slot-pool.ts'
 
 /** Milliseconds that the queue may take to accept a batch. */
-const QUEUE_DEADLINE_MS = 4_000
+export const QUEUE_DEADLINE_MS = 4_000
 
 /** What a flush uses. All but the database and the queue is plain data of the isolate. All counters are in one range. */
 export interface FlushContext {

@@ -3,7 +3,7 @@ import { log } from '../../log.ts'
 import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
 import { CommitGroup, type CommitOutcome, type Ticket } from './commit-group.ts'
-import { type Flush, type FlushContext, flush, spill } from './flush-group.ts'
+import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, spill } from './flush-group.ts'
 import { ShortestDuration } from './shortest-duration.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
@@ -26,8 +26,6 @@ const MANY = 16
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
-/** The longest silence that a leader announces, in milliseconds. */
-const MAX_SILENCE_MS = 15_000
 /** The longest that a request waits before it looks again, in milliseconds. */
 const MAX_PATIENCE_MS = 500
 /** Flushes that take longer than this, in milliseconds, do not slow the pace further. */
@@ -71,7 +69,7 @@ export interface CountOptions {
  */
 export class GroupCommit {
   readonly #context: FlushContext
-  readonly #work = new SharedWork({ maxSilenceMs: MAX_SILENCE_MS, maxDurationMs: MAX_FLUSH_MS })
+  readonly #work: SharedWork
   readonly #shortest = new ShortestDuration()
   #open: CommitGroup | null = null
   /** Groups that are full, or whose leader fell silent; oldest first. */
@@ -83,6 +81,8 @@ export class GroupCommit {
 
   constructor(context: FlushContext) {
     this.#context = context
+    const maxSilenceMs = Math.max(context.deadlineMs, QUEUE_DEADLINE_MS)
+    this.#work = new SharedWork({ maxSilenceMs, maxDurationMs: MAX_FLUSH_MS })
   }
 
   /** Requests that wait, and flushes in flight. */
@@ -164,12 +164,14 @@ export class GroupCommit {
 
   /**
    * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
-   * database. They do not help a busy isolate or database: then each is smaller, and all take longer.
+   * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But groups that are full
+   * cannot grow, so each gets a flush of its own.
    */
   #lanesWanted(): number {
     const { milliseconds } = this.#shortest
-    if (milliseconds === Number.POSITIVE_INFINITY) return 1
-    return Math.min(Math.max(1, Math.ceil(milliseconds / PACE_MS)), MAX_LANES)
+    const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
+    const full = this.#ready.length > 0 ? this.#leaders() + this.#ready.length : 0
+    return Math.min(Math.max(hideDistance, full), MAX_LANES)
   }
 
   /** Frees the lanes of leaders that fell silent, and puts their groups at the head of the waiting ones. */

@@ -17,8 +17,12 @@ export class ShortestDuration {
     return Math.min(this.#current, this.#previous)
   }
 
-  /** Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. */
+  /**
+   * Records a duration that ended now. Both in milliseconds, `now` of `Date.now()`. Without I/O the clock of a Worker stands still,
+   * so zero means that nothing was sent. Less means that the clock was set back. Neither is recorded.
+   */
   took(milliseconds: number, now: number): void {
+    if (milliseconds <= 0) return
     // A window in the future means that the clock was set back.
     if (now - this.#since > WINDOW_MS || now < this.#since) {
       this.#since = now

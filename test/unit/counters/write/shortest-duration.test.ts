@@ -20,6 +20,14 @@ describe('The shortest duration', () => {
     expect(shortest.milliseconds).toBe(60)
   })
 
+  it('is not that of work without I/O, nor negative if the clock was set back meanwhile', () => {
+    const shortest = new ShortestDuration()
+    shortest.took(20, start)
+    shortest.took(0, start + 100)
+    shortest.took(-3, start + 200)
+    expect(shortest.milliseconds).toBe(20)
+  })
+
   it('is measured again if the clock is set back', () => {
     const shortest = new ShortestDuration()
     shortest.took(7, start)
