@@ -31,14 +31,17 @@ export async function quiet(db: FaultyDatabase): Promise<void> {
 /**
  * Ends busy connections to a database at the server, again and again.
  *
- * @param enough tells when to stop
- * @returns how many it has ended
+ * @param enough tells when to stop, given how many it has ended
  */
-export async function killConnections(db: FaultyDatabase, random: Random, enough: () => boolean): Promise<number> {
+export async function killConnections(
+  db: FaultyDatabase,
+  random: Random,
+  enough: (killed: number) => boolean,
+): Promise<void> {
   const connection = await mysql.createConnection({ uri: db.mysqlUrl })
   let killed = 0
   try {
-    while (!enough()) {
+    while (!enough(killed)) {
       const candidates = await busy(connection, db)
       if (candidates.length > 0) {
         await connection.query(`KILL ${random.pick(candidates)}`).then(
@@ -48,7 +51,6 @@ export async function killConnections(db: FaultyDatabase, random: Random, enough
       }
       await new Promise((resolve) => setTimeout(resolve, random.between(5, 40)))
     }
-    return killed
   } finally {
     await connection.end()
   }

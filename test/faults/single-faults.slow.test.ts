@@ -56,7 +56,7 @@ async function checkNames(db: FaultyDatabase, isolates: readonly Isolate[], expe
     }
     return countMissingNames(db)
   }
-  await expect.poll(missing, { timeout: 10_000 }).toBe(0)
+  await expect.poll(missing).toBe(0)
 }
 
 /** Injects faults until all have struck. */
@@ -122,8 +122,7 @@ describe('Acknowledged increments count once, refused ones do not count, and the
 
   it.skipIf(!canKill)('when the server ends connections in the middle of statements', async () => {
     await countThrough(async ({ db, random, expected }) => {
-      const killed = await killConnections(db, random, () => expected.size >= REQUESTS)
-      expect(killed).toBeGreaterThan(10)
+      await killConnections(db, random, (killed) => killed > 10 && expected.size >= REQUESTS)
     })
   })
 })
