@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
@@ -25,6 +25,9 @@ const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...ove
 beforeEach(async () => {
   db = await freshDatabase()
   worker = isolate()
+})
+afterEach(() => {
+  vi.useRealTimers()
 })
 
 /** Asks for a badge. Returns what it says, and its status and `X-Hit`. */
@@ -105,6 +108,8 @@ describe('A counting badge', () => {
   })
 
   it('is for new keys of the type only, and for as many as others', async () => {
+    // New keys are limited for each minute.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'few: 0', status: 200, hit: 'ignored; reason=key' })
     expect((await badge('few/%2Fknown%2Fa.svg')).hit).toBe('counted')
     const headers = { ...CAMO, 'CF-Connecting-IP': '203.0.113.2' }
