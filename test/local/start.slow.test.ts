@@ -58,7 +58,7 @@ describe('npm start', () => {
       await new Promise((done) => setTimeout(done, 500))
     }
     expect(await count(url)).toMatchObject({ count: 12, total: 12 })
-    expect(service.output).toMatch(/"event":"rollup","scheduled":"[^"]*:00\.000Z","outcome":"complete"/)
+    await service.printed(/"event":"rollup","scheduled":"[^"]*:00\.000Z","outcome":"complete"/)
 
     const second = new NpmScript(['start'], { ...env, PORT: String(await freePort()) })
     expect(await second.ended).toBe(1)

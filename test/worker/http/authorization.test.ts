@@ -6,6 +6,7 @@ import { SCOPES, type Scope } from '../../../src/config/tokens.ts'
 import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
 import { MAX_ATTEMPTS } from '../../../src/visits/attempts.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { logged } from '../../harness/logged.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
@@ -278,6 +279,7 @@ describe('Attempts with unknown tokens', () => {
     }))
 
   it('are limited by the platform’s rate limit too, which all isolates of a place share', async () => {
+    await withinOnePeriod()
     const limit = { VISITOR_LIMIT: (env as Record<string, unknown>).LIMIT_OF_FIVE }
     const isolates = await Promise.all([workerWith({ ci: 'read' }, limit), workerWith({ ci: 'read' }, limit)])
     const statuses: number[] = []

@@ -5,6 +5,7 @@ import { sha256 } from '../../../src/config/token-list.ts'
 import { OWNER, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/session.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { withinOnePeriod } from '../../harness/limit-of-five.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
@@ -117,6 +118,7 @@ describe('Signing in', () => {
   })
 
   it('is limited for each address, if a rate limit is bound', async () => {
+    await withinOnePeriod()
     const limited = new TestWorker(url, { VISITOR_LIMIT: (env as Record<string, unknown>).LIMIT_OF_FIVE })
     const attempt = (address: string, token = 'wrong') =>
       signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })

@@ -42,7 +42,8 @@ describe('Reading', () => {
     expect(exact.headers.get('Cache-Control')).toBe('public, no-cache')
     const rolled = await worker.fetch('/v1/counters/page_view/a?consistency=rolled')
     expect(await rolled.json()).toMatchObject({ count: 3, total: 3, pending: 0 })
-    expect(rolled.headers.get('Cache-Control')).toBe('public, max-age=30')
+    // Less by the time that reading took.
+    expect(rolled.headers.get('Cache-Control')).toMatch(/^public, max-age=(29|30)$/)
   })
 
   it('several keys keeps their order', async () => {

@@ -44,8 +44,8 @@ describe('The budget of new keys', () => {
     granted += await isolate().take(TYPE, 30, LIMIT)
     const minutes = await budgets()
     for (const taken of minutes) expect(taken).toBeLessThanOrEqual(LIMIT)
-    // What was taken twice is lost.
-    expect(granted).toBeLessThan(sum(minutes))
+    // What was taken twice is lost. If a minute began meanwhile, perhaps nothing was.
+    expect(granted).toBeLessThanOrEqual(minutes.length === 1 ? sum(minutes) - 1 : sum(minutes))
     expect(granted).toBeGreaterThan(0)
   })
 
