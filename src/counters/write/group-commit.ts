@@ -164,8 +164,8 @@ export class GroupCommit {
 
   /**
    * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
-   * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But groups that are full
-   * cannot grow, so each gets a flush of its own.
+   * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But a full group
+   * cannot grow, so it need not wait.
    */
   #lanesWanted(): number {
     const { milliseconds } = this.#shortest
