@@ -30,6 +30,8 @@ const PAID_FROM = 10
 const SPREAD_RATE = 10_000
 /** Loads whose limits are listed. */
 const LOADS = [10_000, 100_000, 1_000_000]
+/** Tried if no number of shards that is simulated has enough processors. */
+const MORE_SHARDS = [32, 64]
 const { ROLLUP, PRUNING } = PLANS.paid
 
 const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
@@ -53,7 +55,11 @@ interface Need {
 
 /** The cheapest way that holds, or else the one that comes closest. The Worker is placed near the database. */
 function needOf(sizing: Sizing, average: number): Need | null {
-  const needs = SHARDS.flatMap((shards): Need[] => {
+  return bestOf(SHARDS, sizing, average) ?? bestOf(MORE_SHARDS, sizing, average)
+}
+
+function bestOf(shardsToTry: readonly number[], sizing: Sizing, average: number): Need | null {
+  const needs = shardsToTry.flatMap((shards): Need[] => {
     const placement = 'placed'
     const hours =
       sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) <= LARGE_TABLE_GB ? DEFAULT_HOURS : FEWEST_HOURS
@@ -73,7 +79,16 @@ function needsTable(sizing: Sizing): string {
     const need = needOf(sizing, average)
     const month = `${short((average * MONTH_S) / 1e6)} million`
     const cloudflare = dollars(cloudflareDollars(average))
-    if (need === null) return [average.toLocaleString('en-US'), month, 'more than 16 shards', '–', cloudflare, '–', '–']
+    if (need === null)
+      return [
+        average.toLocaleString('en-US'),
+        month,
+        `more than ${shardsOf(MORE_SHARDS.at(-1)!)}`,
+        '–',
+        cloudflare,
+        '–',
+        '–',
+      ]
     const { shards, hours, beyond, database } = need
     const settings = average < PLACED_FROM ? ['the defaults'] : ['placement near the database']
     if (average >= PAID_FROM) settings.push('`PLAN = "paid"`')

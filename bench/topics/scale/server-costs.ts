@@ -1,7 +1,8 @@
+import { median } from '../../report/medians.ts'
 import type { Results, Table } from '../../report/results.ts'
 import type { Topic } from '../../report/topic.ts'
 import type { CostName, ServerCosts } from '../../simulation/server-costs.ts'
-import { COST_NAMES, measureCosts } from './measure-costs.ts'
+import { COST_NAMES, type Measured, measureCosts } from './measure-costs.ts'
 
 const COSTS = 'Processor time'
 const SIZES = 'Size of a row'
@@ -12,19 +13,25 @@ export const serverCosts: Topic = {
   title: 'What do the product’s statements cost the database?',
   text:
     'The simulation of many isolates (`scale`) takes these figures. The statements are the product’s own, sent to MySQL by one client, or by 16 where a statement with one row is ' +
-    'measured. MySQL counts the processor time of each statement (`CPU_TIME` of `events_statements_history`), so other load on the machine matters little. Rows are the difference ' +
-    'between statements with 200 rows and with one. What threads in the background do afterwards (purge, flushing, replication) is not included.',
+    'measured. MySQL counts the processor time of each statement (`CPU_TIME` of `events_statements_history`), so other processes of the machine matter little. Rows are the difference ' +
+    'between statements with 200 rows and with one. Each cost is the median of all rounds. What threads in the background do afterwards (purge, flushing, replication) is not included.',
   variants: [],
   columns: [],
   comparisons: [],
   needs: ['mysql'],
-  async once(testbed): Promise<Table[]> {
-    const { costs, sizes } = await measureCosts(testbed)
+  async once(testbed, _seconds, rounds): Promise<Table[]> {
+    const measured: Measured[] = []
+    for (let round = 1; round <= rounds; round++) {
+      testbed.say(`server-costs: round ${round} of ${rounds} …`)
+      measured.push(await measureCosts(testbed))
+    }
+    const { sizes } = measured.at(-1)!
+    const micros = (name: CostName) => median(measured.map(({ costs }) => costs[name]))
     return [
       {
         title: COSTS,
         headings: ['figure', 'what', 'µs of a processor'],
-        rows: Object.entries(COST_NAMES).map(([name, what]) => [name, what, costs[name as CostName].toFixed(2)]),
+        rows: Object.entries(COST_NAMES).map(([name, what]) => [name, what, micros(name as CostName).toFixed(2)]),
       },
       {
         title: SIZES,

@@ -4,7 +4,7 @@ import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
 import { Keys } from '../../simulation/keys.ts'
 import { PRICES } from '../alternatives/cloudflare-prices.ts'
-import { keysOf, nameOf, type Placement, RATES, SWING } from './loads.ts'
+import { keysOf, nameOf, type Placement, RATES, SHARDS, SWING } from './loads.ts'
 import { MOST_SLOTS, pruningName, rollUpName, scaleRollUp } from './scale-roll-up.ts'
 import { rowBytesIn } from './server-costs.ts'
 
@@ -52,6 +52,12 @@ export const DEFAULT_HOURS = 24
 export const FEWEST_HOURS = 1
 const HISTORY_DAYS = 90
 
+/**
+ * The number of shards whose simulation stands for a number of shards. With 16, nearly every statement has a single hit, so more
+ * shards hardly change the sums over all shards.
+ */
+const simulated = (shards: number) => Math.min(shards, SHARDS.at(-1)!)
+
 /** Sizes systems from what was measured and simulated. Rates are averages of a day, whose load is 1 + 0.6 × sin. */
 export class Sizing {
   readonly #results: Results
@@ -75,7 +81,8 @@ export class Sizing {
   figure(placement: Placement, shards: number, hitsPerSecond: number, figure: FigureName): number {
     const { runs } = this.#results[SCALE]!
     const known = RATES.map(
-      (rate) => [rate, medianOf(runs, nameOf({ placement, shards, hitsPerSecond: rate }), figure)] as const,
+      (rate) =>
+        [rate, medianOf(runs, nameOf({ placement, shards: simulated(shards), hitsPerSecond: rate }), figure)] as const,
     ).filter(([, value]) => value > 0)
     if (known.length === 0) return Number.NaN
     const [first, last] = [known[0]!, known.at(-1)!]
@@ -100,7 +107,7 @@ export class Sizing {
 
   /** Slots a second that a roll-up moves. */
   rollUpRate(shards: number): number {
-    return this.#ofRun(rollUpName(MOST_SLOTS, shards), 'rowsPerSecond')
+    return this.#ofRun(rollUpName(MOST_SLOTS, simulated(shards)), 'rowsPerSecond')
   }
 
   /** Seconds that the roll-up of each minute takes at the peak. */
@@ -111,7 +118,7 @@ export class Sizing {
   /** Statements of the roll-up of each minute at the peak, with the largest pages of the plan. */
   rollUpStatements(placement: Placement, shards: number, average: number): number {
     const pending = this.figure(placement, shards, peakOf(average), 'pendingSlots')
-    const perSlot = this.#ofRun(rollUpName(MOST_SLOTS, shards), 'statements') / MOST_SLOTS
+    const perSlot = this.#ofRun(rollUpName(MOST_SLOTS, simulated(shards)), 'statements') / MOST_SLOTS
     // The simulated run has pages of 1,000 slots. In a hurry, pages have twice as many.
     return (pending * perSlot) / 2
   }
@@ -119,7 +126,7 @@ export class Sizing {
   /** Seconds that pruning takes in each run, if it deletes as many slots as come into being. */
   pruningSeconds(placement: Placement, shards: number, average: number): number {
     const perRun = (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * PRUNED_EVERY_S
-    return perRun / this.#ofRun(pruningName(shards), 'rowsPerSecond')
+    return perRun / this.#ofRun(pruningName(simulated(shards)), 'rowsPerSecond')
   }
 
   /** Slots that are kept. Rows have only the hour of their last write, so they are kept for up to an hour longer. */
@@ -154,8 +161,9 @@ export class Sizing {
     const each = (variant: string) => this.#ofRun(variant, 'processorSeconds') / MOST_SLOTS
     return (
       this.figure(placement, shards, peak, 'processors') +
-      (this.figure(placement, shards, peak, 'pendingSlots') / MINUTE_S) * each(rollUpName(MOST_SLOTS, shards)) +
-      (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * each(pruningName(shards))
+      (this.figure(placement, shards, peak, 'pendingSlots') / MINUTE_S) *
+        each(rollUpName(MOST_SLOTS, simulated(shards))) +
+      (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * each(pruningName(simulated(shards)))
     )
   }
 
