@@ -53,7 +53,7 @@ interface Need {
   database: NonNullable<ReturnType<Sizing['database']>>
 }
 
-/** The cheapest way that holds, or else the one that comes closest. The Worker is placed near the database. */
+/** The fewest shards that hold, or else the fewest that come closest. The Worker is placed near the database. */
 function needOf(sizing: Sizing, average: number): Need | null {
   return bestOf(SHARDS, sizing, average) ?? bestOf(MORE_SHARDS, sizing, average)
 }
@@ -71,7 +71,7 @@ function bestOf(shardsToTry: readonly number[], sizing: Sizing, average: number)
     if (sizing.slotsGb(placement, shards, average, hours) > LARGE_TABLE_GB) beyond.push('size')
     return [{ placement, shards, hours, beyond, database }]
   })
-  return needs.sort((a, b) => a.beyond.length - b.beyond.length || a.database.dollars - b.database.dollars)[0] ?? null
+  return needs.sort((a, b) => a.beyond.length - b.beyond.length)[0] ?? null
 }
 
 function needsTable(sizing: Sizing): string {
