@@ -32,7 +32,7 @@ interface Options {
 program
   .name('npm run bench --')
   .description(
-    'Runs benchmarks and writes bench/results/NAME.json, bench/README.md with its charts, and the figures in README.md.',
+    'Runs benchmarks and writes bench/results/NAME.json, bench/README.md with its charts, and the figures in README.md and docs/.',
   )
   .addArgument(
     new Argument('[names...]', 'topics to measure; the results of all others are kept (default: all topics)').choices(

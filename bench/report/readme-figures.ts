@@ -1,8 +1,6 @@
+import { putFigures } from './figure-blocks.ts'
 import { medianOf, rounded } from './medians.ts'
 import type { Results } from './results.ts'
-
-const BEGIN = '<!-- figures: written by npm run bench -- --render -->'
-const END = '<!-- /figures -->'
 
 type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond'
 
@@ -47,10 +45,6 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
  * @throws {Error} if a marker is missing
  */
 export function renderReadmeFigures(readme: string, results: Results): string {
-  const [before, rest] = readme.split(BEGIN)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined)
-    throw new Error(`README.md lacks the markers for figures: ${BEGIN} … ${END}`)
   const lines = LINES.flatMap(({ topic, say }) => {
     const measured = results[topic]
     const line =
@@ -62,5 +56,6 @@ export function renderReadmeFigures(readme: string, results: Results): string {
   const where = machine
     ? `Measured on ${machine.cores} cores shared by the Worker, the database and the load generator`
     : 'Not measured yet'
-  return `${before}${BEGIN}\n${where} ([bench/README.md](bench/README.md)):\n\n${lines.join('\n')}\n${END}${after}`
+  const headline = `${where} ([bench/README.md](bench/README.md)):\n\n${lines.join('\n')}`
+  return putFigures(readme, 'README.md', { headline })
 }

@@ -1,17 +1,24 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renderDeployFigures } from '../topics/scale/cloudflare-bill.ts'
 import { renderScaleDocument } from '../topics/scale/scale-document.ts'
 import { renderChart } from './chart.ts'
 import { renderReadmeFigures } from './readme-figures.ts'
 import { type Question, renderReport } from './report.ts'
 import { type Results, writeAtomically } from './results.ts'
+import { renderShardingFigures } from './sharding-figures.ts'
 import { chartsOf } from './topic.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
 const CHARTS = join(PROJECT, 'bench/charts')
 
 /** Documents with figures between markers. */
-const DOCUMENTS = { 'README.md': renderReadmeFigures, 'docs/scale.md': renderScaleDocument }
+const DOCUMENTS = {
+  'README.md': renderReadmeFigures,
+  'docs/deploy.md': renderDeployFigures,
+  'docs/scale.md': renderScaleDocument,
+  'docs/sharding.md': renderShardingFigures,
+}
 
 /** Renders everything that is made from the results, by path in the project. */
 export async function renderFiles(questions: readonly Question[], results: Results): Promise<Map<string, string>> {

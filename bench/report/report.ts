@@ -1,8 +1,9 @@
 import { FIGURES, type FigureName, formatFigure } from '../harness/figure-names.ts'
 import type { Variant } from '../harness/variant.ts'
 import { formatTarget, formatValue, judge } from './comparison.ts'
+import { renderTable } from './markdown-table.ts'
 import { medianOf } from './medians.ts'
-import type { Results, Table, TopicResults } from './results.ts'
+import type { Results, TopicResults } from './results.ts'
 import { chartsOf, findingsOf, type Topic } from './topic.ts'
 
 const INTRODUCTION = `# Benchmarks
@@ -161,9 +162,4 @@ function tableOfMedians(topic: Topic, variants: readonly Variant[], { runs }: To
     return [title ?? name, about, ...columns.map((figure) => cell(name, figure))]
   })
   return renderTable(['variant', '', ...columns.map((figure) => FIGURES[figure].heading)], rows)
-}
-
-function renderTable(headings: Table['headings'], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return `${[line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')}\n`
 }

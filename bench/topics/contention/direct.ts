@@ -80,9 +80,9 @@ export const direct: Topic = {
     const committed = PLACES.find(({ server, isolation }) => server === 'mysql' && isolation === 'READ COMMITTED')!
     const waits = (kind: Kind) => rounded(medianOf(runs, named(kind, where), 'lockWaitsPer1000'))
     return [
-      'The published upsert inserts a row with a new id at the end of the primary key. The unique key rejects the row. A lock on the end of the index ' +
-        '(`supremum`) stays until the commit. All upserts insert there, whatever their slot, so they wait for each other: ' +
-        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks one record: ${waits('our key, random slots')} lock waits.`,
+      'The published upsert first inserts a row at the end of the primary key. The unique key rejects that row, but the end of the index (`supremum`) ' +
+        'stays locked until the commit. So upserts wait for each other even if their slots differ: ' +
+        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks only its own row: ${waits('our key, random slots')} lock waits.`,
       'If you can change the schema, make (type, id, slot) the primary key. If you cannot, use READ COMMITTED, where the published schema has ' +
         `${rounded(medianOf(runs, named('published schema', committed), 'lockWaitsPer1000'))} lock waits per 1,000.`,
     ]

@@ -1,12 +1,14 @@
 import { PLANS } from '../../../src/config/plan.ts'
 import { judge } from '../../report/comparison.ts'
+import { type FigureBlocks, putFigures } from '../../report/figure-blocks.ts'
+import { renderTable } from '../../report/markdown-table.ts'
 import { median, medianOf, rounded } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
+import { billOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
 import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
 import { scaleCheck } from './scale-check.ts'
 import { AS_SHIPPED, ISOLATES, LANES, OBJECTS, PACES, scaleSpread, spreadName } from './scale-spread.ts'
 import {
-  cloudflareDollars,
   DEFAULT_HOURS,
   FEWEST_HOURS,
   LARGE_TABLE_GB,
@@ -18,10 +20,6 @@ import {
   Sizing,
 } from './sizing.ts'
 
-const END = '<!-- /figures -->'
-const beginOf = (block: string) => `<!-- figures: ${block}, written by npm run bench -- --render -->`
-
-const MONTH_S = 30 * 86_400
 /** Average hits a second from which on the table advises placement. */
 const PLACED_FROM = 30
 /** Average hits a second from which on the table advises the paid plan: 26 million requests a month. */
@@ -30,18 +28,13 @@ const PAID_FROM = 10
 const SPREAD_RATE = 10_000
 /** Loads whose limits are listed. */
 const LOADS = [10_000, 100_000, 1_000_000]
-/** Tried if no number of shards that is simulated has enough processors. */
-const MORE_SHARDS = [32, 64]
+/** Numbers of shards to choose from. More than 16 are not simulated. */
+const SHARDS_TO_TRY = [...SHARDS, 32, 64]
 const { ROLLUP, PRUNING } = PLANS.paid
 
 const dollars = (number: number) => `$${Math.round(number).toLocaleString('en-US')}`
 const short = (number: number) => Number(number.toPrecision(2)).toLocaleString('en-US', { maximumFractionDigits: 2 })
 const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shards`)
-
-function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n')
-}
 
 /** What a site needs. */
 interface Need {
@@ -55,11 +48,7 @@ interface Need {
 
 /** The fewest shards that hold, or else the fewest that come closest. The Worker is placed near the database. */
 function needOf(sizing: Sizing, average: number): Need | null {
-  return bestOf(SHARDS, sizing, average) ?? bestOf(MORE_SHARDS, sizing, average)
-}
-
-function bestOf(shardsToTry: readonly number[], sizing: Sizing, average: number): Need | null {
-  const needs = shardsToTry.flatMap((shards): Need[] => {
+  const needs = SHARDS_TO_TRY.flatMap((shards): Need[] => {
     const placement = 'placed'
     const hours =
       sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) <= LARGE_TABLE_GB ? DEFAULT_HOURS : FEWEST_HOURS
@@ -74,21 +63,13 @@ function bestOf(shardsToTry: readonly number[], sizing: Sizing, average: number)
   return needs.sort((a, b) => a.beyond.length - b.beyond.length)[0] ?? null
 }
 
-function needsTable(sizing: Sizing): string {
+function needsTable(sizing: Sizing, cpu: HitCpu): string {
   const rows = [1, ...RATES].map((average) => {
     const need = needOf(sizing, average)
     const month = `${short((average * MONTH_S) / 1e6)} million`
-    const cloudflare = dollars(cloudflareDollars(average))
-    if (need === null)
-      return [
-        average.toLocaleString('en-US'),
-        month,
-        `more than ${shardsOf(MORE_SHARDS.at(-1)!)}`,
-        '–',
-        cloudflare,
-        '–',
-        '–',
-      ]
+    const cloudflare = dollars(billOf(average, cpu).dollars)
+    const rate = average.toLocaleString('en-US')
+    if (need === null) return [rate, month, `more than ${shardsOf(SHARDS_TO_TRY.at(-1)!)}`, '–', cloudflare, '–', '–']
     const { shards, hours, beyond, database } = need
     const settings = average < PLACED_FROM ? ['the defaults'] : ['placement near the database']
     if (average >= PAID_FROM) settings.push('`PLAN = "paid"`')
@@ -98,7 +79,7 @@ function needsTable(sizing: Sizing): string {
     if (shards > 1) settings.push(`**${shardsOf(shards)}**`)
     if (beyond.length > 0) settings.push(`**and a change of the product** (${beyond.join(', ')})`)
     return [
-      average.toLocaleString('en-US'),
+      rate,
       month,
       settings.join(', '),
       `${shards > 1 ? `${shards} × ` : ''}${database.size}`,
@@ -107,7 +88,7 @@ function needsTable(sizing: Sizing): string {
       `${short(database.gb)} GB`,
     ]
   })
-  return tableOf(
+  return renderTable(
     [
       'hits a second',
       'hits a month',
@@ -128,7 +109,7 @@ function limitsTable(sizing: Sizing): string {
     )
     return { limit, rates }
   }).sort((a, b) => (a.rates[SHARDS.length] ?? Infinity) - (b.rates[SHARDS.length] ?? Infinity))
-  return tableOf(
+  return renderTable(
     [
       'limit',
       ...PLACEMENTS.flatMap((placement) => SHARDS.map((shards) => `${placement}, ${shardsOf(shards)}`)),
@@ -184,7 +165,7 @@ function reachesTable(sizing: Sizing): string {
       }),
     ),
   )
-  return tableOf(
+  return renderTable(
     [
       'hits/s',
       'Worker',
@@ -223,7 +204,7 @@ function spreadText({ runs }: Results[string]): string {
   ])
   const saved = of(AS_SHIPPED, many, 'processors') - of(OBJECTS, few, 'processors')
   return [
-    tableOf(
+    renderTable(
       [
         '',
         'isolates',
@@ -236,7 +217,6 @@ function spreadText({ runs }: Results[string]): string {
       ],
       rows,
     ),
-    '',
     `Durable Objects in ${few} locations would cost ${dollars(objectsDollars(SPREAD_RATE, few))} a month at list prices. Compared with ${many.toLocaleString('en-US')} isolates, they ` +
       `save ${short(saved)} processors, which cost about ${dollars(processorsDollars(saved))}.`,
   ].join('\n')
@@ -257,11 +237,10 @@ function checkText({ runs }: Results[string]): string {
     })
   const off = scaleCheck.comparisons.map((comparison) => Math.abs(judge(comparison, runs).median - 1) * 100)
   return [
-    tableOf(
+    renderTable(
       ['load and network latency', 'statements per hit: workerd / model', 'pending slots: workerd / model'],
       rows,
     ),
-    '',
     `The model is off by at most ${short(Math.max(...off))} % (median: ${short(median(off))} %).`,
   ].join('\n')
 }
@@ -273,22 +252,15 @@ function checkText({ runs }: Results[string]): string {
  */
 export function renderScaleDocument(document: string, results: Results): string {
   const sizing = new Sizing(results)
+  const cpu = hitCpuIn(results)
   const [spread, check] = [results[scaleSpread.name], results[scaleCheck.name]]
-  const blocks: [string, string | null][] = [
-    ['needs', sizing.complete ? needsTable(sizing) : null],
-    ['breaks', sizing.complete ? breaksList(sizing) : null],
-    ['limits', sizing.complete ? limitsTable(sizing) : null],
-    ['reaches', sizing.complete ? reachesTable(sizing) : null],
-    ['spread', spread === undefined ? null : spreadText(spread)],
-    ['check', check === undefined ? null : checkText(check)],
-  ]
-  let text = document
-  for (const [name, figures] of blocks) {
-    const [before, rest] = text.split(beginOf(name))
-    const end = rest?.indexOf(END) ?? -1
-    if (rest === undefined || end < 0)
-      throw new Error(`docs/scale.md lacks the markers for figures: ${beginOf(name)} … ${END}`)
-    if (figures !== null) text = `${before}${beginOf(name)}\n\n${figures}\n\n${rest.slice(end)}`
+  const blocks: FigureBlocks = {
+    needs: sizing.complete && cpu !== null ? needsTable(sizing, cpu) : null,
+    breaks: sizing.complete ? breaksList(sizing) : null,
+    limits: sizing.complete ? limitsTable(sizing) : null,
+    reaches: sizing.complete ? reachesTable(sizing) : null,
+    spread: spread === undefined ? null : spreadText(spread),
+    check: check === undefined ? null : checkText(check),
   }
-  return text
+  return putFigures(document, 'docs/scale.md', blocks)
 }

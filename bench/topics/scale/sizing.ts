@@ -4,6 +4,7 @@ import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
 import { Keys } from '../../simulation/keys.ts'
 import { PRICES } from '../alternatives/cloudflare-prices.ts'
+import { MONTH_S } from './cloudflare-bill.ts'
 import { keysOf, nameOf, type Placement, RATES, SHARDS, SWING } from './loads.ts'
 import { MOST_SLOTS, pruningName, rollUpName, scaleRollUp } from './scale-roll-up.ts'
 import { rowBytesIn } from './server-costs.ts'
@@ -11,7 +12,6 @@ import { rowBytesIn } from './server-costs.ts'
 /** The topic with the figures of sites. */
 const SCALE = 'scale'
 const DAY_S = 86_400
-const MONTH_S = 30 * DAY_S
 const MINUTE_S = 60
 /** Pruning runs every two minutes. */
 const PRUNED_EVERY_S = 120
@@ -38,24 +38,12 @@ const DOLLARS_PER_GB = 1.5
 /** PlanetScale names this size of a table as a sign that it should be sharded. */
 export const LARGE_TABLE_GB = 100
 const GB = 1e9
-/** CPU milliseconds of a hit: in a busy isolate, and where each hit is alone. As in docs/deploy.md. */
-const BUSY_MICROS = 70
-const ALONE_MICROS = 430
-const BUSY_FROM = 1_000
-const CRONS_A_MONTH = 2_160 * 30
-const INCLUDED_REQUESTS = 10e6
-const INCLUDED_CPU_MS = 30e6
-const PLAN_DOLLARS = 5
-
 /** Hours of `PRUNING.idempotency_hours`: the default, and the fewest. */
 export const DEFAULT_HOURS = 24
 export const FEWEST_HOURS = 1
 const HISTORY_DAYS = 90
 
-/**
- * The number of shards whose simulation stands for a number of shards. With 16, nearly every statement has a single hit, so more
- * shards hardly change the sums over all shards.
- */
+/** Which simulation is used. From 16 shards on, nearly every statement has a single hit, so more shards make little difference. */
 const simulated = (shards: number) => Math.min(shards, SHARDS.at(-1)!)
 
 /** Sizes systems from what was measured and simulated. Rates are averages of a day, whose load is 1 + 0.6 × sin. */
@@ -101,13 +89,17 @@ export class Sizing {
     return sum
   }
 
-  #ofRun(variant: string, figure: FigureName): number {
-    return medianOf(this.#results[scaleRollUp.name]!.runs, variant, figure)
+  #ofRollUp(shards: number, figure: FigureName): number {
+    return medianOf(this.#results[scaleRollUp.name]!.runs, rollUpName(MOST_SLOTS, simulated(shards)), figure)
+  }
+
+  #ofPruning(shards: number, figure: FigureName): number {
+    return medianOf(this.#results[scaleRollUp.name]!.runs, pruningName(simulated(shards)), figure)
   }
 
   /** Slots a second that a roll-up moves. */
   rollUpRate(shards: number): number {
-    return this.#ofRun(rollUpName(MOST_SLOTS, simulated(shards)), 'rowsPerSecond')
+    return this.#ofRollUp(shards, 'rowsPerSecond')
   }
 
   /** Seconds that the roll-up of each minute takes at the peak. */
@@ -118,7 +110,7 @@ export class Sizing {
   /** Statements of the roll-up of each minute at the peak, with the largest pages of the plan. */
   rollUpStatements(placement: Placement, shards: number, average: number): number {
     const pending = this.figure(placement, shards, peakOf(average), 'pendingSlots')
-    const perSlot = this.#ofRun(rollUpName(MOST_SLOTS, simulated(shards)), 'statements') / MOST_SLOTS
+    const perSlot = this.#ofRollUp(shards, 'statements') / MOST_SLOTS
     // The simulated run has pages of 1,000 slots. In a hurry, pages have twice as many.
     return (pending * perSlot) / 2
   }
@@ -126,7 +118,7 @@ export class Sizing {
   /** Seconds that pruning takes in each run, if it deletes as many slots as come into being. */
   pruningSeconds(placement: Placement, shards: number, average: number): number {
     const perRun = (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * PRUNED_EVERY_S
-    return perRun / this.#ofRun(pruningName(simulated(shards)), 'rowsPerSecond')
+    return perRun / this.#ofPruning(shards, 'rowsPerSecond')
   }
 
   /** Slots that are kept. Rows have only the hour of their last write, so they are kept for up to an hour longer. */
@@ -158,12 +150,13 @@ export class Sizing {
   /** Processors that all shards use at the peak: for hits, the roll-up and pruning. */
   processors(placement: Placement, shards: number, average: number): number {
     const peak = peakOf(average)
-    const each = (variant: string) => this.#ofRun(variant, 'processorSeconds') / MOST_SLOTS
+    const perSlot = (processorSeconds: number) => processorSeconds / MOST_SLOTS
     return (
       this.figure(placement, shards, peak, 'processors') +
       (this.figure(placement, shards, peak, 'pendingSlots') / MINUTE_S) *
-        each(rollUpName(MOST_SLOTS, simulated(shards))) +
-      (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) * each(pruningName(simulated(shards)))
+        perSlot(this.#ofRollUp(shards, 'processorSeconds')) +
+      (this.overDay(placement, shards, average, 'slotsOfDay') / DAY_S) *
+        perSlot(this.#ofPruning(shards, 'processorSeconds'))
     )
   }
 
@@ -185,18 +178,6 @@ export function rateAt(average: number, hour: number): number {
 
 export function peakOf(average: number): number {
   return average * (1 + SWING)
-}
-
-/** Dollars a month for Cloudflare's paid plan. */
-export function cloudflareDollars(average: number): number {
-  const requests = average * MONTH_S + CRONS_A_MONTH
-  const micros = average < BUSY_FROM ? ALONE_MICROS : BUSY_MICROS
-  const cpuMs = (average * MONTH_S * micros) / 1_000
-  return (
-    PLAN_DOLLARS +
-    (Math.max(0, requests - INCLUDED_REQUESTS) / 1e6) * PRICES.workerRequests +
-    (Math.max(0, cpuMs - INCLUDED_CPU_MS) / 1e6) * PRICES.workerCpuMs
-  )
 }
 
 /** Dollars a month for a Durable Object in each of some locations that is asked about every hit. */

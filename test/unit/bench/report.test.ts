@@ -82,13 +82,14 @@ describe('files rendered from the results', () => {
   })
 
   it('Without results, the report and README contain no figures', () => {
-    const readme = '<!-- figures: written by npm run bench -- --render --><!-- /figures -->'
+    const readme = '<!-- figures: headline, written by npm run bench -- --render --><!-- /figures -->'
     expect(renderReadmeFigures(readme, {})).not.toContain('\n- ')
     expect(renderReport(QUESTIONS, {})).not.toMatch(/NaN|undefined|!\[/)
   })
 
   it('README.md gets the latest figures, and nothing else in it changes', () => {
-    const readme = 'before\n<!-- figures: written by npm run bench -- --render -->\nold\n<!-- /figures -->\nafter\n'
+    const readme =
+      'before\n<!-- figures: headline, written by npm run bench -- --render -->\nold\n<!-- /figures -->\nafter\n'
     const idle = TOPICS.find(({ name }) => name === 'idle')!
     const [first, second] = [1, 2].map((seed) => renderReadmeFigures(readme, { idle: invent(idle, seed) })) as [
       string,
