@@ -35,7 +35,8 @@ function serverFigures(results: Results): string | null {
         ['roll-up, 1 slot per counter', `${short(spread)} slots/s`],
       ],
     ) +
-    `\nA roll-up has ${ROLL_UP_SECONDS} s in every minute: time for ${short(ROLL_UP_SECONDS * spread)} slots at the lower of the two rates. A slot is a counter that an\n` +
+    `\n10,000 hits a second need ${short(10 * oneStatements)} to ${short(10 * manyStatements)} statements a second [at best](deploy.md#what-it-costs), and a small server handles\n` +
+    `thousands. A roll-up has ${ROLL_UP_SECONDS} s in every minute: time for ${short(ROLL_UP_SECONDS * spread)} slots at the lower of the two rates. A slot is a counter that an\n` +
     'isolate wrote, or one visit where `dedupe_seconds` is set.'
   )
 }
