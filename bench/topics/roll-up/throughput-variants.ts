@@ -9,7 +9,7 @@ import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH, simulateUnfini
 import { findViolations } from './violations.ts'
 
 const SLOTS = 20_000
-export const PENDING = [100, 1_000, 10_000, 100_000]
+export const PENDING = [500, 5_000, 50_000]
 
 export const ROLL_UP = 'roll-up'
 export const LARGE_PAGES = 'roll-up in a hurry'

@@ -1,4 +1,4 @@
-import { type Deployment, withDeployment } from '../../harness/deployment.ts'
+import { type Deployment, type DeploymentOptions, withDeployment } from '../../harness/deployment.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
 import { measureLoad } from '../../harness/measure-load.ts'
 import type { Variant } from '../../harness/variant.ts'
@@ -6,12 +6,20 @@ import { rollUpWithSql } from './hand-written-roll-up.ts'
 import { DEPLOYMENT, number, requestRollUp, SETTINGS, SLOTS_EACH, simulateUnfinishedRun } from './request-roll-up.ts'
 
 /** More than roll-ups can move while writers are measured. */
-const BACKLOG = 120_000
+const BACKLOG = 100_000
 const WRITER_KEYS = 1_000
 const WRITER_CONNECTIONS = 16
 /** Time-out for a Worker that has just been started. */
 const READY_MS = 10_000
 const WRITER_BEHAVIOUR = { commitMs: 2, latencyMs: 5 }
+/** Longer than the writers are measured. A roll-up that moved the whole backlog would only be waited for. */
+const ROLLUP_SECONDS = 4
+
+const WRITER_DEPLOYMENT: DeploymentOptions = {
+  ...DEPLOYMENT,
+  settings: { ROLLUP: { ...SETTINGS.ROLLUP, max_seconds: ROLLUP_SECONDS } },
+  behaviour: WRITER_BEHAVIOUR,
+}
 
 export const ALONE = 'writers alone'
 export const DURING = 'writers beside a roll-up'
@@ -43,7 +51,7 @@ const writers = (
   table: 'Writers during roll-ups',
   axes: { way: title },
   measure: (testbed, round, seconds) =>
-    withDeployment(testbed, { ...DEPLOYMENT, behaviour: WRITER_BEHAVIOUR }, async (deployment) => {
+    withDeployment(testbed, WRITER_DEPLOYMENT, async (deployment) => {
       const { server, database, url } = deployment
       const background = await prepare?.(deployment)
       await fillSlots(deployment, { counters: BACKLOG / SLOTS_EACH, slotsEach: SLOTS_EACH })
