@@ -121,7 +121,7 @@ async function measure(
       const environment = await observeEnvironment(testbed)
       const topicBegan = Date.now()
       const extent = { rounds: roundsOf(topic), seconds: seconds ?? topic.seconds ?? SECONDS }
-      const runs = await runRounds(testbed, topic, variants, extent, (line, more) => {
+      const { runs, repeats } = await runRounds(testbed, topic, variants, extent, (line, more) => {
         finished += more
         const left = Math.round((((Date.now() - began) / Math.max(finished, 1)) * (total - finished)) / 1_000)
         say(more > 0 ? `${line} [${finished} of ${total}, ${left} s left]` : line)
@@ -129,9 +129,9 @@ async function measure(
       const runOnce = wanted === undefined && topic.once !== undefined
       if (runOnce) say(`${topic.name}: measuring outside the rounds …`)
       const tables = runOnce ? await topic.once!(testbed, extent.seconds, rounds) : []
-      const tookSeconds = Math.round((Date.now() - topicBegan) / 1_000)
+      const tookSeconds = Math.round((Date.now() - topicBegan) / 1_000) - repeats.seconds
       const left = skipped.length > 0 && { skipped }
-      const results = { environment: await environment(), extent, tookSeconds, ...left, tables, runs }
+      const results = { environment: await environment(), extent, tookSeconds, repeats, ...left, tables, runs }
       interrupt.signal.throwIfAborted()
       summarize(topic, results)
       failed += runs.filter(({ violations }) => violations.length > 0).length

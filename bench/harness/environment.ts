@@ -16,7 +16,7 @@ export interface Environment {
     kernel: string
     /** Load average of the minute before measuring. */
     loadBefore: number
-    /** Percent of its processor time that the host gave to others while measuring. Missing in results from before this was recorded. */
+    /** Percent of its processor time that the host gave to others while measuring, with repeats. Missing in older results. */
     stolenPercent?: number | null
   }
   versions: Record<string, string>

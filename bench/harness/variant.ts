@@ -5,6 +5,8 @@ import type { Need, Testbed } from './shared-testbed.ts'
 export interface Run {
   round: number
   variant: string
+  /** Percent of the processor time that the host gave to others. `null` if unknown, missing in older results. */
+  stolenPercent?: number | null
   figures: Figures
   /** Invariants that did not hold: errors, counts that do not match. */
   violations: string[]

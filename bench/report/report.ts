@@ -1,4 +1,5 @@
 import { FIGURES, type FigureName, formatFigure } from '../harness/figure-names.ts'
+import { MAX_ATTEMPTS, QUIET_PERCENT } from '../harness/run-rounds.ts'
 import type { Variant } from '../harness/variant.ts'
 import { formatTarget, formatValue, judge } from './comparison.ts'
 import { renderTable } from './markdown-table.ts'
@@ -24,7 +25,7 @@ npm run bench -- --render              # only render the report from the existin
 - \`MYSQL_URL\` names the database server to use. Without it, a temporary one is started, as for the tests. Topics that compare
   MySQL with MariaDB start the second server themselves, if it is installed.
 - The machine and the server should be otherwise idle.
-- Each question takes less than ten minutes. If you interrupt a run, everything it started is stopped, and the topics measured so far
+- Each question takes less than ten minutes on a quiet machine. If you interrupt a run, everything it started is stopped, and the topics measured so far
   are kept.
 
 ## How it is measured
@@ -40,8 +41,9 @@ little. What counts is how variants compare that were measured side by side.
 - After each run, the sum in the database is compared with the number of responses. It must be at least as high, and may exceed it
   only by the requests that were in flight when the load ended. A single error or a wrong count fails the whole benchmark.
 - The benchmarks turn on MySQL's log writer threads, as on PlanetScale ([notes.md](notes.md)). In older results they may be off.
-- On a virtual machine, the host may give processor time to others. [Environments](#environments) says how much was lost, and
-  whether the threads were on.
+- On a virtual machine, the host may give processor time to others. A run that loses more than ${QUIET_PERCENT} % is measured again, at most
+  ${MAX_ATTEMPTS} times in all, and the one that lost least counts, whatever it measured. [Environments](#environments) says how much was lost, how
+  often runs were repeated, and whether the threads were on. Its totals leave out repeats.
 - [results/](results) has the raw figures of every run.
 `
 
@@ -106,16 +108,40 @@ function environments(measured: Measured[]): string {
     )
   })
   const lines = [...byEnvironment].map(([text, group]) => {
-    const rows = group.map(({ topic, result: { environment, extent, tookSeconds } }) => [
-      `\`${topic.name}\``,
-      `${extent.rounds} × ${extent.seconds} s`,
-      tookSeconds === undefined ? '–' : minutes(tookSeconds),
-      String(environment.machine.loadBefore),
-      environment.machine.stolenPercent == null ? '–' : `${environment.machine.stolenPercent} %`,
-    ])
-    return `${text}:\n\n${renderTable(['topic', 'rounds × run', 'total (min:s)', 'load average before', 'processor time lost to others'], rows)}`
+    const rows = group.map(({ topic, result }) => {
+      const { environment, extent, tookSeconds, repeats } = result
+      const lost = lostPercent(result)
+      return [
+        `\`${topic.name}\``,
+        `${extent.rounds} × ${extent.seconds} s`,
+        tookSeconds === undefined ? '–' : minutes(tookSeconds),
+        repeats === undefined
+          ? '–'
+          : repeats.attempts === 0
+            ? '0'
+            : `${repeats.attempts} (${minutes(repeats.seconds)})`,
+        String(environment.machine.loadBefore),
+        lost === null ? '–' : `${lost.toFixed(1)} %`,
+      ]
+    })
+    const headings = [
+      'topic',
+      'rounds × run',
+      'total (min:s)',
+      'repeats (min:s)',
+      'load average before',
+      'processor time lost to others',
+    ]
+    return `${text}:\n\n${renderTable(headings, rows)}`
   })
   return `## Environments\n\n${lines.join('\n')}`
+}
+
+/** Percent of the processor time that the host gave to others: the mean of the runs or, in older results, of everything. */
+function lostPercent({ runs, environment }: TopicResults): number | null {
+  const known = runs.map(({ stolenPercent }) => stolenPercent).filter((percent) => percent != null)
+  if (known.length === 0) return environment.machine.stolenPercent ?? null
+  return known.reduce((sum, percent) => sum + percent, 0) / known.length
 }
 
 const minutes = (seconds: number) => `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, '0')}`

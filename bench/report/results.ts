@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Environment } from '../harness/environment.ts'
-import type { Extent } from '../harness/run-rounds.ts'
+import type { Extent, Repeats } from '../harness/run-rounds.ts'
 import type { Run } from '../harness/variant.ts'
 
 /** A table that is not made of runs, in the form in which it is shown. */
@@ -17,8 +17,10 @@ export interface Table {
 export interface TopicResults {
   environment: Environment
   extent: Extent
-  /** Total seconds. Missing in results from before this was recorded. */
+  /** Total seconds without repeats. Missing in results from before this was recorded. */
   tookSeconds?: number
+  /** Runs that were repeated because the host gave much processor time to others. Missing in results from before that. */
+  repeats?: Repeats
   /** Why variants were skipped. */
   skipped?: string[]
   tables: Table[]
