@@ -14,12 +14,16 @@ const MAX_AGE_MS = 6_000
 const MAX_AGE_WITH_QUEUE_MS = 1_000
 /** Flushes in flight at once. Each has its own slot in every counter. */
 const MAX_LANES = 6
-/** Milliseconds between two flushes while many requests wait: larger batches save more than the wait costs. */
+/** Milliseconds that a group waits for more requests while many arrive: larger batches save more than the wait costs. */
 const PACE_MS = 6
 /** The same while flushes end in the queue, which charges by the message. */
 const QUEUE_PACE_MS = 100
 /** Requests in a flush from which on many requests wait. */
 const MANY = 16
+/** Requests in a flush from which on a larger one saves little: a statement costs an isolate as much as a dozen hits. */
+const ENOUGH = 60
+/** The most groups into which the requests that wait are divided. */
+const MAX_SHARES = 3
 /**
  * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes
  * two if nothing fails), and may work for 30 s after its response.
@@ -166,12 +170,32 @@ export class GroupCommit {
    * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
    * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But a full group
    * cannot grow, so it need not wait.
+   *
+   * If a crowd waits, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database
+   * answers, and then get the next requests of all of them at once.
    */
   #lanesWanted(): number {
     const { milliseconds } = this.#shortest
     const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
+    const stayBusy = this.#work.waiting >= 2 * ENOUGH ? 1 : 0
     const full = this.#ready.length > 0 ? this.#leaders() + this.#ready.length : 0
-    return Math.min(Math.max(hideDistance, full), MAX_LANES)
+    return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LANES)
+  }
+
+  /**
+   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if many
+   * flushes seem to be wanted, because a busy isolate sees answers late, and the database seems farther away than it is.
+   */
+  #isLargeEnough(): boolean {
+    const share = this.#work.waiting / Math.min(this.#lanesWanted(), MAX_SHARES)
+    return this.#open !== null && this.#open.tickets.length >= Math.max(ENOUGH, share)
+  }
+
+  /** Frees the lane of a leader that waits for more requests, if there are enough. Returns whether there was one. */
+  #endWait(): boolean {
+    if (!this.#isLargeEnough()) return false
+    for (const lane of this.#lanes) if (lane.group === null && !lane.leaving) return this.#lanes.delete(lane)
+    return false
   }
 
   /** Frees the lanes of leaders that fell silent, and puts their groups at the head of the waiting ones. */
@@ -192,7 +216,8 @@ export class GroupCommit {
   #freeLane(now: number): Lane | null {
     this.#replaceSilent(now)
     if (this.#open === null && this.#ready.length === 0) return null
-    if (this.#leaders() >= this.#lanesWanted() && !(this.#isStale(now) && this.#allBusy())) return null
+    const mayExceed = this.#isStale(now) && this.#allBusy()
+    if (this.#leaders() >= this.#lanesWanted() && !mayExceed && !this.#endWait()) return null
     const aliveUntil = this.#work.aliveUntil(now + PACE_MS)
     const lane: Lane = { group: null, beganAt: now, aliveUntil, leaving: false }
     this.#lanes.add(lane)
@@ -245,18 +270,20 @@ export class GroupCommit {
   async #flushNext(lane: Lane): Promise<void> {
     let now = Date.now()
     const pace = this.#pace()
-    const early = this.#lastFlushAt + pace - now
-    if (early > 0 && early <= pace) {
+    const early = Math.max(this.#lastFlushAt, this.#open?.waitsSince ?? 0) + pace - now
+    if (early > 0 && early <= pace && this.#ready.length === 0 && !this.#isLargeEnough()) {
       lane.aliveUntil = this.#work.aliveUntil(now + pace)
       await pause(early)
       now = Date.now()
+      // Another request took the lane: the group became large enough, or this leader counted as dead.
+      if (!this.#lanes.has(lane) && this.#leaders() > 0) return
     }
     // There is no await between taking the group and sealing it, so increments that arrive from now on join the next one.
     const stale = this.#isStale(now)
     const group = this.#take(now)
     if (group === null) return
     group.expectedAt = now + this.#work.durationMs
-    // It may have counted as dead during its pause. With a group in hand, its death must be noticed.
+    // It may have lost its lane during its pause. With a group in hand, its death must be noticed.
     this.#lanes.add(lane)
     lane.aliveUntil = this.#work.aliveUntil(now)
     lane.group = group

@@ -108,18 +108,34 @@ describe('Leaders of a group commit', () => {
     expect(isolate.load.waiting).toBe(0)
   })
 
-  it('are replaced if they die, even if they were taken for dead during a pause', async () => {
+  it('are replaced if they die, even if they replaced one that was taken for dead during a pause', async () => {
     // The clock stands still, so that a leader pauses for a few milliseconds after many requests at once.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now())
     await Promise.all(Array.from({ length: 40 }, () => hit(b)))
-    await db.behave({ latencyMs: 50 })
-    // During the pause the clock leaps and another request sends what waits. The first leader wakes up and dies with the next one.
-    void hit()
+    const first = hit()
+    // During the pause the clock leaps, and another request sends what waits and dies.
     later(10_000)
-    const second = hit()
     deadly.killAt(/INSERT INTO slotted/)
-    expect(await Promise.all([second, hit()])).toEqual(['counted', 'counted'])
+    void hit()
+    expect(await Promise.all([first, hit()])).toEqual(['counted', 'counted'])
     expect(await countOf()).toBe(3n)
+  })
+
+  it('wait for more requests only until there are enough, and then another one leads', async () => {
+    const writes = () => deadly.sent.filter((sql) => sql.includes('INSERT INTO slotted')).length
+    // The clock stands still, so that a leader pauses for a few milliseconds after many requests at once.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    await Promise.all(Array.from({ length: 40 }, () => hit(b)))
+    await Promise.all(turns)
+    const before = writes()
+    const requests = Array.from({ length: 59 }, () => hit())
+    expect(writes()).toBe(before)
+    requests.push(hit())
+    expect(writes()).toBe(before + 1)
+    expect(await Promise.all(requests)).toEqual(requests.map(() => 'counted'))
+    await Promise.all(turns)
+    expect([writes(), await countOf()]).toEqual([before + 1, 60n])
+    expect(isolate.load).toEqual({ waiting: 0, flushes: 0 })
   })
 
   it('send the batch of a dead leader, but not once the rows that recognise it may be gone', async () => {

@@ -108,6 +108,18 @@ describe('Group commit', () => {
     expect(Number(await slotsOf('/a'))).toBeLessThanOrEqual(Math.max(1, Math.ceil(nearest / 6)))
   })
 
+  it('answers a crowd in parts, so that there is work while the database answers', async () => {
+    await hit('/a')
+    await db.behave({ latencyMs: 300 })
+    const address = await addressOfKey(page, '/a')
+    const crowd = Array.from({ length: 240 }, () => count([{ counter: address, by: 1n }]))
+    await expect.poll(() => here.load).toMatchObject({ waiting: 240 })
+    expect(here.load.flushes).toBeGreaterThanOrEqual(2)
+    expect(await Promise.all(crowd)).toEqual(crowd.map(() => 'counted'))
+    await db.behave()
+    expect(await countOf('/a')).toBe(241n)
+  })
+
   it('spreads a type with slots = N over slots 0 to N − 1, as published', async () => {
     for (let i = 0; i < 40; i++) await hit('/a', { type: classic })
     expect(await countOf('/a', classic)).toBe(40n)
