@@ -187,8 +187,10 @@ export class GroupCommit {
    * flushes seem to be wanted, because a busy isolate sees answers late, and the database seems farther away than it is.
    */
   #isLargeEnough(): boolean {
+    // The queue charges by the message.
+    if (this.#open === null || this.#lastQueued) return false
     const share = this.#work.waiting / Math.min(this.#lanesWanted(), MAX_SHARES)
-    return this.#open !== null && this.#open.tickets.length >= Math.max(ENOUGH, share)
+    return this.#open.tickets.length >= Math.max(ENOUGH, share)
   }
 
   /** Frees the lane of a leader that waits for more requests, if there are enough. Returns whether there was one. */

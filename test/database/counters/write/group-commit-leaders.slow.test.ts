@@ -8,6 +8,7 @@ import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from '../../../../src/database/circuit-breaker.ts'
 import { type Database, type Executor, openDatabase } from '../../../../src/database/database.ts'
+import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const DEADLINE_MS = 400
@@ -223,6 +224,27 @@ describe('Leaders of a group commit', () => {
     expect(deadly.sent.slice(sent).filter((sql) => sql.includes(`${a!.recordId}`) && sql.includes('slotted'))).toEqual(
       [],
     )
+  })
+
+  it('wait for more requests while batches go to the queue, however many wait', async () => {
+    let messages = 0
+    const away = new DatabaseFailure({ kind: 'unavailable', retry: false, applied: 'no' }, new Error('away'))
+    isolate = start({
+      db: { execute: () => Promise.reject(away) },
+      queue: {
+        async send() {
+          messages++
+        },
+      },
+    })
+    await hit()
+    // The clock stands still, so that nothing becomes too old to wait.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    const crowd = Array.from({ length: 130 }, () => hit())
+    await pass(30)
+    expect(messages).toBe(1)
+    expect(await Promise.all(crowd)).toEqual(crowd.map(() => 'queued'))
+    expect(messages).toBe(2)
   })
 
   it('try the batch first when the database may be back, and the names later', async () => {
