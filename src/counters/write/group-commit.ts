@@ -18,6 +18,8 @@ const MAX_LANES = 6
 const PACE_MS = 6
 /** The same while flushes end in the queue, which charges by the message. */
 const QUEUE_PACE_MS = 100
+/** Milliseconds without a flush after which an isolate is idle. */
+const IDLE_MS = 1_000
 /** Requests in a flush from which on many requests wait. */
 const MANY = 16
 /** Requests in a flush from which on a larger one saves little: a statement costs an isolate as much as a dozen hits. */
@@ -156,12 +158,13 @@ export class GroupCommit {
       for (const { beganAt } of this.#lanes) oldest = Math.min(oldest, beganAt)
       startAt = Math.max(startAt, oldest + this.#work.durationMs)
     }
-    startAt = Math.max(startAt, this.#lastFlushAt + this.#pace())
+    startAt = Math.max(startAt, this.#lastFlushAt + this.#pace(now))
     return startAt + this.#work.durationMs
   }
 
-  /** Milliseconds from one flush to the next. */
-  #pace(): number {
+  /** Milliseconds that a group waits for more requests. An idle isolate flushes at once. */
+  #pace(now: number): number {
+    if (now - this.#lastFlushAt > IDLE_MS) return 0
     if (this.#lastQueued) return QUEUE_PACE_MS
     return this.#lastSize >= MANY ? PACE_MS : 0
   }
@@ -271,7 +274,7 @@ export class GroupCommit {
   /** Flushes the next group. */
   async #flushNext(lane: Lane): Promise<void> {
     let now = Date.now()
-    const pace = this.#pace()
+    const pace = this.#pace(now)
     const early = Math.max(this.#lastFlushAt, this.#open?.waitsSince ?? 0) + pace - now
     if (early > 0 && early <= pace && this.#ready.length === 0 && !this.#isLargeEnough()) {
       lane.aliveUntil = this.#work.aliveUntil(now + pace)

@@ -139,6 +139,16 @@ describe('Leaders of a group commit', () => {
     expect(isolate.load).toEqual({ waiting: 0, flushes: 0 })
   })
 
+  it('do not wait for more requests once a crowd is gone', async () => {
+    await Promise.all(Array.from({ length: 40 }, () => hit(b)))
+    await Promise.all(turns)
+    later(2_000)
+    const before = deadly.sent.length
+    const alone = hit()
+    expect(deadly.sent.length).toBeGreaterThan(before)
+    expect(await alone).toBe('counted')
+  })
+
   it('send the batch of a dead leader, but not once the rows that recognise it may be gone', async () => {
     deadly.killAt(/INSERT INTO slotted/)
     void hit(b)
