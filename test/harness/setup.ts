@@ -38,6 +38,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
       response.writeHead(500).end(String(error))
     }
   })
+  // As in the endpoint: a test file that is kept waiting for seconds would reuse a connection that has been closed.
+  control.keepAliveTimeout = 120_000
   await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve))
 
   project.provide('databases', `http://127.0.0.1:${(control.address() as AddressInfo).port}/`)
