@@ -8,6 +8,8 @@ import { number, SETTINGS } from './request-roll-up.ts'
 import {
   byMethod,
   byPending,
+  HOT,
+  HOT_SQL,
   LARGE_PAGES,
   PENDING,
   pendingName,
@@ -54,6 +56,13 @@ export const rollUp: Topic = {
       figure: 'rowsPerSecond',
       of: SINGLE,
       to: SINGLE_SQL,
+      target: { atLeast: 0.75 },
+    },
+    {
+      label: 'slots/s: the same with 1,000 slots per counter',
+      figure: 'rowsPerSecond',
+      of: HOT,
+      to: HOT_SQL,
       target: { atLeast: 0.75 },
     },
     {

@@ -17,6 +17,8 @@ export const SQL = 'by hand'
 export const SQL_TOTALS = 'by hand, totals only'
 export const SINGLE = 'roll-up, a slot each'
 export const SINGLE_SQL = 'by hand, a slot each'
+export const HOT = 'roll-up, 1,000 slots each'
+export const HOT_SQL = 'by hand, 1,000 slots each'
 export const pendingName = (slots: number) => `roll-up, ${number(slots)} pending`
 
 /** What moves the slots: the product, the product after an unfinished run, or hand-written SQL. */
@@ -48,7 +50,11 @@ async function moveSlots(testbed: Testbed, slots: number, slotsEach: number, met
   })
 }
 
-const ONE_SLOT_EACH = ', 1 slot per counter'
+const HOT_SLOTS = 1_000
+
+/** How many slots each counter has, in words. */
+const spreadOf = (slotsEach: number) =>
+  slotsEach === 1 ? '1 slot per counter' : `${number(slotsEach)} slots per counter`
 
 const moving = (name: string, title: string, about: string, slotsEach: number, method: Method): Variant => ({
   name,
@@ -56,8 +62,8 @@ const moving = (name: string, title: string, about: string, slotsEach: number, m
   about,
   table: `${number(SLOTS)} pending slots`,
   axes: {
-    way: title.replace(ONE_SLOT_EACH, ''),
-    spread: slotsEach === 1 ? '1 slot per counter' : `${slotsEach} slots per counter`,
+    way: title.replace(`, ${spreadOf(slotsEach)}`, ''),
+    spread: spreadOf(slotsEach),
   },
   measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
 })
@@ -76,8 +82,19 @@ export const byMethod = [
   ),
   moving(SQL, 'hand-written SQL', `one transaction of INSERT … SELECT: ${HISTORY}`, SLOTS_EACH, 'equal work'),
   moving(SQL_TOTALS, 'hand-written SQL, totals only', 'the same without history', SLOTS_EACH, 'totals only'),
-  moving(SINGLE, `roll-up${ONE_SLOT_EACH}`, 'the product', 1, 'product'),
-  moving(SINGLE_SQL, `hand-written SQL${ONE_SLOT_EACH}`, 'one transaction of INSERT … SELECT', 1, 'equal work'),
+  ...[
+    { slotsEach: 1, product: SINGLE, sql: SINGLE_SQL },
+    { slotsEach: HOT_SLOTS, product: HOT, sql: HOT_SQL },
+  ].flatMap(({ slotsEach, product, sql }) => [
+    moving(product, `roll-up, ${spreadOf(slotsEach)}`, 'the product', slotsEach, 'product'),
+    moving(
+      sql,
+      `hand-written SQL, ${spreadOf(slotsEach)}`,
+      'one transaction of INSERT … SELECT',
+      slotsEach,
+      'equal work',
+    ),
+  ]),
 ]
 
 /** More and more slots, moved by the product. */
