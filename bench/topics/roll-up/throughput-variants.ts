@@ -50,23 +50,20 @@ async function moveSlots(testbed: Testbed, slots: number, slotsEach: number, met
   })
 }
 
+/** Slots of a counter that many isolates count. They fill a page. */
 const HOT_SLOTS = 1_000
 
-/** How many slots each counter has, in words. */
-const spreadOf = (slotsEach: number) =>
-  slotsEach === 1 ? '1 slot per counter' : `${number(slotsEach)} slots per counter`
-
-const moving = (name: string, title: string, about: string, slotsEach: number, method: Method): Variant => ({
-  name,
-  title,
-  about,
-  table: `${number(SLOTS)} pending slots`,
-  axes: {
-    way: title.replace(`, ${spreadOf(slotsEach)}`, ''),
-    spread: spreadOf(slotsEach),
-  },
-  measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
-})
+function moving(name: string, way: string, about: string, slotsEach: number, method: Method): Variant {
+  const spread = `${number(slotsEach)} ${slotsEach === 1 ? 'slot' : 'slots'} per counter`
+  return {
+    name,
+    title: slotsEach === SLOTS_EACH ? way : `${way}, ${spread}`,
+    about,
+    table: `${number(SLOTS)} pending slots`,
+    axes: { way, spread },
+    measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
+  }
+}
 
 const HISTORY = 'totals, hours, days, weeks, months, and the history of the type'
 
@@ -82,19 +79,10 @@ export const byMethod = [
   ),
   moving(SQL, 'hand-written SQL', `one transaction of INSERT … SELECT: ${HISTORY}`, SLOTS_EACH, 'equal work'),
   moving(SQL_TOTALS, 'hand-written SQL, totals only', 'the same without history', SLOTS_EACH, 'totals only'),
-  ...[
-    { slotsEach: 1, product: SINGLE, sql: SINGLE_SQL },
-    { slotsEach: HOT_SLOTS, product: HOT, sql: HOT_SQL },
-  ].flatMap(({ slotsEach, product, sql }) => [
-    moving(product, `roll-up, ${spreadOf(slotsEach)}`, 'the product', slotsEach, 'product'),
-    moving(
-      sql,
-      `hand-written SQL, ${spreadOf(slotsEach)}`,
-      'one transaction of INSERT … SELECT',
-      slotsEach,
-      'equal work',
-    ),
-  ]),
+  moving(SINGLE, 'roll-up', 'the product', 1, 'product'),
+  moving(SINGLE_SQL, 'hand-written SQL', 'one transaction of INSERT … SELECT', 1, 'equal work'),
+  moving(HOT, 'roll-up', 'the product', HOT_SLOTS, 'product'),
+  moving(HOT_SQL, 'hand-written SQL', 'one transaction of INSERT … SELECT', HOT_SLOTS, 'equal work'),
 ]
 
 /** More and more slots, moved by the product. */
