@@ -98,7 +98,7 @@ describe(`the button “${OFF}”`, () => {
     const plain = await signedIn(other, counter)
     await plain.getByRole('button', { name: OFF }).click()
     await plain.getByRole('button', { name: ON }).click()
-    expect(await plain.getByRole('button', { name: OFF }).isVisible()).toBe(true)
+    await plain.getByRole('button', { name: OFF }).waitFor()
     await page.reload()
     expect(await page.getByRole('button', { name: ON }).isVisible()).toBe(true)
   })

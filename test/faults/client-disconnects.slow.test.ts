@@ -52,8 +52,11 @@ describe('When clients hang up', () => {
     for (const [i, increment] of increments.entries()) expected.record([increment], fates[i]!)
   }
 
-  /** Counts the leader's page once. So its key is stored, and the leader's first statement is its batch. */
-  const nameLeader = () => sendAll([page('/leader')])
+  /**
+   * Waits until the leader's batch has met the fault. The isolate must not have flushed before: until its first flush, it has one
+   * leader only, and all other requests wait.
+   */
+  const leaderStruck = () => expect.poll(() => db.strikesLeft(), { timeout: 20_000 }).toBe(0)
 
   const check = () => settleAndCheck({ db, isolates: [isolate], network, expected })
 
@@ -116,12 +119,12 @@ describe('When clients hang up', () => {
   it.each(['hang-request', 'hang-answer'] as const)(
     'and the leader ends with all of its work after %s, another request takes over, and the hit of the leader counts once',
     async (action) => {
-      await nameLeader()
       await db.behave({ ...SLOW, faults: [{ action, match: BATCH }] })
       const leader = await waiting([mortal(hitOf(page('/leader')))])
       const followers = Array.from({ length: 20 }, (_, i) => page(i % 2 === 0 ? '/leader' : `/own/${i}`, 3))
       const answered = sendAll(followers)
       await isolate.until(({ waiting }) => waiting === 21)
+      await leaderStruck()
       expect(await leader.hangUp()).toEqual(['unknown'])
       await answered
       expected.record([page('/leader')], 'counted')
@@ -130,11 +133,11 @@ describe('When clients hang up', () => {
   )
 
   it('and the leader ends with all that waited for it, they count when a request arrives much later', async () => {
-    await nameLeader()
-    await db.behave({ faults: [{ action: 'hang-request', match: BATCH }] })
+    await db.behave({ ...SLOW, faults: [{ action: 'hang-request', match: BATCH }] })
     const increments = ['/leader', '/a', '/b', '/a'].map((key) => page(key))
     const leader = await waiting([mortal(hitOf(increments[0]!))])
     const followers = await waiting(increments.slice(1).map((increment) => mortal(hitOf(increment))))
+    await leaderStruck()
     expect([...(await leader.hangUp()), ...(await followers.hangUp())]).toEqual(increments.map(() => 'unknown'))
     // Longer than a request waits for the database. But it was not the database that kept them waiting.
     await new Promise((resolve) => setTimeout(resolve, 7_000))
@@ -144,9 +147,9 @@ describe('When clients hang up', () => {
   })
 
   it('and the leader ends with all of its work, its statement may arrive after that of its successor and many more', async () => {
-    await nameLeader()
-    const letGo = network.holdNext()
+    const { held, letGo } = network.holdNext()
     const leader = await waiting([mortal(hitOf(page('/leader')))])
+    await held
     // In the same range, so that it takes over.
     const answered = sendAll([page('/leader', 2)])
     await isolate.until(({ waiting }) => waiting === 2)
@@ -160,12 +163,12 @@ describe('When clients hang up', () => {
   })
 
   it('and the database does not answer, the leader goes on without its client for the requests that wait', async () => {
-    await nameLeader()
     await db.behave({ ...SLOW, faults: [{ action: 'hang-answer', match: BATCH }] })
     const leader = await waiting([hitOf(page('/leader'))])
     const followers = Array.from({ length: 20 }, (_, i) => page(`/own/${i}`, 3))
     const answered = sendAll(followers)
     await isolate.until(({ waiting }) => waiting === 21)
+    await leaderStruck()
     expected.record([page('/leader')], (await leader.hangUp())[0]!)
     await answered
     await check()

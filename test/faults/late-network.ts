@@ -19,7 +19,7 @@ export class LateNetwork {
   late = 0
   /** Number of statements that have arrived late. */
   arrived = 0
-  #held: Promise<void> | null = null
+  #hold: (() => Promise<void>) | null = null
   readonly #to: URL
   readonly #random: Random
   readonly #inFlight = new Set<Promise<unknown>>()
@@ -54,12 +54,17 @@ export class LateNetwork {
   /**
    * Holds back the next batch without cutting its connection.
    *
-   * @returns a function that lets it go on
+   * @returns `held` settles when it is there; `letGo` lets it go on
    */
-  holdNext(): () => void {
-    const held = Promise.withResolvers<void>()
-    this.#held = held.promise
-    return held.resolve
+  holdNext(): { held: Promise<void>; letGo: () => void } {
+    const arrival = Promise.withResolvers<void>()
+    const departure = Promise.withResolvers<void>()
+    this.#hold = () => {
+      this.#hold = null
+      arrival.resolve()
+      return departure.promise
+    }
+    return { held: arrival.promise, letGo: departure.resolve }
   }
 
   /** Waits until no statement is in flight. */
@@ -72,8 +77,7 @@ export class LateNetwork {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     const body = Buffer.concat(chunks)
     const isBatch = BATCH.test(body.toString())
-    const held = isBatch ? this.#held : null
-    if (isBatch) this.#held = null
+    const held = isBatch ? (this.#hold?.() ?? null) : null
     const late = isBatch && held === null && this.#random.chance(this.late)
     if (late) request.socket.resetAndDestroy()
     const delay = late ? pause(this.#random.between(0, MOST_LATE_MS)) : held
