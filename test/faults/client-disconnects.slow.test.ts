@@ -79,7 +79,7 @@ describe('When clients hang up', () => {
   })
 
   it('300 hits that have arrived in full all count, the leader and its followers', async () => {
-    await db.behave({ latencyMs: 2_500 })
+    await db.behave({ latencyMs: 1_000 })
     const increments = Array.from({ length: MANY }, (_, i) => page(i % 3 === 0 ? '/hot' : `/own/${i}`))
     const clients = await waiting(increments.map(hitOf))
     expect(await clients.hangUp()).toEqual(increments.map(() => 'unknown'))
@@ -183,11 +183,11 @@ describe('When clients hang up', () => {
     ],
   ])('at any moment of a request that %s, the request is finished', async (_, request) => {
     const moments = 12
-    await db.behave({ latencyMs: 100 })
+    await db.behave({ latencyMs: 300 })
     const leaving = Array.from({ length: moments }, async (_, i) => {
       const [method, path, body] = request(i)
       const message = under(`${i}`, { method, path, headers: { Authorization: `Bearer ${TOKEN}` }, body })
-      await sendAndLeave(isolate.port, message, { by: 'RST', afterMs: 50 + 75 * i })
+      await sendAndLeave(isolate.port, message, { by: 'RST', afterMs: 500 + 150 * i })
     })
     await Promise.all(leaving)
     const done = async () =>

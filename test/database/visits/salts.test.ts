@@ -27,7 +27,7 @@ afterEach(async () => {
 /** The salts of an isolate. */
 const isolate = (on: Executor = db, longestWindow = HOUR) => new Salts(on, longestWindow)
 /** The database as an isolate sees it, which tries again. */
-const connected = () => withRetries(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 1_000 }))
+const connected = () => withRetries(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 10_000 }))
 const days = async () => {
   const { rows } = await db.execute('SELECT day FROM visitor_salts ORDER BY day')
   return rows.map(({ day }) => Number(day))

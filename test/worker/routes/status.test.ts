@@ -401,9 +401,9 @@ describe('GET /v1/status', () => {
 
   it('reports how many requests wait in this isolate', async () => {
     await worker.cron(ROLL_UP_CRON)
-    await db.behave({ latencyMs: 1_500 })
+    await db.behave({ faults: [{ action: 'hang-request', match: 'counter_totals', times: 100 }] })
     const reading = Array.from({ length: 5 }, () => worker.fetch('/v1/counters/page_view/a'))
-    await vi.waitFor(() => expect(isolateOf(worker.env).reads.exact.load.waiting).toBe(5))
+    await vi.waitFor(() => expect(isolateOf(worker.env).reads.exact.load.waiting).toBe(5), { timeout: 30_000 })
     expect(isolateOf(worker.env).reads.exact.load.queries).toBeGreaterThan(0)
     await db.behave()
     await Promise.all(reading)

@@ -9,7 +9,7 @@ import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 7n, name: '/held' }
 /** So short that a statement is given up while it waits for a lock. */
-const DEADLINE_MS = 1_000
+const DEADLINE_MS = 5_000
 
 let db: TestDatabase
 let impatient: Database

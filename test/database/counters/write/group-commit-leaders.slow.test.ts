@@ -11,7 +11,10 @@ import { type Database, type Executor, openDatabase } from '../../../../src/data
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
+/** Milliseconds that a leader may be silent while it waits for a statement. */
 const DEADLINE_MS = 400
+/** Milliseconds after which a statement is given up, so long that no slow machine reaches it. */
+const PATIENCE_MS = 30_000
 /** Milliseconds after which a silent leader is noticed. */
 const SILENCE_MS = DEADLINE_MS + 700
 
@@ -84,7 +87,7 @@ describe('Leaders of a group commit', () => {
 
   beforeEach(async () => {
     db = await freshDatabase()
-    deadly = new DeadlyDatabase(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS }))
+    deadly = new DeadlyDatabase(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: PATIENCE_MS }))
     isolate = start()
     ;[a, b] = await inFirstRange(2)
   })
@@ -211,6 +214,7 @@ describe('Leaders of a group commit', () => {
   it('are given time to send to the queue', async () => {
     const queued: bigint[] = []
     let sending = false
+    deadly = new DeadlyDatabase(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS }))
     isolate = start({
       queue: {
         async send(batch) {
