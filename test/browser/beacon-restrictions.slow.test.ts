@@ -176,8 +176,8 @@ describe('a type that only some sites may count', () => {
     expect(said).toEqual([])
     // Another site is not counted in any way, and its owner can see why.
     const other = await visit({ html: html(tagOf(own.url)) })
+    await expect.poll(() => other.said.join()).toContain('CORS')
     await own.has({ 'page_view /page': 1 })
-    expect(other.said.join()).toContain('CORS')
   })
 })
 

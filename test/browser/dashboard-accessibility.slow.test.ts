@@ -41,6 +41,8 @@ describe('with the keyboard alone', () => {
     await tabTo(page, '/keys/two')
     await page.keyboard.press('Enter')
     await page.waitForSelector('main[data-page=counter]')
+    // The page is shown before its script listens.
+    await page.waitForLoadState()
 
     await tabTo(page, 'Change this counter')
     await page.keyboard.press('Enter')

@@ -86,8 +86,10 @@ describe('the page at /docs', () => {
   it('copies commands', async () => {
     const { page, context } = await docs({ hash: '#increment' })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
+    // It is said for 2 s only, so the page itself looks for it.
+    const said = page.waitForFunction(() => document.querySelector('#copied')?.textContent === 'Copied')
     await page.locator('#increment').getByRole('button', { name: 'Copy: curl' }).first().click()
-    await expect.poll(() => page.textContent('#copied')).toBe('Copied')
+    await said
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     expect(copied).toBe(await page.locator('#increment .curl').first().textContent())
     expect(copied).toContain(`curl -i '${counter.url}/v1/counters/`)

@@ -8,6 +8,8 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
   await page.getByLabel('API token').fill(TOKEN)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForSelector('main[data-page]')
+  // The page is shown before its script listens.
+  await page.waitForLoadState()
   return page
 }
 

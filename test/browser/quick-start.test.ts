@@ -25,6 +25,9 @@ it('following the output of npm start leads to a chart of the counts in an acces
   await page.goto(url!)
   await page.getByLabel('API token').fill(token!)
   await page.keyboard.press('Enter')
+  await page.waitForSelector('main[data-page]')
+  // The page is shown before its script listens.
+  await page.waitForLoadState()
   await page.locator('#state > summary').click()
   await page.getByRole('button', { name: 'Roll up now' }).click()
   await expect.poll(() => page.textContent('#live-message'), { timeout: 60_000 }).toMatch(/^Rolled up [\d,]+\.$/)
