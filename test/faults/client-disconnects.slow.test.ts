@@ -183,11 +183,12 @@ describe('When clients hang up', () => {
     ],
   ])('at any moment of a request that %s, the request is finished', async (_, request) => {
     const moments = 12
-    await db.behave({ latencyMs: 300 })
+    // So short that each gets its lock before the Worker gives up, even if all wait for the same one.
+    await db.behave({ latencyMs: 100 })
     const leaving = Array.from({ length: moments }, async (_, i) => {
       const [method, path, body] = request(i)
       const message = under(`${i}`, { method, path, headers: { Authorization: `Bearer ${TOKEN}` }, body })
-      await sendAndLeave(isolate.port, message, { by: 'RST', afterMs: 500 + 150 * i })
+      await sendAndLeave(isolate.port, message, { by: 'RST', afterMs: 500 + 100 * i })
     })
     await Promise.all(leaving)
     const done = async () =>
