@@ -1,6 +1,7 @@
 // Runs a command that ends when its parent process ends, kill -9 included. It stops the command and then kills the
 // rest of the command's process group. `ServerProcess` runs the local servers this way, and `npm test` the test runner.
 import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
 import process from 'node:process'
 
 const WATCH_MS = 500
@@ -21,7 +22,8 @@ child.on('error', (error) => {
 child.on('spawn', () => process.send?.({ pid: child.pid }))
 child.on('exit', (code, signal) => {
   killGroup()
-  process.exit(code ?? (signal === null ? 0 : 1))
+  // If a signal ended the command, the code that a shell would give.
+  process.exit(code ?? 128 + constants.signals[signal!])
 })
 
 let stopping = false
