@@ -5,7 +5,7 @@ import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, freshDatabase } from './faulty-database.ts'
 import { Isolate } from './isolate.ts'
-import { KillableServer } from './killable-server.ts'
+import { KillableServer, STARTS_OVER } from './killable-server.ts'
 import { LateNetwork } from './late-network.ts'
 import { load } from './load.ts'
 import { Pruner } from './pruner.ts'
@@ -26,6 +26,9 @@ async function countUnderFaults(
   const expected = new ExpectedCounts()
   const pruner = new Pruner()
   let over = false
+  const end = () => {
+    over = true
+  }
   // Goes on until something was pruned as well, however the machine shares its time.
   const enough = () => (expected.increments >= increments && pruner.deleted > 0) || over
   const world: background.World = { db, network, isolates, random, over: () => over }
@@ -42,9 +45,7 @@ async function countUnderFaults(
     onFinished: (key, increments) => pruner.finish(key, increments),
   })
   await Promise.all([
-    counting.finally(() => {
-      over = true
-    }),
+    counting.finally(end),
     background.injectFaults(world),
     background.rollUpAllTheTime(world),
     background.rollUpAllTheTime(world),
@@ -53,7 +54,7 @@ async function countUnderFaults(
     background.readAllTheTime(world, expected),
     background.adjustAllTheTime(world, expected),
     background.pruneAllTheTime(world, pruner),
-    more(world),
+    more(world).finally(end),
   ])
   await settleAndCheck({ db, isolates, network, expected })
   console.log({ ...expected.number, increments: expected.increments, pruned: pruner.deleted })
@@ -67,7 +68,8 @@ describe('With faults of all kinds, roll-ups and pruning all the time, every cou
   })
 
   // It starts a private server, without a vtgate.
-  it.skipIf(onVitess)('while the server dies and restarts', { timeout: 300_000 }, async () => {
+  const options = { timeout: 300_000, retry: STARTS_OVER }
+  it.skipIf(onVitess)('while the server dies and restarts', options, async () => {
     const server = await KillableServer.start()
     const more = async ({ over }: background.World) => {
       while (!over()) {

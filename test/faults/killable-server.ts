@@ -8,6 +8,13 @@ import { type DatabaseServer, startDatabaseServer } from '../../local/database/d
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 import { databaseAt, type FaultyDatabase } from './faulty-database.ts'
 
+/**
+ * Lets a test start over, with an empty server, if the server did not recover from being killed. MariaDB 10.11.19 damages its
+ * undo log now and then (5 of 1,311 times under load), with and without a binary log and native I/O. Then it crashes at every
+ * start, and nothing can be learned about counts.
+ */
+export const STARTS_OVER = { count: 2, condition: /did not recover/ }
+
 /** A database server for one test, which may kill it. The endpoint in front of it stays. */
 export class KillableServer {
   readonly db: FaultyDatabase
@@ -39,17 +46,28 @@ export class KillableServer {
     return killable
   }
 
-  /** Ends the server with kill -9. */
+  /** Ends the server with kill -9, unless it has crashed since it recovered from the last one. */
   async kill(): Promise<void> {
     const record = await readFile(join(this.#directory, 'database.pid.json'), 'utf8')
-    process.kill((JSON.parse(record) as { pid: number }).pid, 'SIGKILL')
+    try {
+      process.kill((JSON.parse(record) as { pid: number }).pid, 'SIGKILL')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
     await this.#server.ended
   }
 
-  /** Starts the server again on its data. */
+  /**
+   * Starts the server again on its data.
+   *
+   * @throws {Error} for which `STARTS_OVER` lets the test start over, if that fails
+   */
   async restart(): Promise<void> {
     const { url } = this.#server
-    this.#server = await startDatabaseServer({ directory: this.#directory, say: console.log })
+    const options = { directory: this.#directory, say: console.log }
+    this.#server = await startDatabaseServer(options).catch((error: Error) => {
+      throw new Error(`the server did not recover: ${error.message}`)
+    })
     if (this.#server.url !== url) throw new Error('the server has another port now, because its port was taken')
   }
 }

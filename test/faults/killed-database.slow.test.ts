@@ -4,7 +4,7 @@ import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { rollUpBeside } from './faulty-database.ts'
 import { Isolate } from './isolate.ts'
-import { KillableServer } from './killable-server.ts'
+import { KillableServer, STARTS_OVER } from './killable-server.ts'
 import { load } from './load.ts'
 import { seededRandom } from './seeded-random.ts'
 import { settleAndCheck } from './settle-and-check.ts'
@@ -12,6 +12,7 @@ import { settleAndCheck } from './settle-and-check.ts'
 // It starts a private server, without a vtgate.
 it.skipIf(onVitess)(
   'When the database server is killed with -9 under load and restarted, acknowledged increments count once and the others at most once',
+  { retry: STARTS_OVER },
   async () => {
     const server = await KillableServer.start()
     const { db } = server
