@@ -121,6 +121,7 @@ async function launch(
   )
   const logFile = join(directory, 'server.log')
   const log = await open(logFile, 'a', 0o600)
+  const { size: logged } = await log.stat()
   const server = await ServerProcess.start({
     name: 'database',
     command: program.path,
@@ -169,8 +170,11 @@ async function launch(
     if (problem === null) break
     if (ended || Date.now() - began > START_MS) {
       await server.stop()
-      const text = await readFile(logFile, 'utf8')
-      throw new Error(`${program.path} did not start (${problem}). The end of ${logFile}:\n${lastLines(text)}`)
+      const text = (await readFile(logFile)).subarray(logged).toString()
+      throw new Error(
+        `${program.path} did not start (${problem}). From ${logFile}:\n${lastErrors(text)}\n` +
+          `If this happens at every start, the data may be damaged. Move ${directory} away to start with an empty database.`,
+      )
     }
     if (Date.now() > notice) {
       say('Waiting for the database to start (after a crash, it recovers first) …')
@@ -191,6 +195,12 @@ async function launch(
       await server.stop()
     },
   }
+}
+
+/** The last errors in a log, or its last lines if there are none. After a crash, lines about the system follow the errors. */
+function lastErrors(text: string): string {
+  const errors = text.split('\n').filter((line) => /\[ERROR\]|Assertion failure| got signal /.test(line))
+  return lastLines(errors.length > 0 ? errors.join('\n') : text)
 }
 
 /** Asks a server for its product and version. */

@@ -1,3 +1,4 @@
+import { truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import { expect, it, onTestFinished } from 'vitest'
@@ -17,4 +18,17 @@ it('Servers that start at the same time have folders of their own for temporary 
     }),
   )
   for (const { folder, expected } of folders) expect(folder).toBe(expected)
+})
+
+it('A server that cannot start with its data tells why, and what to do', async () => {
+  const directory = await stateDirectory()
+  const options = { directory, say: () => {} }
+  await (await startDatabaseServer(options)).stop()
+  await truncate(join(directory, 'data/ibdata1'), 16_384)
+  const message = await startDatabaseServer(options).then(
+    (server) => server.stop().then(() => 'started'),
+    (error: Error) => error.message,
+  )
+  expect(message).toMatch(/did not start .* From \S+server\.log:\n(.*\[ERROR\].*\n)+If this happens at every start/)
+  expect(message).toContain(`Move ${directory} away`)
 })
