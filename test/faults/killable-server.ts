@@ -11,8 +11,8 @@ import { databaseAt, type FaultyDatabase } from './faulty-database.ts'
 /**
  * Lets a test start over, with an empty server, if the server did not recover from being killed: nothing can be learned about
  * counts then. Under this load, kill -9 damages InnoDB's undo log about once in 250 times, so that the server crashes at every
- * start. That was seen on MariaDB 10.11.19 and MySQL 9.7.4, on MariaDB also without a binary log, virtual columns, native I/O
- * and O_DIRECT.
+ * start. That was seen on MariaDB 10.11.19 and MySQL 9.7.4. On MariaDB, it also happens without a binary log, without native
+ * I/O, without O_DIRECT, and without a virtual column in the table.
  */
 export const STARTS_OVER = { count: 2, condition: /did not recover/ }
 
