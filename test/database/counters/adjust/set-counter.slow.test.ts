@@ -213,8 +213,9 @@ describe('Setting a counter', () => {
       { length: 4 },
       () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
     )
-    // Each writer adds a different power, so that the count shows the number of increments of each.
-    const MOST = 4_096n
+    // Each writer adds a different power, so that the count shows the number of increments of each. With the largest power that
+    // fits into a count, no writer comes to its end before the last set.
+    const MOST = 32_768n
     const writers = isolates.map((isolate, i) => ({ isolate, by: MOST ** BigInt(i), begun: 0n, acknowledged: 0n }))
     let over = false
     const write = async (writer: (typeof writers)[number]) => {
