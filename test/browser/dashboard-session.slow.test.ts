@@ -6,7 +6,7 @@ import { OWNER } from '../../src/config/tokens.ts'
 import { sessionSecret } from '../../src/http/session.ts'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { launchChromium } from './chromium.ts'
-import { counterUrl, signedIn, watch } from './open-dashboard.ts'
+import { counterUrl, signedIn, typeToken, watch } from './open-dashboard.ts'
 import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
 import { type Page as SitePage, startSite } from './test-site.ts'
 
@@ -48,11 +48,11 @@ describe('signing in', () => {
   it('with a wrong token shows an error, and can be tried again', async () => {
     const page = await context.newPage()
     await page.goto(counter.url)
-    await page.getByLabel('API token').fill('wrong')
+    await typeToken(page, 'wrong')
     await page.keyboard.press('Enter')
     expect(await page.getByRole('alert').textContent()).toContain('not a token of this Worker')
     expect(await status()).toBe(401)
-    await page.getByLabel('API token').fill(TOKEN)
+    await typeToken(page, TOKEN)
     await page.keyboard.press('Enter')
     await page.waitForSelector('main[data-page=overview]')
     expect(await status()).toBe(200)
@@ -62,7 +62,7 @@ describe('signing in', () => {
     const page = await context.newPage()
     const wanted = counterUrl(counter, 'download', '/a b?c=d&e#f')
     await page.goto(wanted)
-    await page.getByLabel('API token').fill(TOKEN)
+    await typeToken(page, TOKEN)
     await page.keyboard.press('Enter')
     await page.waitForSelector('main[data-page=counter]')
     expect(page.url()).toBe(wanted)
@@ -192,7 +192,7 @@ describe('a token that is not the owner’s', () => {
     const violations = await watch(context, limited)
     const page = await context.newPage()
     await page.goto(counterUrl(limited, 'download', 'app.tgz'))
-    await page.getByLabel('API token').fill(tokenOf('someone'))
+    await typeToken(page, tokenOf('someone'))
     await page.keyboard.press('Enter')
     await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect({
