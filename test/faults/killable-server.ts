@@ -14,7 +14,7 @@ import { databaseAt, type FaultyDatabase } from './faulty-database.ts'
  * and MySQL 9.7.4. On MariaDB, it also happened without a binary log, without native I/O, without O_DIRECT, and without a
  * virtual column in the table.
  */
-export const STARTS_OVER = { count: 2, condition: /did not recover.*InnoDB.*(Assertion failure|corruption)/s }
+export const STARTS_OVER = { count: 2, condition: /did not recover.*InnoDB.*(Assertion failure|corrupt)/s }
 
 /** A database server for one test, which may kill it. The endpoint in front of it stays. */
 export class KillableServer {
