@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
  *
  *   npm test            every file except *.slow.test.ts: less than 3 minutes on 2 cores
  *   npm run test:all    every file
- *   npm run test:vitess database, worker and faults on the vtgate that VITESS_URL names
+ *   npm run test:vitess database and worker, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
  *
  * A file is slow if it takes more than 10 seconds by itself on an idle machine. Everything in faults/ is slow, and everything in
  * browser/ but one test.
@@ -36,14 +36,36 @@ const BINDINGS = {
   ],
 }
 
+/**
+ * Tests whose outcome cannot depend on vtgate, tablets or shards: of HTTP, settings, sessions and caches, of statements that other
+ * tests send to Vitess too, and of what only the size of the data decides.
+ */
+const NOT_ON_VITESS = [
+  'database/counters/adjust/{import-counts,set-counter}',
+  'database/counters/read/{shared-reads,totals-cache}',
+  'database/counters/rollup/roll-up-scale',
+  'database/counters/write/{group-commit,group-commit-leaders,group-commit-queue,queue-consumer}',
+  'database/counters/{budgets,ranges}',
+  'worker/{base-path,slotted-counter}',
+  'worker/{config,openapi}/*',
+  'worker/counters/read/totals-cache',
+  'worker/http/{authorization,bad-input,cross-site,database-problem,hostile-requests}',
+  'worker/http/{reading-limit,request-id,server-timing,session}',
+  'worker/routes/{badge,badge-hostile-requests,counting-badge,dashboard,download}',
+  'worker/routes/{numbers-of-both-types,reference,stats}',
+  'worker/visits/{exclusions,own-visits}',
+].map((file) => `test/${file}{,.slow}.test.ts`)
+
 /** A project whose tests run in Node. */
 function inNode(name: string, more: { globalSetup?: string } = {}) {
   const include = [`test/${name}/**/*.test.ts`]
+  const exclude = process.env.VITESS_URL === undefined ? [] : NOT_ON_VITESS
   const setupFiles = './test/harness/each-file.ts'
   return {
     test: {
       name,
       include,
+      exclude,
       setupFiles,
       testTimeout: TIMEOUT_MS,
       hookTimeout: TIMEOUT_MS,
