@@ -15,10 +15,16 @@ import { settleAndCheck } from './settle-and-check.ts'
 
 const SETTINGS = { ...VISITS, ROLLUP: { page_slots: 200, max_statements: 200, max_seconds: 5 } }
 
+/** Requests that are counted after a start of the server before it is killed. */
+const BETWEEN_KILLS = 400
+
 /** Counts under all faults at once until enough increments were sent, then checks all counters. */
 async function countUnderFaults(
   db: FaultyDatabase,
-  { increments, more }: { increments: number; more: (world: background.World) => Promise<unknown> },
+  {
+    increments,
+    more,
+  }: { increments: number; more: (world: background.World, expected: ExpectedCounts) => Promise<unknown> },
 ): Promise<void> {
   const random = seededRandom()
   const network = await LateNetwork.start(db.url, random)
@@ -54,7 +60,7 @@ async function countUnderFaults(
     background.readAllTheTime(world, expected),
     background.adjustAllTheTime(world, expected),
     background.pruneAllTheTime(world, pruner),
-    more(world).finally(end),
+    more(world, expected).finally(end),
   ])
   await settleAndCheck({ db, isolates, network, expected })
   console.log({ ...expected.number, increments: expected.increments, pruned: pruner.deleted })
@@ -64,16 +70,19 @@ async function countUnderFaults(
 describe('With faults of all kinds, roll-ups and pruning all the time, every counter ends up right', () => {
   it.skipIf(!canKill)('while the server ends connections', { timeout: 300_000 }, async () => {
     const db = await freshDatabase()
-    await countUnderFaults(db, { increments: 20_000, more: ({ random, over }) => killConnections(db, random, over) })
+    await countUnderFaults(db, { increments: 10_000, more: ({ random, over }) => killConnections(db, random, over) })
   })
 
   // It starts a private server, without a vtgate.
   const options = { timeout: 300_000, retry: STARTS_OVER }
   it.skipIf(onVitess)('while the server dies and restarts', options, async () => {
     const server = await KillableServer.start()
-    const more = async ({ over }: background.World) => {
-      while (!over()) {
-        await new Promise((resolve) => setTimeout(resolve, 5_000))
+    const more = async ({ over }: background.World, { number }: ExpectedCounts) => {
+      for (let kills = 1; ; kills++) {
+        const before = number.counted
+        while (!over() && number.counted < before + BETWEEN_KILLS)
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        if (over()) return console.log(`${kills - 1} kills`)
         await server.kill()
         await server.restart()
       }

@@ -23,7 +23,7 @@ export interface World {
 type Workers = Pick<World, 'random' | 'over'> & { isolates: readonly { url: string }[] }
 
 /** Milliseconds within which a request that is repeated must be acknowledged. */
-const ACKNOWLEDGED_MS = 90_000
+const ACKNOWLEDGED_MS = 120_000
 
 const BATCH = String.raw`IF\(batch`
 const ERRNOS = [1205, 1213, 1040, 1317, 2006, 2013, 1105, 1290]

@@ -6,7 +6,7 @@ import type { Increment } from './increment.ts'
 export const TOKEN = 'a-token-for-faults'
 
 /** Milliseconds within which every request must be answered. */
-const ANSWER_MS = 40_000
+const ANSWER_MS = 90_000
 
 const agent = new Agent({ keepAlive: true })
 const api = { Authorization: `Bearer ${TOKEN}` }
@@ -20,7 +20,7 @@ export interface Message {
   path: string
   headers?: Record<string, string>
   body?: unknown
-  /** Milliseconds within which it must be answered. Default: 40 s. */
+  /** Milliseconds within which it must be answered. Default: 90 s. */
   answerMs?: number
 }
 
@@ -75,6 +75,21 @@ export async function send(url: string, message: Message, hangUp?: Promise<unkno
   const fate = fateOf(answer)
   if (fate === null) throw unexpected(message, answer)
   return fate
+}
+
+/**
+ * Sends any request.
+ *
+ * @param hangUp as for `send`
+ * @returns the status of the answer, or what it means that there is none
+ */
+export async function statusOf(
+  url: string,
+  message: Message,
+  hangUp?: Promise<unknown>,
+): Promise<number | 'refused' | 'unknown'> {
+  const answer = await exchange(url, message, hangUp)
+  return typeof answer === 'string' ? answer : answer.statusCode!
 }
 
 /** Sends a visit to a type that counts each visitor once. */

@@ -7,7 +7,7 @@ import { TOKEN } from './client.ts'
 import { VISITS } from './counters.ts'
 
 /** Milliseconds within which an isolate must finish its work. */
-const IDLE_MS = 40_000
+const IDLE_MS = 90_000
 
 /** An isolate of the built Worker: one workerd process, with nothing in front of it. */
 export class Isolate {
@@ -65,9 +65,14 @@ export class Isolate {
     return (await response.json()) as WorkerLoad
   }
 
-  /** Waits until the load meets a condition, for at most 40 s. */
-  async until(isMet: (load: WorkerLoad) => boolean): Promise<void> {
-    for (const giveUpAt = Date.now() + IDLE_MS; ; ) {
+  /**
+   * Waits until the load meets a condition.
+   *
+   * @param giveUpAt default: in 90 s
+   * @throws {Error} if it does not until then
+   */
+  async until(isMet: (load: WorkerLoad) => boolean, giveUpAt = Date.now() + IDLE_MS): Promise<void> {
+    for (;;) {
       const load = await this.load()
       if (isMet(load)) return
       if (Date.now() > giveUpAt) throw new Error(`the isolate does not get there: ${JSON.stringify(load)}`)

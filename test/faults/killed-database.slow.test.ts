@@ -12,7 +12,7 @@ import { settleAndCheck } from './settle-and-check.ts'
 // It starts a private server, without a vtgate.
 it.skipIf(onVitess)(
   'When the database server is killed with -9 under load and restarted, acknowledged increments count once and the others at most once',
-  { retry: STARTS_OVER },
+  { timeout: 300_000, retry: STARTS_OVER },
   async () => {
     const server = await KillableServer.start()
     const { db } = server

@@ -16,7 +16,7 @@ import { type ExpectedCounts, isAcknowledged } from './expected-counts.ts'
 import type { Increment } from './increment.ts'
 
 /** Milliseconds within which a request with an idempotency key must be acknowledged. */
-const ACKNOWLEDGED_MS = 60_000
+const ACKNOWLEDGED_MS = 120_000
 /** Most milliseconds before a client hangs up. */
 const HANG_UP_MS = 30
 /** For each kind of request, the number of counters that all clients add to. */

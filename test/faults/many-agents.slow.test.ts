@@ -10,12 +10,14 @@ import { Isolate } from './isolate.ts'
 import { checkRolledUp } from './stored-counts.ts'
 
 /** Downloads from one network. `AGENT_DOWNLOADS=600000` sends as many as the promise is about. */
-const DOWNLOADS = Number(process.env.AGENT_DOWNLOADS ?? 40_000)
+const DOWNLOADS = Number(process.env.AGENT_DOWNLOADS ?? 15_000)
 /** Connections to each isolate over which they come. */
 const CONNECTIONS = 32
 const WINDOW_SECONDS = 30
 const HONEST_EVERY_MS = 5
-const ROLL_UP_EVERY_MS = 3_000
+/** Downloads of others that the flood goes on for, however fast it is. */
+const LEAST_HONEST = 100
+const ROLL_UP_EVERY_MS = 1_000
 const COUNTERS = {
   download: { record_type: 2, public: true, allowed_origins: ['*'], redirect_to: 'https://files.test/' },
 }
@@ -30,14 +32,17 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   const began = Date.now()
   const answers = new Map<string, number>()
   let sent = 0
+  let honest = 0
   let over = false
   const flood = ({ port }: Isolate) =>
     inTurn(
       port,
-      () => (sent < DOWNLOADS ? downloadFrom(`2001:db8:0:1::${(sent % 65_536).toString(16)}`, `${sent++}`) : null),
+      () =>
+        !over && (sent < DOWNLOADS || honest <= LEAST_HONEST)
+          ? downloadFrom(`2001:db8:0:1::${(sent % 65_536).toString(16)}`, `${sent++}`)
+          : null,
       (said) => answers.set(said, (answers.get(said) ?? 0) + 1),
     )
-  let honest = 0
   const visitors = ({ port }: Isolate) =>
     inTurn(
       port,
@@ -51,9 +56,12 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
       await rollUp({ db, totals: null }, paid())
     }
   }
-  const beside = [rollUps(), ...isolates.map(visitors)]
+  const end = () => {
+    over = true
+  }
+  const beside = [rollUps(), ...isolates.map(visitors)].map((work) => work.finally(end))
   await Promise.all(isolates.flatMap((isolate) => Array.from({ length: CONNECTIONS }, () => flood(isolate))))
-  over = true
+  end()
   await Promise.all(beside)
   for (const isolate of isolates) await isolate.idle()
 
@@ -61,8 +69,8 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   const { counted = 0, unknown = 0 } = Object.fromEntries(answers)
   // A redirect does not wait long for its count, and visits of one class at the same instant do not know of each other.
   const duplicates = answers.get('ignored; reason=duplicate') ?? 0
-  expect(counted + unknown + duplicates).toBe(DOWNLOADS)
-  expect(duplicates).toBeGreaterThan(DOWNLOADS / 2)
+  expect(counted + unknown + duplicates).toBe(sent)
+  expect(duplicates).toBeGreaterThan(sent / 2)
 
   const { recordId } = await addressOfKey({ recordType: 2, key: 'string' }, 'app.zip')
   const number = async (sql: string) =>
@@ -81,7 +89,7 @@ it(`${DOWNLOADS} downloads of a file by one network with as many agents leave at
   const others = (await number('SELECT count FROM counter_totals')) - honest
   expect(others).toBeLessThanOrEqual(AGENT_CLASSES * windows)
   expect(others).toBeGreaterThanOrEqual(AGENT_CLASSES)
-  expect(honest).toBeGreaterThan(100)
+  expect(honest).toBeGreaterThan(LEAST_HONEST)
   console.log({ windows, rows, honest, others, unknown })
 })
 

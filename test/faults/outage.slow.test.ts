@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, inject, it, onTestFinished } from 'vitest'
 import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 import { freePort } from '../../local/processes/free-port.ts'
@@ -12,16 +11,16 @@ import { load } from './load.ts'
 import { seededRandom } from './seeded-random.ts'
 import { checkRolledUp } from './stored-counts.ts'
 
-const PER_SECOND = 100
+const PER_SECOND = 200
 /** Milliseconds between two requests of a client: few clients have to wait for longer than that. */
 const EVERY_MS = 4_000
-/** Milliseconds within which every request must be answered. */
-const ANSWER_MS = 15_000
+/** How many requests go to the queue in each of the ways in which the database is gone: for longer than any of them waits. */
+const OF_EACH_WAY = 900
 /** Most milliseconds that the queue may take to empty once the database is back. */
 const DRAIN_MS = 240_000
 /** Bytes. An isolate has 128 MB for everything. This one uses 6 MB before the outage. */
 const MOST_LIVE = 48 * 2 ** 20
-const MOST_LEFT = 16 * 2 ** 20
+const MOST_LEFT = 10 * 2 ** 20
 
 const ALWAYS = 1_000_000
 
@@ -88,7 +87,7 @@ beforeEach(async () => {
   }
 })
 
-it('While the database is gone for a minute, every request is answered. Afterwards every increment has counted once', {
+it('While the database is gone, in whatever way, every request is answered. Afterwards every increment has counted once', {
   timeout: 480_000,
 }, async () => {
   const expected = new ExpectedCounts()
@@ -104,7 +103,6 @@ it('While the database is gone for a minute, every request is answered. Afterwar
     random,
     clients: (PER_SECOND * EVERY_MS) / 1_000,
     everyMs: EVERY_MS,
-    answerMs: ANSWER_MS,
     enough: () => over,
     keyed: 0.4,
     visits: 0.1,
@@ -116,37 +114,29 @@ it('While the database is gone for a minute, every request is answered. Afterwar
   // These fail while the database is gone.
   const rollingUp = askForRollUps({ isolates: [worker], random, over: () => over }, 4_000)
   /** Waits until so many more requests have ended this way. */
-  const reach = (fate: 'counted' | 'queued', requests: number, timeout: number) => {
+  const reach = (fate: 'counted' | 'queued', requests: number) => {
     const before = number[fate]
-    return expect.poll(() => over || number[fate] - before, { timeout, interval: 500 }).toBeGreaterThan(requests)
+    return expect.poll(() => over || number[fate] - before, { timeout: 90_000 }).toBeGreaterThan(requests)
   }
 
-  await reach('counted', 3 * PER_SECOND, 20_000)
+  await reach('counted', 3 * PER_SECOND)
   const before = await worker.liveBytes()
 
-  // In all, the database is gone for a minute, in one way after the other.
-  const gone = Date.now()
+  // The database is gone, in one way after the other.
   await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT INTO slotted_counters', times: ALWAYS }] })
-  await pause(5_000)
   // The database has counted these. They are in the queue as well.
-  const withoutAnswer = number.queued
-  expect(withoutAnswer).toBeGreaterThan(0)
+  await reach('queued', PER_SECOND)
   await endpoint.stop()
-  await pause(20_000)
-  const refused = number.queued
-  expect(refused).toBeGreaterThan(withoutAnswer)
+  await reach('queued', OF_EACH_WAY)
   await endpoint.start()
   await db.behave({ faults: [{ action: 'hang-request', times: ALWAYS }] })
-  await pause(20_000)
-  const hanging = number.queued
-  expect(hanging).toBeGreaterThan(refused)
+  await reach('queued', OF_EACH_WAY)
   const during = await worker.liveBytes()
   await endpoint.stop()
-  await pause(60_000 - (Date.now() - gone))
-  expect(number.queued).toBeGreaterThan(hanging)
+  await reach('queued', OF_EACH_WAY)
 
   await endpoint.start()
-  await reach('counted', PER_SECOND, 60_000)
+  await reach('counted', PER_SECOND)
   const back = Date.now()
   over = true
   // Fails if a request was not answered in time, or with anything but counted, queued, duplicate, unknown or refused.

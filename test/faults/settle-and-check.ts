@@ -19,7 +19,7 @@ export interface Scene {
 }
 
 /** Milliseconds within which each isolate must become idle. */
-const IDLE_MS = 40_000
+const IDLE_MS = 90_000
 
 /** Waits until nothing is in flight. Then checks all counters, rolls them up, and checks them again. */
 export async function settleAndCheck({ db, isolates, network, expected }: Scene): Promise<void> {

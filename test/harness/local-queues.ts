@@ -19,7 +19,7 @@ const { QUEUE_OF_BATCHES, QUEUE_OF_DEAD_BATCHES, QUEUE_SINK } = configured as un
 }
 
 /** Milliseconds within which a message must come out of a local queue. */
-const DELIVERY_MS = 20_000
+const DELIVERY_MS = 60_000
 
 /** A message that came out of a queue. */
 export interface Taken {

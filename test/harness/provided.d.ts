@@ -16,5 +16,7 @@ declare module 'vitest' {
     ranges: number
     /** A folder for the files of tests, which is removed when the run ends. */
     scratch: string
+    /** The same in memory, on a tmpfs; `null` if this machine has none with 1 GB free. */
+    memory: string | null
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,15 @@ import { startDatabaseServer } from '../../local/database/database-server.ts'
 import { CreatedDatabases } from './databases/created-databases.ts'
 import { KeyspacePool } from './databases/keyspace-pool.ts'
 
+/** Where Linux has a file system in memory, its type, and the bytes that must be free in it. */
+const MEMORY = '/dev/shm'
+const TMPFS = 0x01021994
+const LEAST_MEMORY = 2 ** 30
+
 /**
  * Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
+ *
+ * `KEEP_DATABASES=1` leaves them on the server of MYSQL_URL, for a server that is thrown away: removing thousands takes minutes.
  *
  * @throws {Error} if VITESS_URL is set, even to nothing, but names no vtgate
  */
@@ -25,7 +32,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   const keyspaces = await KeyspacePool.open(server.url)
   if (VITESS_URL !== undefined && keyspaces === null) throw withoutStack(NO_VITESS)
-  const databases = keyspaces ?? (await CreatedDatabases.open(server.url, server.description))
+  // What is on a private server goes with its folder.
+  const keep = (VITESS_URL ?? MYSQL_URL ?? '') === '' || process.env.KEEP_DATABASES === '1'
+  const databases = keyspaces ?? (await CreatedDatabases.open(server.url, server.description, { keep }))
   say(`Testing on ${databases.description}`)
 
   const control = createServer(async (request, response) => {
@@ -48,19 +57,30 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('onVitess', keyspaces !== null)
   project.provide('ranges', databases.ranges)
   project.provide('scratch', directory)
+  const memory = await folderInMemory()
+  project.provide('memory', memory)
 
   const tearDown = async () => {
     control.closeAllConnections()
     control.close()
     await databases.close()
     await server.stop()
-    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
+    for (const folder of memory === null ? [directory] : [directory, memory]) {
+      await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
+    }
   }
   // An interrupted runner would end within a millisecond, without its teardown.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.removeAllListeners(signal).once(signal, () => void tearDown().finally(() => process.exit(130)))
   }
   return tearDown
+}
+
+/** Makes a folder on a tmpfs, or returns null if this machine has none with enough space. */
+async function folderInMemory(): Promise<string | null> {
+  const found = await statfs(MEMORY).catch(() => null)
+  if (found === null || found.type !== TMPFS || found.bavail * found.bsize < LEAST_MEMORY) return null
+  return mkdtemp(join(MEMORY, 'slotted-counter-test-')).catch(() => null)
 }
 
 /** An error of which vitest prints only the message. */
