@@ -8,7 +8,7 @@ import {
 import { Hono } from 'hono'
 import { hc } from 'hono/client'
 import { secureHeaders } from 'hono/secure-headers'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import type { App } from '../../client/app.d.ts'
 import type { CounterOptions } from '../../src/config/options.ts'
 import type { Counter } from '../../src/index.ts'
@@ -314,6 +314,9 @@ describe('calls without HTTP', () => {
   })
 
   it('read the history that HTTP answers', async () => {
+    // The month does not end.
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     await call((bound) => bound.increment('page_view', 'history', { by: 6 }))
     const { ok, ...history } = await call((bound) =>
       bound.history('page_view', 'history', { by: 'month', tz: 'Europe/Berlin' }),

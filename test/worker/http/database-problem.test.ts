@@ -43,11 +43,9 @@ describe('A failing database', () => {
   it('that never answers makes the Worker give up at its deadline', async () => {
     const silent = await freshDatabase()
     await silent.behave({ faults: [{ action: 'hang-request', times: 1_000 }] })
-    const began = Date.now()
+    // If it did not, this test would not end.
     const response = await new TestWorker(silent.url).fetch('/v1/counters/page_view/a')
     expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5'])
-    // Two attempts of 3 s. The bound is far above that: it only tells giving up from hanging.
-    expect(Date.now() - began).toBeLessThan(30_000)
   })
 
   it('does not reveal its error message', async () => {

@@ -1,10 +1,11 @@
 import { env as configured } from 'cloudflare:workers'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { problemDocument } from '../../../src/openapi/problem-schema.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
+import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { inOnePeriod } from '../one-period.ts'
 
 const COUNTERS = { page: { record_type: 1, public: true, allowed_origins: ['*'] }, secret: { record_type: 2 } }
 
@@ -15,12 +16,14 @@ beforeAll(async () => {
   db = await freshDatabase()
   limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
 })
-beforeEach(async () => {
-  networks++
-  await withinOnePeriod()
-})
+/** Runs a test from a network of its own, within one period of the limits. */
+const limitedTest = (work: () => Promise<void>) =>
+  inOnePeriod(() => {
+    networks++
+    return work()
+  })
 
-/** Reads from an IPv6 network that no other test uses. */
+/** Reads from the IPv6 network of the test. */
 const read = (path: string, headers: Record<string, string> = {}, on = limited) =>
   on.fetch(path, { headers: { 'CF-Connecting-IP': `2001:db9:${networks}::${++hosts}`, ...headers } })
 let hosts = 0
@@ -42,74 +45,84 @@ describe('The rate limit of public reading', () => {
     '/badge/page/a.svg',
     '/badge/page/a.json',
     '/healthz',
-  ])('holds for %s', async (path) => {
-    expect(await statuses(7, path)).toEqual([...FIVE, 429, 429])
-  })
+  ])('holds for %s', (path) =>
+    limitedTest(async () => {
+      expect(await statuses(7, path)).toEqual([...FIVE, 429, 429])
+    }),
+  )
 
-  it('answers with a problem that scripts of other sites can read, and with when to come back', async () => {
-    await statuses(5, '/v1/counters/page/a')
-    const response = await read('/v1/counters/page/a', { Origin: 'https://any.example' })
-    expect(response.status).toBe(429)
-    expect(response.headers.get('Retry-After')).toBe('60')
-    expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
-    expect(response.headers.get('Cache-Control')).toBe('no-store')
-    expect(problemDocument.parse(await response.json())).toMatchObject({ status: 429, code: 'too_many_requests' })
-  })
+  it('answers with a problem that scripts of other sites can read, and with when to come back', () =>
+    limitedTest(async () => {
+      await statuses(5, '/v1/counters/page/a')
+      const response = await read('/v1/counters/page/a', { Origin: 'https://any.example' })
+      expect(response.status).toBe(429)
+      expect(response.headers.get('Retry-After')).toBe('60')
+      expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+      expect(problemDocument.parse(await response.json())).toMatchObject({ status: 429, code: 'too_many_requests' })
+    }))
 
-  it('answers with a badge where an image is shown, which nothing caches', async () => {
-    await statuses(5, '/badge/page/a.svg')
-    const image = await read('/badge/page/a.svg')
-    expect([image.status, image.headers.get('Content-Type'), image.headers.get('Cache-Control')]).toEqual([
-      429,
-      'image/svg+xml; charset=utf-8',
-      'no-store',
-    ])
-    expect(image.headers.get('Retry-After')).toBe('60')
-    expect(await image.text()).toContain('too many requests')
-    const json = await read('/badge/page/a.json')
-    expect(await json.json()).toMatchObject({ isError: true, message: 'too many requests' })
-  })
+  it('answers with a badge where an image is shown, which nothing caches', () =>
+    limitedTest(async () => {
+      await statuses(5, '/badge/page/a.svg')
+      const image = await read('/badge/page/a.svg')
+      expect([image.status, image.headers.get('Content-Type'), image.headers.get('Cache-Control')]).toEqual([
+        429,
+        'image/svg+xml; charset=utf-8',
+        'no-store',
+      ])
+      expect(image.headers.get('Retry-After')).toBe('60')
+      expect(await image.text()).toContain('too many requests')
+      const json = await read('/badge/page/a.json')
+      expect(await json.json()).toMatchObject({ isError: true, message: 'too many requests' })
+    }))
 
-  it('comes before the database', async () => {
-    await statuses(5, '/v1/counters/page/a')
-    const sent = await db.recording(async () => {
-      for (const path of ['/v1/counters/page/a', '/badge/page/a.svg', '/v1/types/page/history', '/v1/top/page']) {
-        expect((await read(path)).status).toBe(429)
+  it('comes before the database', () =>
+    limitedTest(async () => {
+      await statuses(5, '/v1/counters/page/a')
+      const sent = await db.recording(async () => {
+        for (const path of ['/v1/counters/page/a', '/badge/page/a.svg', '/v1/types/page/history', '/v1/top/page']) {
+          expect((await read(path)).status).toBe(429)
+        }
+      })
+      expect(sent).toEqual([])
+    }))
+
+  it('is that of a network: another one reads on', () =>
+    limitedTest(async () => {
+      expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
+      networks++
+      expect(await statuses(5, '/v1/counters/page/a')).toEqual(FIVE)
+    }))
+
+  it('does not hold for the token or a session, nor count their requests', () =>
+    limitedTest(async () => {
+      const Cookie = await sessionCookie(limited)
+      expect(await statuses(8, '/v1/counters/page/a', { Authorization: `Bearer ${TOKEN}` })).toEqual(Array(8).fill(200))
+      expect(await statuses(8, '/v1/counters/secret/a', { Cookie })).toEqual(Array(8).fill(200))
+      expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
+    }))
+
+  it('holds for a wrong token, and for types that are not public', () =>
+    limitedTest(async () => {
+      expect(await statuses(7, '/v1/counters/page/a', { Authorization: 'Bearer wrong' })).toEqual([...FIVE, 429, 429])
+      networks++
+      expect(await statuses(7, '/v1/counters/secret/a')).toEqual([...Array(5).fill(401), 429, 429])
+    }))
+
+  it('does not hold for this machine, which no visitor of a deployed Worker comes from', () =>
+    limitedTest(async () => {
+      for (const address of ['127.0.0.1', '::1']) {
+        expect(await statuses(8, '/v1/counters/page/a', { 'CF-Connecting-IP': address })).toEqual(Array(8).fill(200))
       }
-    })
-    expect(sent).toEqual([])
-  })
+    }))
 
-  it('is that of a network: another one reads on', async () => {
-    expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
-    networks++
-    expect(await statuses(5, '/v1/counters/page/a')).toEqual(FIVE)
-  })
-
-  it('does not hold for the token or a session, nor count their requests', async () => {
-    const Cookie = await sessionCookie(limited)
-    expect(await statuses(8, '/v1/counters/page/a', { Authorization: `Bearer ${TOKEN}` })).toEqual(Array(8).fill(200))
-    expect(await statuses(8, '/v1/counters/secret/a', { Cookie })).toEqual(Array(8).fill(200))
-    expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
-  })
-
-  it('holds for a wrong token, and for types that are not public', async () => {
-    expect(await statuses(7, '/v1/counters/page/a', { Authorization: 'Bearer wrong' })).toEqual([...FIVE, 429, 429])
-    networks++
-    expect(await statuses(7, '/v1/counters/secret/a')).toEqual([...Array(5).fill(401), 429, 429])
-  })
-
-  it('does not hold for this machine, which no visitor of a deployed Worker comes from', async () => {
-    for (const address of ['127.0.0.1', '::1']) {
-      expect(await statuses(8, '/v1/counters/page/a', { 'CF-Connecting-IP': address })).toEqual(Array(8).fill(200))
-    }
-  })
-
-  it('lets everything through while the platform’s rate limit fails', async () => {
-    const broken = { limit: () => Promise.reject(new Error('refused by the test')) }
-    const on = new TestWorker(db.url, { COUNTERS, READER_LIMIT: broken })
-    expect(await statuses(6, '/v1/counters/page/a', {}, on)).toEqual([...FIVE, 200])
-  })
+  it('lets everything through while the platform’s rate limit fails', () =>
+    limitedTest(async () => {
+      const broken = { limit: () => Promise.reject(new Error('refused by the test')) }
+      const on = new TestWorker(db.url, { COUNTERS, READER_LIMIT: broken })
+      expect(await statuses(6, '/v1/counters/page/a', {}, on)).toEqual([...FIVE, 200])
+    }))
 })
 
 describe('As shipped', () => {
@@ -119,18 +132,19 @@ describe('As shipped', () => {
     return new TestWorker(db.url, { COUNTERS, VISITOR_LIMIT, READER_LIMIT })
   }
 
-  it('both limits are on: a page of 50 badges shows them all, a loop does not go on', async () => {
-    const on = shipped()
-    expect(await statuses(50, '/badge/page/a.svg', {}, on)).toEqual(Array(50).fill(200))
-    // The local simulation counts exactly.
-    const loop = await Promise.all(Array.from({ length: 1_300 }, () => statuses(1, '/badge/page/a.svg', {}, on)))
-    expect(loop.filter(([status]) => status === 200)).toHaveLength(1_150)
-    const headers = { 'CF-Connecting-IP': `2001:db9:${networks}::1` }
-    const hits = await Promise.all(Array.from({ length: 700 }, () => on.hit('page', 'a', headers)))
-    const said = hits.map((response) => `${response.status} ${response.headers.get('X-Hit')}`)
-    expect(said.filter((one) => one === '204 counted')).toHaveLength(600)
-    expect(said.filter((one) => one === '204 ignored; reason=rate')).toHaveLength(100)
-  })
+  it('both limits are on: a page of 50 badges shows them all, a loop does not go on', () =>
+    limitedTest(async () => {
+      const on = shipped()
+      expect(await statuses(50, '/badge/page/a.svg', {}, on)).toEqual(Array(50).fill(200))
+      // The local simulation counts exactly.
+      const loop = await Promise.all(Array.from({ length: 1_300 }, () => statuses(1, '/badge/page/a.svg', {}, on)))
+      expect(loop.filter(([status]) => status === 200)).toHaveLength(1_150)
+      const headers = { 'CF-Connecting-IP': `2001:db9:${networks}::1` }
+      const hits = await Promise.all(Array.from({ length: 700 }, () => on.hit('page', 'a', headers)))
+      const said = hits.map((response) => `${response.status} ${response.headers.get('X-Hit')}`)
+      expect(said.filter((one) => one === '204 counted')).toHaveLength(600)
+      expect(said.filter((one) => one === '204 ignored; reason=rate')).toHaveLength(100)
+    }))
 
   it('the status says which limits are bound', async () => {
     const limitsOf = async (on: TestWorker) =>

@@ -1,18 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { Gate } from '../gate.ts'
 
 let db: TestDatabase
 let worker: TestWorker
 beforeEach(async () => {
   db = await freshDatabase()
-  worker = new TestWorker(db.url, {
+  worker = isolate()
+})
+const isolate = () =>
+  new TestWorker(db.url, {
     COUNTERS: {
       page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
       secret: { record_type: 3 },
     },
   })
-})
 
 const A = '/v1/counters/page_view/a'
 
@@ -42,7 +46,13 @@ describe('Server-Timing', () => {
   })
 
   it('marks reads that shared a query', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => worker.fetch(A)))
+    const gate = new Gate(/FROM counter_totals/)
+    worker = isolate()
+    gate.close()
+    const reading = Promise.all(Array.from({ length: 20 }, () => worker.fetch(A)))
+    await expect.poll(() => isolateOf(worker.env).reads.exact.load.waiting).toBe(20)
+    gate.open()
+    const answers = await reading
     const shared = answers.filter(
       (answer) => timingOf(answer)!.includes('db;dur') && timingOf(answer)!.includes('shared'),
     )

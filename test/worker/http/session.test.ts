@@ -1,14 +1,14 @@
-import { env } from 'cloudflare:workers'
 import { serializeSigned } from 'hono/utils/cookie'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/config/token-list.ts'
 import { OWNER, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/session.ts'
 import { freshDatabase } from '../../harness/database.ts'
-import { withinOnePeriod } from '../../harness/limit-of-five.ts'
+import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { inOnePeriod } from '../one-period.ts'
 
 const NAME = 'session-80'
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
@@ -117,19 +117,21 @@ describe('Signing in', () => {
     }
   })
 
-  it('is limited for each address, if a rate limit is bound', async () => {
-    await withinOnePeriod()
-    const limited = new TestWorker(url, { VISITOR_LIMIT: (env as Record<string, unknown>).LIMIT_OF_FIVE })
-    const attempt = (address: string, token = 'wrong') =>
-      signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })
-    const statuses: number[] = []
-    for (let i = 0; i < 12; i++) statuses.push((await attempt('192.0.2.1')).status)
-    expect(statuses.slice(0, 3)).toEqual([401, 401, 401])
-    expect(statuses.at(-1)).toBe(429)
-    // Nor does the right token help. Otherwise guessing would.
-    expect((await attempt('192.0.2.1', TOKEN)).status).toBe(429)
-    expect((await attempt('192.0.2.2')).status).toBe(401)
-  })
+  let addresses = 0
+  it('is limited for each address, if a rate limit is bound', () =>
+    inOnePeriod(async () => {
+      const limited = new TestWorker(url, { VISITOR_LIMIT: LIMIT_OF_FIVE })
+      const attempt = (address: string, token = 'wrong') =>
+        signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })
+      const [one, other] = [`192.0.2.${++addresses}`, `192.0.2.${++addresses}`]
+      const statuses: number[] = []
+      for (let i = 0; i < 12; i++) statuses.push((await attempt(one)).status)
+      expect(statuses.slice(0, 3)).toEqual([401, 401, 401])
+      expect(statuses.at(-1)).toBe(429)
+      // Nor does the right token help. Otherwise guessing would.
+      expect((await attempt(one, TOKEN)).status).toBe(429)
+      expect((await attempt(other)).status).toBe(401)
+    }))
 })
 
 describe('The cookie', () => {

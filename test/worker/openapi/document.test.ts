@@ -1,5 +1,5 @@
 import { env as configured } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../../build/openapi/document.ts'
 import { type DocumentExample, operationExamples } from '../../../build/openapi/document-examples.ts'
 import { localCounters } from '../../../local/worker/local-counters.ts'
@@ -13,6 +13,7 @@ import { numbers } from '../../../src/routes/numbers.ts'
 import { stats } from '../../../src/routes/stats.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { bePatient } from '../patience.ts'
 
 /** What the Worker answers. test/local/assets.test.ts tests the files. */
 const document = openApiDocument(app.routes.flatMap(contractsOf))
@@ -25,6 +26,7 @@ let worker: TestWorker
 beforeAll(async () => {
   worker = await workerFor()
 })
+beforeEach(bePatient)
 
 /** The Worker of wrangler.toml, open to every page, on a new database, with a private type added. */
 async function workerFor(overrides: Bindings = {}, faults: { action: 'error'; errno: number; times: number }[] = []) {

@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { emptyDatabase, freshDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { bePatient } from '../patience.ts'
 
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
 
@@ -77,6 +78,8 @@ describe('The pages', () => {
 })
 
 describe('While the database lacks tables', () => {
+  beforeEach(bePatient)
+
   const front = async (to: TestWorker, Cookie = '') => (await to.fetch('/', { headers: { Cookie } })).text()
 
   it('the front page says so to everybody, and offers to make them to those who may', async () => {
@@ -106,6 +109,8 @@ describe('While the database lacks tables', () => {
     const db = await emptyDatabase()
     await db.behave({ faults: [{ action: 'error', errno: 1142, match: 'information_schema', times: 1 }] })
     const lacking = new TestWorker(db.url, PRIVATE)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     // A second question would be answered.
     for (let i = 0; i < 3; i++) expect(await front(lacking)).not.toContain('does not have the tables')
   })

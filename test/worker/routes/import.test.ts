@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MIXED_TYPES } from '../../../src/counters/integer-key.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
@@ -7,6 +7,8 @@ let db: TestDatabase
 let worker: TestWorker
 let requests = 0
 beforeAll(async () => {
+  // Today is the same day in all tests.
+  vi.useFakeTimers({ toFake: ['Date'] })
   db = await freshDatabase()
   worker = new TestWorker(db.url, {
     COUNTERS: {
@@ -14,6 +16,9 @@ beforeAll(async () => {
       issue: { record_type: 2, key: 'integer' },
     },
   })
+})
+afterAll(() => {
+  vi.useRealTimers()
 })
 const bring = (counters: unknown, key = `key ${requests++}`) =>
   worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': key })

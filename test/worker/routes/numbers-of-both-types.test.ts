@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freshDatabase } from '../../harness/database.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
@@ -10,6 +10,8 @@ const visitor = { record_type: 2, public: true, dedupe_seconds: 3_600, title: 'V
 let url: string
 let worker: TestWorker
 beforeAll(async () => {
+  // Today is the same day in all tests.
+  vi.useFakeTimers({ toFake: ['Date'] })
   ;({ url } = await freshDatabase())
   worker = new TestWorker(url, { COUNTERS: { view, visitor } })
   await worker.api('POST', '/v1/increments', {
@@ -21,6 +23,9 @@ beforeAll(async () => {
   })
   await worker.api('POST', '/v1/rollup')
   await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '/a', by: 1 }] })
+})
+afterAll(() => {
+  vi.useRealTimers()
 })
 
 describe('The numbers of a type that counts for another one too', () => {

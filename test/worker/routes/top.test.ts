@@ -1,15 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { freshDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 let worker: TestWorker
 beforeAll(async () => {
+  // Today is the same day in all tests.
+  vi.useFakeTimers({ toFake: ['Date'] })
   worker = new TestWorker((await freshDatabase()).url, {
     COUNTERS: {
       page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
       number: { record_type: 4, key: 'integer', public: true },
     },
   })
+})
+afterAll(() => {
+  vi.useRealTimers()
 })
 
 describe('The ranking of a type', () => {

@@ -1,5 +1,5 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bindCounter } from '../../../src/bound-counter.ts'
 import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
@@ -15,6 +15,8 @@ const COUNTERS = {
 let db: TestDatabase
 let worker: TestWorker
 beforeAll(async () => {
+  // No hour or day ends between two tests.
+  vi.useFakeTimers({ toFake: ['Date'] })
   db = await freshDatabase()
   worker = new TestWorker(db.url, { COUNTERS })
   const { app_, other } = { app_: 'download/app-1.0.tgz', other: 'download/other' }
@@ -25,6 +27,9 @@ beforeAll(async () => {
   await worker.api('POST', `/v1/counters/${other}`, { by: 200 })
   await worker.api('POST', '/v1/counters/download/%C3%89t%C3%A9%2F1', { by: 3 })
   await worker.api('POST', '/v1/counters/lower/App-1', { by: 4 })
+})
+afterAll(() => {
+  vi.useRealTimers()
 })
 
 const total = async (path: string, headers = {}) => {

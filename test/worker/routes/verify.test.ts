@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { MIXED_TYPES, recordIdOf } from '../../../src/counters/integer-key.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
@@ -17,6 +17,8 @@ describe('POST /v1/verify', () => {
   let db: TestDatabase
   let worker: TestWorker
   beforeAll(async () => {
+    // The month does not end.
+    vi.useFakeTimers({ toFake: ['Date'] })
     db = await freshDatabase()
     worker = new TestWorker(db.url, {
       COUNTERS: {
@@ -28,6 +30,9 @@ describe('POST /v1/verify', () => {
     const body = { increments: [...increments, { type: 'video', key: '18446744073709551615', by: 5 }] }
     expect((await worker.api('POST', '/v1/increments', body)).status).toBe(200)
     await worker.cron(ROLL_UP_CRON)
+  })
+  afterAll(() => {
+    vi.useRealTimers()
   })
 
   const verify = async (query = '') => {

@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { emptyTables } from '../emptied-tables.ts'
 
-/** In seconds: a window that does not end while these tests run. */
+/** In seconds. */
 const YEAR = 365 * 24 * 3_600
 const OPEN = { public: true, allowed_origins: ['*'] }
 const COUNTERS = {
@@ -22,9 +23,17 @@ const DUPLICATE = 'ignored; reason=duplicate'
 let db: TestDatabase
 let worker: TestWorker
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
-beforeEach(async () => {
+beforeAll(async () => {
   db = await freshDatabase()
+})
+beforeEach(async () => {
+  await emptyTables(db)
+  // No window ends during a test.
+  vi.useFakeTimers({ toFake: ['Date'] })
   worker = isolate()
+})
+afterEach(() => {
+  vi.useRealTimers()
 })
 
 const from = (address: string, more: Record<string, string> = {}) => ({

@@ -1,7 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { LIMIT_OF_FIVE, withinOnePeriod } from '../../harness/limit-of-five.ts'
+import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { emptyTables } from '../emptied-tables.ts'
+import { inOnePeriod } from '../one-period.ts'
 
 const SETTINGS = {
   COUNTERS: {
@@ -17,8 +19,11 @@ const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/b
 let db: TestDatabase
 let worker: TestWorker
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
-beforeEach(async () => {
+beforeAll(async () => {
   db = await freshDatabase()
+})
+beforeEach(async () => {
+  await emptyTables(db)
   worker = isolate()
 })
 
@@ -110,34 +115,42 @@ describe('A hit', () => {
 
 describe('With a rate limit', () => {
   let networks = 0
-  beforeEach(withinOnePeriod)
   const limited = () => isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
   const from = (address: string, on: TestWorker) => hit('page', { 'CF-Connecting-IP': address }, on)
 
-  it('the hits of a visitor beyond the limit are not counted, and those of others are', async () => {
-    const on = limited()
-    expect(await from('203.0.113.7', on)).toEqual(three('counted'))
-    expect(await from('203.0.113.7', on)).toEqual(['counted', 'counted', 'ignored; reason=rate'])
-    expect(await from('203.0.113.7', on)).toEqual(three('ignored; reason=rate'))
-    expect(await from('203.0.113.8', on)).toEqual(three('counted'))
-    expect(await sum()).toBe(8n)
-  })
+  /** An address that was not used before. */
+  const newAddress = () => `203.0.113.${++networks}`
 
-  it('the addresses of one IPv6 network are one visitor', async () => {
-    const on = limited()
-    const network = `2001:db8:${++networks}`
-    const said = []
-    for (const host of ['0::1', '0::2', 'ff::1']) said.push(...(await from(`${network}:${host}`, on)))
-    expect(said.filter((one) => one === 'counted').length).toBe(5)
-    expect(await from(`${network}:100::1`, on)).toEqual(three('counted'))
-  })
+  it('the hits of a visitor beyond the limit are not counted, and those of others are', () =>
+    inOnePeriod(async () => {
+      const on = limited()
+      const [one, other] = [newAddress(), newAddress()]
+      const before = await sum()
+      expect(await from(one, on)).toEqual(three('counted'))
+      expect(await from(one, on)).toEqual(['counted', 'counted', 'ignored; reason=rate'])
+      expect(await from(one, on)).toEqual(three('ignored; reason=rate'))
+      expect(await from(other, on)).toEqual(three('counted'))
+      expect((await sum()) - before).toBe(8n)
+    }))
 
-  it('the hits of a bot do not use up the limit', async () => {
-    const on = limited()
-    const bot = { 'CF-Connecting-IP': '203.0.113.9', 'User-Agent': GOOGLE }
-    for (let i = 0; i < 3; i++) expect(await hit('page', bot, on)).toEqual(three('ignored; reason=bot'))
-    expect(await from('203.0.113.9', on)).toEqual(three('counted'))
-  })
+  it('the addresses of one IPv6 network are one visitor', () =>
+    inOnePeriod(async () => {
+      const on = limited()
+      const network = `2001:db8:${++networks}`
+      const said = []
+      for (const host of ['0::1', '0::2', 'ff::1']) said.push(...(await from(`${network}:${host}`, on)))
+      expect(said.filter((one) => one === 'counted').length).toBe(5)
+      expect(await from(`${network}:100::1`, on)).toEqual(three('counted'))
+    }))
+
+  it('the hits of a bot do not use up the limit', () =>
+    inOnePeriod(async () => {
+      const on = limited()
+      const address = newAddress()
+      const bot = { 'CF-Connecting-IP': address, 'User-Agent': GOOGLE }
+      for (let i = 0; i < 3; i++) expect(await hit('page', bot, on)).toEqual(three('ignored; reason=bot'))
+      expect(await from(address, on)).toEqual(three('counted'))
+    }))
 
   it('all hits are counted while the rate limit fails', async () => {
     const broken = { limit: () => Promise.reject(new Error('refused by the test')) }

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { MAX_NEW_KEYS } from '../../../src/visits/new-key-allowance.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { emptyTables } from '../emptied-tables.ts'
+import { bePatient } from '../patience.ts'
 
 const OPEN = { public: true, allowed_origins: ['*'], redirect_to: '/files/' }
 const COUNTERS = {
@@ -32,8 +34,14 @@ const TABLES = [
 let db: TestDatabase
 let worker: TestWorker
 const isolate = (overrides = {}) => new TestWorker(db.url, { COUNTERS, ...overrides })
-beforeEach(async () => {
+beforeAll(async () => {
   db = await freshDatabase()
+})
+beforeEach(async () => {
+  await emptyTables(db)
+  bePatient()
+  // No window ends during a test, and no group of requests waits too long. The minutes of budgets are the database's.
+  vi.useFakeTimers({ toFake: ['Date'] })
   worker = isolate()
 })
 afterEach(() => {
@@ -97,7 +105,6 @@ describe('A key that the rule of its type refuses', () => {
   })
 
   it('counts as soon as a request with the token has made its counter, in every isolate', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
     const other = isolate()
     for (const on of [worker, other]) expect(await hit('known', '/new', on)).toBe(IGNORED)
     expect((await add('known', '/new')).headers.get('X-Hit')).toBe('counted')
@@ -243,7 +250,6 @@ describe('The statements', () => {
   })
 
   it('are none for a refused key that is sent again at once', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
     await hit('known', '/a')
     const sent = await sentBy(async () => {
       for (let i = 0; i < 50; i++) expect(await hit('known', '/a')).toBe(IGNORED)
@@ -252,7 +258,6 @@ describe('The statements', () => {
   })
 
   it('find out again after ten minutes that a counter exists: it may have been deleted', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
     await add('known', '/a')
     expect(await hit('known', '/a')).toBe('counted')
     for (const table of ['slotted_counters', 'counter_names']) await db.arrange(`DELETE FROM ${table}`)
@@ -312,7 +317,6 @@ describe('While the database does not answer', () => {
   })
 
   it('known keys go to the queue, and of unknown ones as many as may come into being in a minute', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
     const queueing = isolate({ BATCHES: TestQueue.batches.binding, DEAD_BATCHES: TestQueue.dead.binding })
     await hit('few', '/honest', queueing)
     await away()
@@ -325,7 +329,6 @@ describe('While the database does not answer', () => {
     expect(await hit('few', keys(1)[0]!, queueing)).toBe('queued')
     await db.behave()
     const taken = await TestQueue.batches.take((some) => sumOf(some) >= 7n)
-    vi.useRealTimers()
     await deliver(isolate({ DEAD_BATCHES: TestQueue.dead.binding }), taken)
     expect([await countOf('few', '/honest'), await countOf('few', keys(1)[0]!)]).toEqual([2, 2])
   })
@@ -333,7 +336,6 @@ describe('While the database does not answer', () => {
 
 describe('A network', () => {
   it('brings some keys into being in a minute, and its hits of other new keys are ignored; those of others count', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const from = (address: string) => async (key: string) => {
       const response = await worker.fetch(`/hit${query('wide', key)}`, {
         method: 'POST',

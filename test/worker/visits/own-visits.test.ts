@@ -1,7 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { SAME_SITE, sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker } from '../../harness/worker.ts'
+import { emptyTables } from '../emptied-tables.ts'
+import { bePatient } from '../patience.ts'
 
 const SETTINGS = {
   COUNTERS: {
@@ -15,8 +17,12 @@ const OWN = 'ignored; reason=own'
 let db: TestDatabase
 let worker: TestWorker
 const isolate = (networks: string[] = []) => new TestWorker(db.url, { ...SETTINGS, EXCLUDE: { networks } })
-beforeEach(async () => {
+beforeAll(async () => {
   db = await freshDatabase()
+})
+beforeEach(async () => {
+  await emptyTables(db)
+  bePatient()
   worker = isolate()
 })
 

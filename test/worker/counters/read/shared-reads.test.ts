@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestWorker } from '../../../harness/worker.ts'
+import { Gate } from '../../gate.ts'
 
 let db: TestDatabase
 let worker: TestWorker
@@ -14,10 +16,16 @@ const isRead = ({ sql }: { sql: string }) => sql.includes('FROM counter_totals')
 
 describe('Reads at the same time', () => {
   it('of one counter, 200 of them, single, in lists and as badges, need few statements', async () => {
+    const gate = new Gate(/FROM counter_totals/)
+    worker = new TestWorker(db.url)
     await worker.api('POST', A, { by: 7 })
     const paths = [A, '/v1/counters/page_view?key=b&key=a', '/badge/page_view/a.json', '/badge/page_view/a.svg']
     const statements = await db.recording(async () => {
-      const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => worker.fetch(paths[i % 4]!)))
+      gate.close()
+      const reading = Promise.all(Array.from({ length: 200 }, (_, i) => worker.fetch(paths[i % 4]!)))
+      await expect.poll(() => isolateOf(worker.env).reads.exact.load.waiting).toBe(200)
+      gate.open()
+      const answers = await reading
       for (const answer of answers) {
         expect(answer.status).toBe(200)
         expect(await answer.text()).toMatch(/"count":7|>7</)
