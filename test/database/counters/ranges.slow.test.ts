@@ -161,7 +161,7 @@ describe('With several ranges', () => {
 })
 
 describe('Far from the database', () => {
-  const FAR_MS = 40
+  const FAR_MS = 24
 
   it.each([1, 4])(
     'a roll-up of %i ranges moves several pages at the same time, and every count once',

@@ -226,27 +226,33 @@ describe('With a database that fails', () => {
 })
 
 describe('Salts are deleted', () => {
-  const today = async () => Number(await db.number('SELECT FLOOR(UNIX_TIMESTAMP() / 86400)'))
-  /** Seconds of the present day that have passed, by the clock of the database. */
-  const passed = async () => Number(await db.number('SELECT UNIX_TIMESTAMP() % 86400'))
+  /** Seconds since 1970, by the clock of the database. */
+  const seconds = async () => Number(await db.number('SELECT UNIX_TIMESTAMP()'))
 
   it('when the last window that began on their day is over, and not before', async () => {
-    const now = await today()
-    for (let day = now - 10; day <= now + 1; day++) await offerSalt(db, day, '00'.repeat(32))
-    // Windows of 3 days that began in the last second of a day are over 3 days after it.
+    const today = Math.floor((await seconds()) / DAY_SECONDS)
+    const offered = Array.from({ length: 12 }, (_, i) => today - 10 + i)
+    for (const day of offered) await offerSalt(db, day, '00'.repeat(32))
+    // Windows of 3 days that began in the last second of a day are over 3 days after it, plus the ten minutes.
     const window = 3 * DAY_SECONDS
-    const justOver = (await passed()) < 600 ? [now - 4] : []
-    expect(await deleteOldSalts(db, window)).toBe(7 - justOver.length)
-    expect(await days()).toEqual([...justOver, now - 3, now - 2, now - 1, now, now + 1])
+    const keptAt = (now: number) => offered.filter((day) => (day + 1) * DAY_SECONDS + window + 600 > now)
+    const before = await seconds()
+    const deleted = await deleteOldSalts(db, window)
+    const kept = await days()
+    expect(deleted).toBe(12 - kept.length)
+    // Another one is over if midnight, or ten minutes after it, comes just now.
+    expect([keptAt(before), keptAt(await seconds())]).toContainEqual(kept)
+    expect(kept.length).toBeOneOf([5, 6])
   })
 
   it('to the second, plus ten minutes by which clocks may differ', async () => {
-    const now = await today()
-    await offerSalt(db, now - 2, '00'.repeat(32))
+    const now = await seconds()
+    const day = Math.floor(now / DAY_SECONDS) - 2
+    await offerSalt(db, day, '00'.repeat(32))
     // The window that began at the end of the day before yesterday ends in a minute, and ended a minute ago, less ten.
-    const sinceItsDay = DAY_SECONDS + (await passed())
+    const sinceItsDay = now - (day + 1) * DAY_SECONDS
     expect(await deleteOldSalts(db, sinceItsDay - 600 + 60)).toBe(0)
-    expect(await days()).toEqual([now - 2])
+    expect(await days()).toEqual([day])
     expect(await deleteOldSalts(db, sinceItsDay - 600 - 60)).toBe(1)
     expect(await days()).toEqual([])
   })

@@ -23,6 +23,8 @@ beforeEach(async () => {
 
 /** Locks the row of the counter's total, as a transaction that was cut off does. Returns a function that releases the lock. */
 async function hold(): Promise<() => Promise<void>> {
+  // Longer than any attempt takes on a busy machine.
+  await db.behave({ transactionMs: 100_000 })
   const held = Promise.withResolvers<void>()
   const over = Promise.withResolvers<void>()
   const holding = db.transaction(async (transaction) => {

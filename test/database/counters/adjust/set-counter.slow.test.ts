@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
@@ -14,20 +14,23 @@ import { TestIsolate } from '../../../harness/isolate.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
 /** Under load. */
-const SETS = 15
+const SETS = 10
 const ROLL_UP = { pageSlots: 50, maxStatements: 100, maxSeconds: 60, lease: false }
 
 let db: TestDatabase
 beforeEach(async () => {
   db = await freshDatabase()
 })
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 const add = (by: bigint, counter = COUNTER) =>
   applyBatch(
     db,
     makeBatch(random63(), [{ counter, by }], () => random63()),
   )
-const set = (count: bigint, id = random63(), on: Database = db) =>
-  setCounter({ db: on, totals: null }, COUNTER, { count, id, at: new Date() })
+const set = (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
+  setCounter({ db: on, totals: null }, counter, { count, id, at: new Date() })
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
 const setSurely = async (count: bigint) => {
   for (const id = random63(); ; ) {
@@ -39,15 +42,15 @@ const setSurely = async (count: bigint) => {
   }
 }
 const move = () => rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
-const count = async () => {
-  const [reading] = await readCounters(db, [COUNTER])
+const count = async (counter = COUNTER) => {
+  const [reading] = await readCounters(db, [counter])
   return reading!.total + reading!.pending
 }
 /** The sum of what was counted and adjusted. The total must equal it. */
-const accounted = () =>
+const accounted = ({ recordId } = COUNTER) =>
   db.number(
-    `SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_periods WHERE period = 1)
-       + (SELECT COALESCE(SUM(count), 0) FROM counter_adjustments)`,
+    `SELECT (SELECT COALESCE(SUM(count), 0) FROM counter_periods WHERE record_type = 1 AND record_id = ${recordId} AND period = 1)
+       + (SELECT COALESCE(SUM(count), 0) FROM counter_adjustments WHERE record_type = 1 AND record_id = ${recordId})`,
   )
 
 describe('Setting a counter', () => {
@@ -105,11 +108,15 @@ describe('Setting a counter', () => {
   })
 
   it('happens completely or not at all if it is cut off at any statement, and once if it is repeated', async () => {
+    // Retries do not pause.
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    let times = 0n
     for (const delivered of [false, true]) {
       for (let after = 0; after <= 12; after++) {
-        const fresh = await freshDatabase()
-        db = fresh
-        await add(3n)
+        // A counter of its own, each time.
+        times++
+        const own = { ...COUNTER, recordId: COUNTER.recordId + times, name: `/set/${times}` }
+        await add(3n, own)
         const id = random63()
         const cut = openDatabase({
           url: db.url,
@@ -117,16 +124,16 @@ describe('Setting a counter', () => {
           deadlineMs: 60_000,
           fetch: cutFetch({ after, delivered, rollback: true }),
         })
-        const first = await set(20n, id, cut).catch((error: unknown) => error)
-        const between = await count()
+        const first = await set(20n, id, cut, own).catch((error: unknown) => error)
+        const between = await count(own)
         expect([3n, 20n]).toContain(between)
         if (first === 'set') expect(between).toBe(20n)
-        await add(1n)
-        expect(await set(20n, id)).toBe(between === 20n ? 'repeated' : 'set')
-        expect(await count()).toBe(between === 20n ? 21n : 20n)
-        expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
+        await add(1n, own)
+        expect(await set(20n, id, db, own)).toBe(between === 20n ? 'repeated' : 'set')
+        expect(await count(own)).toBe(between === 20n ? 21n : 20n)
+        expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(times)
         await move()
-        expect(await accounted()).toBe(await count())
+        expect(await accounted(own)).toBe(await count(own))
       }
     }
   })
@@ -213,13 +220,19 @@ describe('Setting a counter', () => {
       { length: 4 },
       () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
     )
-    // Each writer adds a different power, so that the count shows the number of increments of each. With the largest power that
-    // fits into a count, no writer comes to its end before the last set.
+    // Each writer adds a different power, the largest that fits into a count, so that the count shows the number of increments of
+    // each. A writer that has used up its part of them waits for the next set, so all are still at work at the last one.
     const MOST = 32_768n
+    const PART = MOST / BigInt(SETS + 1)
     const writers = isolates.map((isolate, i) => ({ isolate, by: MOST ** BigInt(i), begun: 0n, acknowledged: 0n }))
     let over = false
+    let nextSet = Promise.withResolvers<void>()
     const write = async (writer: (typeof writers)[number]) => {
-      while (!over && writer.begun < MOST - 1n) {
+      while (!over) {
+        if (writer.begun === PART * BigInt(checked + 1)) {
+          await nextSet.promise
+          continue
+        }
         writer.begun++
         await writer.isolate.count([{ counter: COUNTER, by: writer.by }])
         writer.acknowledged++
@@ -230,7 +243,7 @@ describe('Setting a counter', () => {
     }
     let checked = 0
     const setAgainAndAgain = async () => {
-      for (; checked < SETS; checked++) {
+      while (checked < SETS) {
         const before = writers.map(({ acknowledged }) => acknowledged)
         await setSurely(-1_000n)
         const after = writers.map(({ begun }) => begun)
@@ -242,17 +255,19 @@ describe('Setting a counter', () => {
           expect(counted).toBeLessThanOrEqual(begun - before[i]!)
           latest[i] = { most: before[i]!, least: after[i]! }
         }
+        checked++
+        nextSet.resolve()
+        nextSet = Promise.withResolvers()
       }
       // Some increments must follow the last set.
       const now = writers.map(({ acknowledged }) => acknowledged)
-      while (writers.some(({ acknowledged, begun }, i) => begun < MOST - 1n && acknowledged < now[i]! + 20n))
-        await count()
-      over = true
+      while (writers.some(({ acknowledged }, i) => acknowledged < now[i]! + 20n)) await count()
     }
     const latest: { most: bigint; least: bigint }[] = []
     await Promise.all([
       setAgainAndAgain().finally(() => {
         over = true
+        nextSet.resolve()
       }),
       ...writers.map(write),
       untilOver(move),

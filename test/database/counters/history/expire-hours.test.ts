@@ -4,6 +4,7 @@ import { historyRange } from '../../../../src/counters/history/range.ts'
 import { readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
@@ -104,6 +105,8 @@ describe('Deleting old hours', () => {
   it.skipIf(onVitess)('reads only the hours of a page, also with record ids below and above 2^63', async () => {
     const recordIds = Array.from({ length: 500 }, (_, id) => BigInt(id) + (id % 2 === 0 ? 0n : 2n ** 63n))
     for (const hour of [-2, -1, 0]) await count(KEPT_FROM + hour * HOUR, recordIds)
+    // Statistics of all pages, which the server does not renew while the rows go: its choice of an index depends on them.
+    await db.execute('ALTER TABLE counter_history STATS_AUTO_RECALC = 0, STATS_SAMPLE_PAGES = 1000')
     await db.execute('ANALYZE TABLE counter_history')
     const statements = await db.recording(async () => {
       expect(await run({ pageHours: 60 })).toMatchObject({ outcome: 'complete', deleted: 2 * (500 + 1) })
@@ -137,35 +140,56 @@ describe('Deleting old hours', () => {
     const recordIds = Array.from({ length: 20 }, (_, id) => BigInt(id + 1))
     const wrong = [KEPT_FROM - 30 * HOUR, KEPT_FROM - 2 * HOUR, AT.getTime()]
     let deleting = true
+    /** Runs again after a failure that may pass, as the next cron does: with so few rows, DELETE may lock more than its rows. */
+    const surely = async (work: () => Promise<unknown>) => {
+      for (;;) {
+        try {
+          return await work()
+        } catch (error) {
+          if (!(error instanceof DatabaseFailure && error.retry)) throw error
+        }
+      }
+    }
     const roll = async () => {
-      for (let batch = 1n; batch <= 20n; batch++) {
+      for (let batch = 1n; batch <= 12n; batch++) {
         const increments = recordIds.map((recordId) => ({ counter: { recordType: 1, recordId, name: null }, by: 1n }))
         await applyBatch(
           db,
           makeBatch(batch, increments, () => 1n),
         )
         const at = new Date(wrong[Number(batch) % wrong.length]!)
-        await rollUp({ db, totals: null }, { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60 })
+        const options = { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60, lease: false }
+        await surely(() => rollUp({ db, totals: null }, options))
       }
-      deleting = false
     }
     let deleted = 0
-    const deleteAll = async () => {
-      while (deleting) deleted += (await run({ pageHours: 7 })).deleted
+    const watched: TestDatabase = {
+      ...db,
+      async execute(sql, args) {
+        const result = await db.execute(sql, args)
+        if (sql.startsWith('DELETE')) deleted += result.rowsAffected
+        return result
+      },
     }
-    await Promise.all([roll(), deleteAll(), deleteAll()])
-    deleted += (await run()).deleted
+    const deleteAll = async () => {
+      while (deleting) await surely(() => run({ pageHours: 7 }, watched))
+    }
+    const rolling = roll().finally(() => {
+      deleting = false
+    })
+    await Promise.all([rolling, deleteAll(), deleteAll()])
+    await run({}, watched)
     expect(deleted).toBeGreaterThan(40)
     expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', [new Date(KEPT_FROM)])).toBe(
       0n,
     )
-    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(400n)
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(240n)
     for (const period of [1, 2, 3]) {
-      expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = ?', [period])).toBe(400n)
+      expect(await db.number('SELECT SUM(count) FROM counter_periods WHERE period = ?', [period])).toBe(240n)
     }
     for (const timeZone of ['UTC', 'Asia/Tokyo']) {
       const [counts] = await read('day', timeZone)
-      expect(counts!.reduce((all, one) => all + one, 0n)).toBe(20n)
+      expect(counts!.reduce((all, one) => all + one, 0n)).toBe(12n)
     }
   })
 })

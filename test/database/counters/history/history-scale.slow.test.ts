@@ -13,9 +13,9 @@ import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
-const COUNTERS = 1_000_000
+const COUNTERS = 100_000
 /** Counters with a history: every hour of 30 days. */
-const ACTIVE = 10_000
+const ACTIVE = 1_000
 const HOURS = 30 * 24
 const FIRST = '2026-10-21'
 /** The weeks and months of these 30 days: period, start, number of days. */
@@ -30,11 +30,9 @@ const CALENDAR = [
 ] as const
 /** The sum over all of them for one hour. Each counts 1 to 7, by its id. */
 const ALL_IN_AN_HOUR = Array.from({ length: ACTIVE }, (_, id) => 1 + (id % 7)).reduce((sum, one) => sum + one, 0)
-/** Milliseconds. Nine million rows take a minute, and several minutes on a busy machine. */
-const FILL_MS = 600_000
 const NOW = new Date('2026-11-19T23:30:00Z')
 const TYPE = { recordType: 1, key: 'string' } as const
-const ONE: CounterAddress = { recordType: 1, recordId: 4_711n, name: null }
+const ONE: CounterAddress = { recordType: 1, recordId: 711n, name: null }
 
 /** Runs something for each part of 0 to `rows`, so that no statement takes long. */
 async function inParts(
@@ -46,7 +44,7 @@ async function inParts(
 }
 
 // On Vitess, the endpoint cannot tell how many rows a server has read.
-describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days of history', () => {
+describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of history', () => {
   let db: TestDatabase
   const rangeOf = (asked: Partial<AskedRange>) =>
     historyRange({ by: 'day', timeZone: 'UTC', from: undefined, to: undefined, ...asked }, NOW)
@@ -62,7 +60,7 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     for (let count = 1; count < COUNTERS; count *= 2) {
       await inParts(Math.min(count, COUNTERS - count), 250_000, (from, to) =>
         db.arrange(
-          `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) SELECT 1, record_id + ${count}, (record_id + ${count}) DIV 1000, 1, NULL FROM counter_totals
+          `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) SELECT 1, record_id + ${count}, (record_id + ${count}) DIV 100, 1, NULL FROM counter_totals
            WHERE record_type = 1 AND record_id >= ${from} AND record_id < ${to}`,
         ),
       )
@@ -75,7 +73,7 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     )
     // A counter has the same count in every hour, so that all sums are known.
     const each = '(1 + c.record_id % 7)'
-    await inParts(ACTIVE, 1_000, async (from, to) => {
+    await inParts(ACTIVE, 250, async (from, to) => {
       const some = `WHERE c.record_type = 1 AND c.record_id >= ${from} AND c.record_id < ${to}`
       const crossed = (length: number) =>
         `FROM counter_totals AS c STRAIGHT_JOIN counter_totals AS p ${some} AND p.record_type = 1 AND p.record_id < ${length}`
@@ -111,7 +109,7 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     await readCounterHistory(db, ONE, rangeOf({ by: 'hour' }), NOW)
     await countPendingSlots(db)
     await readRollUpState(db)
-  }, FILL_MS)
+  })
 
   it('a ranking of any period reads about as many rows as it returns', async () => {
     const read: Record<string, number> = {}
@@ -153,7 +151,7 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     for (const timeZone of ['UTC', 'America/New_York']) {
       const range = rangeOf({ by: 'day', timeZone, from: '2026-10-20', to: '2026-11-21' })
       const sum = (counts: readonly bigint[]) => counts.reduce((all, one) => all + one, 0n)
-      expect(sum((await readCounterHistory(db, ONE, range, NOW)).counts)).toBe(BigInt(HOURS * (1 + (4_711 % 7))))
+      expect(sum((await readCounterHistory(db, ONE, range, NOW)).counts)).toBe(BigInt(HOURS * (1 + (711 % 7))))
       expect(sum(await readTypeHistory(db, 1, range))).toBe(BigInt(HOURS * ALL_IN_AN_HOUR))
     }
   })
@@ -162,10 +160,10 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     const read: Record<string, number> = {}
     for (const [prefix, after] of [
       ['', null],
-      ['', '/page/500000'],
-      ['/page/77', null],
-      ['/page/', '/page/999990'],
-      ['/page/777777', null],
+      ['', '/page/050000'],
+      ['/page/077', null],
+      ['/page/', '/page/099990'],
+      ['/page/077777', null],
       ['/nothing', null],
     ] as const) {
       read[`${prefix} ${after}`] = await rowsRead(() => searchCounters(db, TYPE, { prefix, after, limit: 100 }))
@@ -222,7 +220,8 @@ describe.skipIf(onVitess)('Among 1,000,000 counters, 10,000 of them with 30 days
     const statements = await db.recording(async () => {
       const rolling = roll()
       try {
-        for (let run = 0; run < 2; run++) {
+        // Until enough was rolled up meanwhile, however the machine shares its time.
+        for (let run = 0; run < 2 || rolled <= 400n; run++) {
           const options = { hourDays: 31, pageHours: 1_000, maxStatements: 49, recordTypes: [1], at }
           const summary = await expireHours(watched, options)
           expect(summary).toMatchObject({ outcome: 'partial', kept: 0 })

@@ -17,11 +17,9 @@ async function fill(db: TestDatabase, from: number, to: number, count: number): 
 }
 
 describe('A roll-up', () => {
-  it('of 100,000 counters works in bounded pages, and each run stays within its budget', {
-    timeout: 300_000,
-  }, async () => {
+  it('of 40,000 counters works in bounded pages, and each run stays within its budget', async () => {
     const db = await freshDatabase()
-    await fill(db, 0, 100_000, 3)
+    await fill(db, 0, 40_000, 3)
     const runs: RollUpSummary[] = []
     const largest = { sql: 0, rows: 0 }
     do {
@@ -36,9 +34,9 @@ describe('A roll-up', () => {
     expect(runs.at(-1)).toMatchObject({ outcome: 'complete', left: 0 })
     expect(runs.length).toBeGreaterThan(1)
     for (const { statements } of runs) expect(statements).toBeLessThanOrEqual(200)
-    expect(runs.reduce((sum, { moved }) => sum + moved, 0n)).toBe(300_000n)
-    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(300_000n)
-    expect(await db.number('SELECT COUNT(*) FROM counter_totals WHERE count = 3')).toBe(100_000n)
+    expect(runs.reduce((sum, { moved }) => sum + moved, 0n)).toBe(120_000n)
+    expect(await db.number('SELECT SUM(count) FROM counter_totals')).toBe(120_000n)
+    expect(await db.number('SELECT COUNT(*) FROM counter_totals WHERE count = 3')).toBe(40_000n)
     // Bounds the memory of a run, which holds the rows and statements of two pages.
     expect(largest.rows).toBe(2_001)
     expect(largest.sql).toBeLessThan(500_000)
@@ -46,10 +44,10 @@ describe('A roll-up', () => {
 
   // On Vitess, the endpoint cannot tell how many rows a server has read.
   it.skipIf(onVitess)(
-    'of 100 pending counters among 1,000,000 idle ones reads as much as without the idle ones',
+    'of 100 pending counters among 200,000 idle ones reads as much as without the idle ones',
     async () => {
       const costOf100 = async (db: TestDatabase) => {
-        for (let id = 5_000; id < 1_000_000; id += 10_000) {
+        for (let id = 1_000; id < 200_000; id += 2_000) {
           await db.arrange(
             'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, ?, 8, 1, 1, 0)',
             [id],
@@ -80,12 +78,12 @@ describe('A roll-up', () => {
       }
       const alone = await costOf100(await freshDatabase())
       const crowded = await freshDatabase()
-      await fill(crowded, 0, 1_000_000, 0)
+      await fill(crowded, 0, 200_000, 0)
       await crowded.arrange(
         `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) SELECT record_type, record_id, 1, 1, NULL FROM slotted_counters WHERE record_id % 2 = 1`,
       )
       const among = await costOf100(crowded)
-      console.log('rows read for 100 pending counters:', { alone, amongAMillion: among })
+      console.log('rows read for 100 pending counters:', { alone, amongIdle: among })
       expect(among.statements).toBeLessThanOrEqual(alone.statements)
       expect(among.rowsRead).toBeLessThanOrEqual(alone.rowsRead + 10)
     },

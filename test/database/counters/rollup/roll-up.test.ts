@@ -76,7 +76,7 @@ describe('A roll-up', () => {
   it('respects the lease of another run until it expires', async () => {
     await add(1n, 1n)
     const leases = Array.from({ length: db.ranges }, (_, range) => {
-      return `(${boundsOf(range, db.ranges).first}, 77, UTC_TIMESTAMP(3) + INTERVAL 60 SECOND)`
+      return `(${boundsOf(range, db.ranges).first}, 77, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR)`
     })
     await db.arrange(`INSERT INTO rollup_state (range_start, holder, leased_until) VALUES ${leases.join()}`)
     expect(await run()).toMatchObject({ outcome: 'busy', moved: 0n, left: null })

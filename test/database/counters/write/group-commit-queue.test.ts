@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { hash64 } from '../../../../src/counters/key-hash.ts'
 import { StoredNames } from '../../../../src/counters/names.ts'
@@ -21,14 +21,19 @@ describe('A batch that was applied, but queued because its answer was lost,', ()
   beforeEach(async () => {
     db = await freshDatabase()
     queue = new BatchesQueue()
+    // The clock stands still: after a second without a flush, an increment would go to the queue.
+    vi.useFakeTimers({ toFake: ['Date'] })
     isolate = new GroupCommit({
-      db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 2_000 }),
-      deadlineMs: 2_000,
+      db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 }),
+      deadlineMs: 30_000,
       classicSlots: new Map(),
       slots: new SlotPool(),
       names: new StoredNames(),
       queue: batchQueue(queue),
     })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
   })
   const counter = async (name: string): Promise<CounterAddress> => {
     return { recordType: 1, recordId: await hash64(name), name }
