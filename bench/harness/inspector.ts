@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 
-const INSPECTOR_MS = 10_000
+const INSPECTOR_MS = 60_000
 
 /** A connection to workerd's inspector. */
 export class Inspector {

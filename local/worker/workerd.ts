@@ -9,7 +9,7 @@ import { ServerProcess } from '../processes/server-process.ts'
 import { PROJECT } from '../project-root.ts'
 import { localCounters } from './local-counters.ts'
 
-const START_MS = 20_000
+const START_MS = 60_000
 const STOP_MS = 5_000
 
 /** How to run a built Worker. */

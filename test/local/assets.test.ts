@@ -1,12 +1,11 @@
-import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readReleases } from '../../build/assets/beacon-release.ts'
 import { openApiDocument } from '../../build/openapi/document.ts'
 import { operationExamples } from '../../build/openapi/document-examples.ts'
 import { fileContracts } from '../../build/openapi/file-contracts.ts'
-import { buildWorker } from '../../local/worker/workerd.ts'
 import { SCRIPT, STYLE } from '../../src/views/dashboard/files.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
+import { builtWorker } from './built-worker.ts'
 
 const NEVER_CHANGES = 'public, max-age=31536000, immutable'
 const FOR_OTHERS = {
@@ -21,11 +20,11 @@ const FILES = ['/beacon.js', '/beacon/1.0.0.js', '/openapi.json', SCRIPT, STYLE]
 let url: string
 let misconfigured: string
 beforeAll(async () => {
-  const script = await buildWorker(join(inject('scratch'), 'with-assets'))
+  const script = await builtWorker()
   const databaseUrl = 'https://user:password@nowhere.invalid'
   const start = (settings: object) =>
     startShippedWorker({ script, databaseUrl, apiToken: 'a-token-for-tests', settings: { ...settings } })
-  const workers = [await start({}), await start({ COUNTERS: 'wrong' })] as const
+  const workers = await Promise.all([start({}), start({ COUNTERS: 'wrong' })])
   ;[url, misconfigured] = [workers[0].url, workers[1].url]
   return () => Promise.all(workers.map((worker) => worker.stop()))
 })

@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import sirv from 'sirv'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
-import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
+import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
+import { builtWorker } from './built-worker.ts'
 import { stateDirectory } from './npm-script.ts'
+import { settledCounting } from './settled-counting.ts'
 
 const run = promisify(execFile)
 
@@ -19,6 +21,14 @@ const CLIENTS = { curl: 'curl', wget: 'wget', aria2c: 'aria2', axel: 'axel' }
 const FILE = 'dist/v1/app.bin'
 /** Large enough for clients with several connections to use them. */
 const BYTES = 8 * 1024 * 1024
+/** Of the file, the bytes that a gate lets through. */
+const BEFORE_GATE = 64 * 1024
+
+/** Opens when the file server has some requests for the file at the same time. */
+interface Gate {
+  missing: number
+  opened: PromiseWithResolvers<void>
+}
 
 let workerd: Workerd
 let database: string
@@ -26,6 +36,8 @@ let files: string
 /** The ranges that clients requested from the file server; `undefined` is the whole file. */
 let asked: (string | undefined)[] = []
 let sum: string
+/** What a download waits for in the middle of the file, if it does. */
+let gate: Gate | null = null
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 beforeAll(async () => {
@@ -40,8 +52,22 @@ beforeAll(async () => {
   await writeFile(join(files, FILE), bytes)
   const serve = sirv(files, { dev: true })
   const server = createServer((request, response) => {
-    if (request.method === 'GET') asked.push(request.headers.range)
-    serve(request, response)
+    const { method, headers } = request
+    if (method === 'GET') asked.push(headers.range)
+    if (method !== 'GET' || gate === null) return serve(request, response)
+    const { missing, opened } = gate
+    gate.missing = missing - 1
+    if (gate.missing === 0) opened.resolve()
+    const [, from = '0', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? []
+    const last = to === '' ? BYTES - 1 : Number(to)
+    const part = bytes.subarray(Number(from), last + 1)
+    response.writeHead(headers.range === undefined ? 200 : 206, {
+      'Accept-Ranges': 'bytes',
+      'Content-Length': part.length,
+      ...(headers.range !== undefined && { 'Content-Range': `bytes ${from}-${last}/${BYTES}` }),
+    })
+    response.write(part.subarray(0, BEFORE_GATE))
+    void opened.promise.then(() => response.end(part.subarray(BEFORE_GATE)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
@@ -50,7 +76,7 @@ beforeAll(async () => {
   database = name
   const directory = await stateDirectory(afterAll)
   workerd = await startWorkerd({
-    script: await buildWorker(join(directory, 'built')),
+    script: await builtWorker(),
     directory,
     databaseUrl,
     apiToken: 'local',
@@ -66,13 +92,18 @@ beforeAll(async () => {
       },
     },
   })
+  // From here on, the Worker needs nothing from the database before it counts, so that what it still counts can be told.
+  await run('curl', ['-sS', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
+  await vi.waitFor(async () => expect(await downloads()).toBe(1), { timeout: 60_000, interval: 50 })
   return async () => {
     await workerd.stop()
     server.close()
   }
 })
 
+/** The downloads that are counted, or will be. */
 async function downloads(): Promise<number> {
+  await settledCounting(workerd.url, 'local')
   const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${database}` })
   try {
     const [[row]] = await connection.query<RowDataPacket[]>('SELECT COALESCE(SUM(count), 0) AS n FROM slotted_counters')
@@ -94,6 +125,14 @@ async function download(work: (url: string, target: string) => Promise<unknown>)
   await work(`${workerd.url}/d/download/${FILE}`, target)
   expect(sha256(await readFile(target))).toBe(sum)
   return { counted: (await downloads()) - before, asked: asked.toSorted() }
+}
+
+/** Holds back all but the beginning of each answer of the file server, until it has some requests for the file. */
+function holdUntil(requests: number): void {
+  gate = { missing: requests, opened: Promise.withResolvers() }
+  onTestFinished(() => {
+    gate = null
+  })
 }
 
 it('A download with curl counts once', async () => {
@@ -139,21 +178,10 @@ it('A check with wget --spider does not count', async () => {
 
 it('A download with aria2 over four connections counts once', async () => {
   const from = visitor()
+  // Otherwise the first connection might have everything before the others begin.
+  holdUntil(2)
   const { counted, asked } = await download((url, to) =>
-    // Slow enough for the other connections to begin before the first one has everything.
-    run('aria2c', [
-      '-q',
-      '-x4',
-      '-s4',
-      '-k1M',
-      '--max-overall-download-limit=8M',
-      `--header=${from}`,
-      '-d',
-      join(to, '..'),
-      '-o',
-      'app.bin',
-      url,
-    ]),
+    run('aria2c', ['-q', '-x4', '-s4', '-k1M', `--header=${from}`, '-d', join(to, '..'), '-o', 'app.bin', url]),
   )
   expect(asked.length).toBeGreaterThan(1)
   expect(counted).toBe(1)
@@ -161,6 +189,7 @@ it('A download with aria2 over four connections counts once', async () => {
 
 it('A download with axel over four connections counts once', async () => {
   const from = visitor()
+  holdUntil(2)
   const { counted, asked } = await download((url, to) => run('axel', ['-q', '-n4', '-H', from, '-o', to, url]))
   expect(asked.length).toBeGreaterThan(1)
   expect(counted).toBe(1)

@@ -1,24 +1,18 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { buildWorker } from '../../local/worker/workerd.ts'
 import { QueuedWorker } from '../harness/miniflare.ts'
+import { builtWorker } from './built-worker.ts'
 
 const CALLER = join(import.meta.dirname, '../harness/caller.js')
 
-let directory: string
 let worker: QueuedWorker
 beforeAll(async () => {
-  directory = join(inject('scratch'), 'service-binding')
   const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-  const script = await buildWorker(directory)
+  const script = await builtWorker()
   worker = await QueuedWorker.start({ script, databaseUrl, apiToken: 'a-token-for-callers', caller: CALLER })
 })
-afterAll(async () => {
-  await worker?.stop()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => worker?.stop())
 
 const ask = (method: string, args: unknown[], more = '') =>
   worker.askCaller(`http://caller/${method}?with=${encodeURIComponent(JSON.stringify(args))}${more}`)
@@ -56,5 +50,5 @@ it('calls that the other Worker gives to waitUntil count after its response', as
   for (let i = 0; i < 20; i++) {
     expect((await ask('increment', ['page_view', '/later'], '&unawaited')).status).toBe(202)
   }
-  await expect.poll(() => call('read', 'page_view', '/later'), { timeout: 5_000 }).toMatchObject({ count: '20n' })
+  await expect.poll(() => call('read', 'page_view', '/later')).toMatchObject({ count: '20n' })
 })

@@ -1,16 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { beforeAll, expect, inject, it } from 'vitest'
-import { buildWorker } from '../../local/worker/workerd.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
 import { contractsOf } from '../../src/openapi/contract.ts'
+import { builtWorker } from './built-worker.ts'
 
 /** Contracts that are passed to their handlers whole. */
 const WHOLE = ['beacon', 'beaconRelease', 'openapi', 'docs']
 
 let bundle: string
 beforeAll(async () => {
-  bundle = await readFile(await buildWorker(join(inject('scratch'), 'bundle')), 'utf8')
+  bundle = await readFile(await builtWorker(), 'utf8')
 })
 
 it('The bundle has the paths of the API, but not what only its documentation says', () => {

@@ -13,7 +13,8 @@ async function outputFiles(): Promise<string[]> {
   return Promise.all(files.map(async (file) => `${file}\n${await readFile(join(PROJECT, file), 'utf8')}`))
 }
 
-describe('npm run bench', () => {
+// Each run builds Workers and, the first time, installs a program.
+describe('npm run bench', { timeout: 300_000 }, () => {
   let folder: string
   let before: string[]
   beforeEach(async () => {
@@ -54,7 +55,7 @@ describe('npm run bench', () => {
           pids = await script.processes()
           return (await alive(pids)).join('\n')
         },
-        { timeout: 60_000 },
+        { timeout: 240_000 },
       )
       .toMatch(/workerd serve/)
     expect(await databasesOf(pids)).toHaveLength(1)

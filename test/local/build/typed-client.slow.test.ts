@@ -7,8 +7,8 @@ import { unstable_readConfig } from 'wrangler'
 import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 import { localCounters } from '../../../local/worker/local-counters.ts'
-import { buildWorker } from '../../../local/worker/workerd.ts'
 import { startShippedWorker } from '../../harness/miniflare.ts'
+import { builtWorker } from '../built-worker.ts'
 import { ClientProject } from './client-project.ts'
 
 const run = promisify(execFile)
@@ -17,7 +17,7 @@ const TOKEN = 'a-token-for-tests'
 let worker: { url: string }
 let page: string
 beforeAll(async () => {
-  const script = await buildWorker(join(inject('scratch'), 'client'))
+  const script = await builtWorker()
   const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
   const { COUNTERS } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true }).vars as {

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { buildWorker, startWorkerd } from '../../../local/worker/workerd.ts'
+import { startWorkerd } from '../../../local/worker/workerd.ts'
+import { builtWorker } from '../built-worker.ts'
 import { type Finally, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
+import { WithholdingProxy } from '../withholding-proxy.ts'
 
 const TOKEN = 'local'
 /** Keys that strangers may choose. */
@@ -56,7 +58,7 @@ describe('npm run import and npm run export', () => {
   })
   beforeAll(async () => {
     folder = await stateDirectory(atEnd)
-    script = await buildWorker(join(folder, 'built'))
+    script = await builtWorker()
   })
 
   let services = 0
@@ -105,7 +107,7 @@ describe('npm run import and npm run export', () => {
   }
 
   /** Runs a command as its npm script does, but without npm. */
-  function start(name: 'import' | 'export' | 'replay', service: Service, args: readonly string[]) {
+  function start(name: 'import' | 'export' | 'replay', service: Pick<Service, 'url'>, args: readonly string[]) {
     const child: ChildProcess = spawn(process.execPath, [`cli/${name}/${name}.ts`, '--url', service.url, ...args], {
       cwd: PROJECT,
       env: { ...process.env, API_TOKEN: TOKEN, STATE_DIR: folder },
@@ -133,6 +135,23 @@ describe('npm run import and npm run export', () => {
   ) {
     const { child, ended } = start(name, service, args)
     child.stdin!.end(input)
+    return ended
+  }
+
+  /** Runs a command until it has sent a request whose answer is withheld, and something more is done. Then sends it a signal. */
+  async function interrupt(
+    name: 'import' | 'export' | 'replay',
+    proxy: WithholdingProxy,
+    args: readonly string[],
+    { path, nth, signal }: { path: string; nth: number; signal: NodeJS.Signals },
+    before: () => Promise<unknown> = async () => {},
+  ) {
+    const sent = proxy.withhold(path, nth)
+    const { child, ended } = start(name, proxy, args)
+    const early = ended.then((outcome) => Promise.reject(new Error(`it ended early: ${JSON.stringify(outcome)}`)))
+    await Promise.race([sent, early])
+    await before()
+    child.kill(signal)
     return ended
   }
 
@@ -192,37 +211,37 @@ describe('npm run import and npm run export', () => {
   it('An import that is killed repeatedly, anywhere, and then completed is exact', async () => {
     const service = await startService()
     const expected = new Map<string, bigint>()
-    const rows = Array.from({ length: 12_000 }, (_, i) => {
-      const [key, count] = [`/killed/${i % 5_000}`, (i % 17) - 3]
+    const rows = Array.from({ length: 6_000 }, (_, i) => {
+      const [key, count] = [`/killed/${i % 2_500}`, (i % 17) - 3]
       expected.set(key, (expected.get(key) ?? 0n) + BigInt(count))
       return `page_view,${key},${count},${i % 3 ? '2026-11-01' : ''}`
     })
     const file = join(folder, 'killed.csv')
     await writeFile(file, `type,key,count,day\n${rows.join('\n')}\n`)
     await service.slowDown(15)
-    let kills = 0
-    for (let patience = 400; ; patience += 250) {
-      const { child, ended } = start('import', service, [file])
-      const timer = setTimeout(() => child.kill('SIGKILL'), patience + Math.random() * 400)
-      const { code, said } = await ended
-      clearTimeout(timer)
-      if (code === null) {
-        kills++
-        // Counting goes on in the meantime.
-        await service.call('POST', '/v1/counters/page_view/%2Fkilled%2F0', { by: 1 })
-        await service.call('POST', '/v1/rollup')
-        continue
-      }
-      expect({ code, said }).toMatchObject({ code: 0 })
-      break
+    const proxy = await WithholdingProxy.start(service.url, atEnd)
+    // Each kill comes before the answer to one of six requests: at any point of the Worker's work on it, or after that.
+    const kills = [1, 2, 3, 5, 6]
+    for (const nth of kills) {
+      const { code } = await interrupt(
+        'import',
+        proxy,
+        [file],
+        { path: '/v1/imports', nth, signal: 'SIGKILL' },
+        () => new Promise((done) => setTimeout(done, Math.random() * 400)),
+      )
+      expect(code).toBeNull()
+      // Counting goes on in the meantime.
+      await service.call('POST', '/v1/counters/page_view/%2Fkilled%2F0', { by: 1 })
+      await service.call('POST', '/v1/rollup')
     }
+    expect(await run('import', service, [file])).toMatchObject({ code: 0 })
     await service.slowDown(0)
-    expect(kills).toBeGreaterThan(2)
-    expected.set('/killed/0', expected.get('/killed/0')! + BigInt(kills))
+    expected.set('/killed/0', expected.get('/killed/0')! + BigInt(kills.length))
     expect(await service.counts('page_view')).toEqual(expected)
     expect(await run('import', service, [file])).toMatchObject({
       code: 0,
-      out: expect.stringContaining('12000 of them'),
+      out: expect.stringContaining('6000 of them'),
     })
     expect(await service.counts('page_view')).toEqual(expected)
   })
@@ -235,28 +254,30 @@ describe('npm run import and npm run export', () => {
         key: `/k/${from + i}`,
         count: from + i,
       }))
-    for (let from = 0; from < 12_000; from += 1_000) {
+    for (let from = 0; from < 4_000; from += 1_000) {
       await service.call('POST', '/v1/imports', { counters: counters(from) }, { 'Idempotency-Key': `${from}` })
     }
+    const proxy = await WithholdingProxy.start(service.url, atEnd)
     for (const [format, lines] of [
-      ['csv', 12_001],
-      ['json', 12_000],
+      ['csv', 4_001],
+      ['json', 4_000],
     ] as const) {
       const output = join(folder, `interrupted-export.${format}`)
       const args = ['-o', output, '--format', format]
-      await service.slowDown(150)
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
-        const { child, ended } = start('export', service, args)
-        while (!(await stat(`${output}.partial`).catch(() => null))?.size)
-          await new Promise((done) => setTimeout(done, 5))
-        child.kill(signal)
-        const { code, said } = await ended
+        const { code, said } = await interrupt(
+          'export',
+          proxy,
+          args,
+          { path: '/v1/export/', nth: 3, signal },
+          // The pages before are in it.
+          async () => expect((await stat(`${output}.partial`)).size).toBeGreaterThan(0),
+        )
         await expect(stat(output)).rejects.toThrow('ENOENT')
         if (signal === 'SIGKILL') continue
         expect({ code, said }).toEqual({ code: 130, said: `Interrupted. Nothing was written to ${output}.\n` })
         await expect(stat(`${output}.partial`)).rejects.toThrow('ENOENT')
       }
-      await service.slowDown(0)
       const failed = await run('export', service, [...args, '--type', 'page_view', 'nope'])
       expect(failed).toMatchObject({ code: 1, said: expect.stringMatching(/404.*Nothing was written/) })
       await expect(stat(output)).rejects.toThrow('ENOENT')
@@ -264,7 +285,7 @@ describe('npm run import and npm run export', () => {
       await writeFile(`${output}.partial`, 'x'.repeat(10_000_000))
       expect(await run('export', service, args)).toMatchObject({
         code: 0,
-        said: expect.stringContaining('12000 rows exported'),
+        said: expect.stringContaining('4000 rows exported'),
       })
       const text = await readFile(output, 'utf8')
       expect(text).toBe((await run('export', service, ['--format', format])).out)
@@ -280,14 +301,14 @@ describe('npm run import and npm run export', () => {
       file,
       `type,key,count\n${Array.from({ length: 5_000 }, (_, i) => `page_view,/i/${i},1`).join('\n')}`,
     )
-    await service.slowDown(60)
+    const proxy = await WithholdingProxy.start(service.url, atEnd)
+    const third = proxy.withhold('/v1/imports', 3)
     const env = { STATE_DIR: folder, API_TOKEN: TOKEN }
-    const npm = new NpmScript(['run', '-s', 'import', '--', '--url', service.url, file], env)
-    while ((await service.counts('page_view')).size === 0) await new Promise((done) => setTimeout(done, 20))
+    const npm = new NpmScript(['run', '-s', 'import', '--', '--url', proxy.url, file], env)
+    await Promise.race([third, npm.ended])
     await npm.pressCtrlC()
     expect(await npm.ended).toBe(130)
-    expect(npm.output).toMatch(/Interrupted\.\nSo far: \d+ rows imported.*\nRun the same command again/)
-    await service.slowDown(0)
+    expect(npm.output).toMatch(/Interrupted\.\nSo far: 2000 rows imported.*\nRun the same command again/)
     expect((await run('import', service, [file])).code).toBe(0)
     const waiting = start('import', service, ['-'])
     // More than a pipe holds: once all of it is written, the program is reading.
@@ -440,14 +461,11 @@ describe('npm run import and npm run export', () => {
     )
     const file = join(folder, 'dated.log')
     await writeFile(file, `${lines.join('\n')}\n`)
-    await service.slowDown(15)
-    const { child, ended } = start('replay', service, ['--dated', file])
-    while ((await service.counts('page_view')).size === 0) await new Promise((done) => setTimeout(done, 10))
-    child.kill('SIGKILL')
-    await ended
-    await service.slowDown(0)
-    const second = await run('replay', service, ['--dated', file])
-    expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/1 in the future.*1 without a time/) })
+    const proxy = await WithholdingProxy.start(service.url, atEnd)
+    const second = { path: '/v1/imports', nth: 2, signal: 'SIGKILL' } as const
+    expect((await interrupt('replay', proxy, ['--dated', file], second)).code).toBeNull()
+    const again = await run('replay', service, ['--dated', file])
+    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/1 in the future.*1 without a time/) })
     expect((await run('replay', service, ['--dated', file])).code).toBe(0)
     const { out } = await run('export', service, ['--by', 'day'])
     const days = rowsOf(out)

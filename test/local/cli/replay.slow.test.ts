@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { NpmScript, npmStart, stateDirectory } from '../npm-script.ts'
+import { WithholdingProxy } from '../withholding-proxy.ts'
 import { accessLog, countPaths, generateAccessLog } from './sample-log.ts'
 
 describe('npm run replay', () => {
@@ -28,30 +29,13 @@ describe('npm run replay', () => {
     ))
   })
 
-  const replay = (args: string[], input?: string) => {
-    const script = new NpmScript(['run', '-s', 'replay', '--', '--url', url, ...args], {
+  const replay = (args: string[], { input, at = url }: { input?: string; at?: string } = {}) => {
+    const script = new NpmScript(['run', '-s', 'replay', '--', '--url', at, ...args], {
       STATE_DIR: folder,
       API_TOKEN: 'local',
     })
     if (input !== undefined) script.input.end(input)
     return script
-  }
-
-  const pendingSlots = async () => {
-    const response = await fetch(`${url}/v1/status`, { headers: { Authorization: 'Bearer local' } })
-    return ((await response.json()) as { pendingSlots: number }).pendingSlots
-  }
-
-  /** Adds latency to the Worker's database, so that a replay can be interrupted. */
-  async function slowDown(latencyMs: number): Promise<void> {
-    const secrets = await readFile(join(folder, 'worker.env'), 'utf8')
-    const { username, password, origin } = new URL(/DATABASE_URL="(.*)"/.exec(secrets)![1]!)
-    const response = await fetch(`${origin}/local/behaviour`, {
-      method: 'PUT',
-      headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
-      body: JSON.stringify({ latencyMs }),
-    })
-    expect(response.status).toBe(200)
   }
 
   /** Compares the count of every path of a log, as page view and download together, with an independent count. */
@@ -80,7 +64,7 @@ describe('npm run replay', () => {
     expect(first.output).toMatch(/\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/)
     await checkCounts(log)
     expect(await replay([join(folder, 'access.log.gz')]).ended).toBe(0)
-    expect(await replay(['-'], log).ended).toBe(0)
+    expect(await replay(['-'], { input: log }).ended).toBe(0)
     await checkCounts(log)
     const rollUp = await fetch(`${url}/v1/rollup`, { method: 'POST', headers: { Authorization: 'Bearer local' } })
     expect(rollUp.status).toBe(200)
@@ -94,14 +78,13 @@ describe('npm run replay', () => {
       .replaceAll('/blog/post', '/interrupted/post')
       .replaceAll('/files/', '/interrupted/')
     await writeFile(file, text)
-    const before = await pendingSlots()
-    await slowDown(300)
-    const interrupted = replay([file])
-    while ((await pendingSlots()) === before) await new Promise((done) => setTimeout(done, 20))
+    const proxy = await WithholdingProxy.start(url, onTestFinished)
+    const third = proxy.withhold('/v1/increments', 3)
+    const interrupted = replay([file], { at: proxy.url })
+    await Promise.race([third, interrupted.ended])
     await interrupted.signal('SIGINT')
     expect(await interrupted.ended).toBe(130)
-    expect(interrupted.output).toMatch(/Interrupted\.\nSo far: .*\nRun the same command again/)
-    await slowDown(0)
+    expect(interrupted.output).toMatch(/Interrupted\.\nSo far: [1-9].*\nRun the same command again/)
     expect(await replay([file]).ended).toBe(0)
     const own = text
       .split('\n')

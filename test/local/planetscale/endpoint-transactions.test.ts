@@ -15,7 +15,7 @@ async function untilLockWait(db: EndpointDatabase, sql: string): Promise<void> {
           `SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_query = '${sql}'`,
         ),
       // The servers refresh this table only if it was not read for 100 ms.
-      { timeout: 15_000, interval: 300 },
+      { interval: 300 },
     )
     .toBe('1')
 }

@@ -1,13 +1,12 @@
-import { join } from 'node:path'
 import { expect, inject, it, onTestFinished } from 'vitest'
-import { buildWorker } from '../../../local/worker/workerd.ts'
 import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { QueuedWorker } from '../../harness/miniflare.ts'
+import { builtWorker } from '../built-worker.ts'
 
 it('A Worker that is bound to itself rolls up by a request to its own handler', async () => {
   const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-  const script = await buildWorker(join(inject('scratch'), 'placed-roll-up'))
+  const script = await builtWorker()
   const events: Record<string, unknown>[] = []
   const apiToken = 'a-token-of-the-owner'
   const worker = await QueuedWorker.start({ script, databaseUrl, apiToken, onLog: (event) => events.push(event) })
