@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { counterUrl, signedIn } from './open-dashboard.ts'
+import { counterUrl, signedIn, signedInWithoutTables } from './open-dashboard.ts'
 import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
 
 let browser: Browser
@@ -61,13 +61,13 @@ describe('with the keyboard alone', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 99 })
+    await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 99 }, page)
     expect(await focused(page)).toBe('Reset to zero …')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 0 })
+    await counter.has({ 'page_view /keys/one': 3, 'page_view /keys/two': 0 }, page)
   })
 
   it('the focus is always visible', async () => {
@@ -103,7 +103,7 @@ it.each([true, false])('what there is to copy has a name, on a database without 
     await context.close()
     await own.stop()
   })
-  const page = await signedIn(context, own)
+  const page = await (empty ? signedInWithoutTables : signedIn)(context, own)
   // Shown only if the branch has safe migrations on.
   if (empty) await page.locator('#deploy-request').evaluate((section) => section.removeAttribute('hidden'))
   else await page.locator('#first-run').waitFor()

@@ -4,10 +4,12 @@ import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { MIGRATIONS } from '../../src/database/migrations.ts'
 import { launchChromium } from './chromium.ts'
-import { signedIn, watch } from './open-dashboard.ts'
+import { pollHurried, signedIn, signedInWithoutTables, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
-const LIVE_MS = 90_000
+const HOUR_MS = 3_600_000
+/** Milliseconds in which all tables are made. */
+const MIGRATED_MS = 90_000
 
 let browser: Browser
 beforeAll(async () => {
@@ -19,11 +21,15 @@ afterAll(() => browser?.close())
 async function deployed(count: number, settings: Record<string, unknown> = {}) {
   const counter = await startCounter(settings, { empty: true })
   onTestFinished(() => counter.stop())
-  return { counter, pages: await Promise.all(Array.from({ length: count }, () => open(counter))) }
+  return {
+    counter,
+    pages: await Promise.all(Array.from({ length: count }, () => open(counter, signedInWithoutTables))),
+  }
 }
 
-async function open(counter: Counter): Promise<Page> {
+async function open(counter: Counter, enter = signedIn): Promise<Page> {
   const context: BrowserContext = await browser.newContext({ locale: 'en-GB' })
+  await context.clock.install()
   const violations = await watch(context, counter)
   onTestFinished(async () => {
     await context.close()
@@ -31,7 +37,7 @@ async function open(counter: Counter): Promise<Page> {
     const messages = violations.messages.filter((message) => !message.startsWith('Failed to load resource'))
     expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
   })
-  return signedIn(context, counter)
+  return enter(context, counter)
 }
 
 async function behave({ databaseUrl }: Counter, behaviour: Partial<Behaviour>): Promise<void> {
@@ -42,10 +48,12 @@ async function behave({ databaseUrl }: Counter, behaviour: Partial<Behaviour>): 
 }
 
 const makeTables = (page: Page) => page.getByRole('button', { name: 'Make the tables' }).click()
-const overview = (page: Page) => page.waitForSelector('main[data-page=overview]', { timeout: LIVE_MS })
+const overview = (page: Page) => page.waitForSelector('main[data-page=overview]', { timeout: MIGRATED_MS })
+/** Waits until the page, which looks every 40 s, shows a text. */
+const says = (page: Page, text: string) => pollHurried(page, () => page.getByText(text).isVisible()).toBe(true)
 
 async function recorded({ databaseUrl }: Counter): Promise<number> {
-  const db = openDatabase({ url: databaseUrl, deadlineMs: 10_000 })
+  const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
   const { rows } = await db.execute('SELECT COUNT(*) AS n FROM slotted_counter_migrations')
   return Number(rows[0]!.n)
 }
@@ -54,8 +62,10 @@ describe('A Worker on an empty database', () => {
   it('says so before anybody signs in, and is made ready from the browser alone', async () => {
     const { counter, pages } = await deployed(1)
     const [page] = pages as [Page]
-    const stranger = await (await fetch(counter.url)).text()
-    expect(stranger).toContain('does not have the tables')
+    // Once more after ten seconds, if the database did not tell the Worker within one.
+    await expect
+      .poll(async () => (await fetch(counter.url)).text(), { timeout: 90_000, interval: 1_000 })
+      .toContain('does not have the tables')
     expect(await page.textContent('main')).toContain('The database has no tables yet.')
     await makeTables(page)
     await overview(page)
@@ -80,8 +90,11 @@ describe('A Worker on an empty database', () => {
     const { counter, pages } = await deployed(1)
     const [page] = pages as [Page]
     await behave(counter, { faults: [{ action: 'cut-answer', skip: 15, times: 5 }] })
+    // The page says it for 2 s. Its time stands still until the text was seen.
+    await page.clock.pauseAt(Date.now() + HOUR_MS)
     await makeTables(page)
-    await page.getByText('Trying again').waitFor()
+    await page.getByText('Trying again').waitFor({ timeout: MIGRATED_MS })
+    await page.clock.resume()
     await overview(page)
     expect(await recorded(counter)).toBe(MIGRATIONS.length)
   })
@@ -95,7 +108,7 @@ describe('A Worker on an empty database', () => {
     expect(await page.textContent('#setup-message')).toContain('safe migrations')
     const statements = (await page.inputValue('#statements')).split(/;(?:\n\n|$)/).slice(0, -1)
     await behave(counter, {})
-    const db = openDatabase({ url: counter.databaseUrl, deadlineMs: 10_000 })
+    const db = openDatabase({ url: counter.databaseUrl, deadlineMs: 60_000 })
     for (const statement of statements) await db.execute(statement)
     await behave(counter, { safeMigrations: true })
     await makeTables(page)
@@ -117,7 +130,7 @@ describe('A dashboard without numbers', () => {
     expect(await page.inputValue('#first-run-badge')).toBe(`![page_view](${counter.url}/badge/page_view/%2Fabout.svg)`)
     await expect.poll(() => page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')
     await counter.add('page_view', '/first', 3)
-    await page.getByText('The first one has been counted.').waitFor({ timeout: LIVE_MS })
+    await says(page, 'The first one has been counted.')
     expect(await page.locator('#first-run').isVisible()).toBe(false)
     await expect.poll(() => page.textContent('#top-message')).toContain('The next roll-up is due within a minute.')
     await counter.rollUp(new Date())
@@ -139,9 +152,9 @@ describe('A dashboard without numbers', () => {
     const [, link = ''] = /"(.*)"/.exec(code)!
     const follow = (agent: string) => fetch(link, { redirect: 'manual', headers: { 'User-Agent': agent } })
     await follow('Googlebot/2.1 (+http://www.google.com/bot.html)')
-    await page.getByText('its browser says that it is a bot').waitFor({ timeout: LIVE_MS })
+    await says(page, 'its browser says that it is a bot')
     await follow('Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
-    await page.getByText('The first one has been counted.').waitFor({ timeout: LIVE_MS })
+    await says(page, 'The first one has been counted.')
     await counter.has({ 'download app-1.2.0.tgz': 1 })
   })
 
@@ -155,7 +168,6 @@ describe('A dashboard without numbers', () => {
       method: 'POST',
       headers: { Origin: 'https://example.org' },
     })
-    const message = 'A hit came, but was not counted: its site, https://example.org, is not in allowed_origins.'
-    await page.getByText(message).waitFor({ timeout: LIVE_MS })
+    await says(page, 'A hit came, but was not counted: its site, https://example.org, is not in allowed_origins.')
   })
 })

@@ -1,14 +1,16 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { counterUrl, signedIn, type Violations, watch } from './open-dashboard.ts'
+import { counterUrl, type Session, sessionOf, type Violations, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 let browser: Browser
 let counter: Counter
+let session: Session
 beforeAll(async () => {
   counter = await startCounter()
   browser = await launchChromium()
+  session = await sessionOf(browser, counter)
 })
 afterAll(async () => {
   await browser?.close()
@@ -16,13 +18,13 @@ afterAll(async () => {
 })
 
 /** Opens the dashboard in a signed-in browser, and records violations until the test is over. */
-async function open(
-  options: BrowserContextOptions = {},
-): Promise<{ page: Page; context: BrowserContext; violations: Violations }> {
-  const context = await browser.newContext({ locale: 'en-GB', ...options })
+async function open(): Promise<{ page: Page; violations: Violations }> {
+  const context = await browser.newContext({ locale: 'en-GB', storageState: session })
   const violations = await watch(context, counter)
   onTestFinished(() => context.close())
-  return { page: await signedIn(context, counter), context, violations }
+  const page = await context.newPage()
+  await page.goto(counter.url)
+  return { page, violations }
 }
 
 const RIGHT_TO_LEFT = '\u202Egnp.efas'

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { signedIn } from './open-dashboard.ts'
+import { loadedImages, sessionOf } from './open-dashboard.ts'
 import { fillHistory } from './sample-history.ts'
 import { startCounter } from './shipped-worker.ts'
 
@@ -29,6 +29,7 @@ it('screenshots of the dashboard can be taken', async () => {
   await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
   const folder = FOLDER ?? join(inject('scratch'), 'dashboard-screenshots')
   await mkdir(folder, { recursive: true })
+  const storageState = await sessionOf(browser, counter)
   const counterPath = '/counter?type=page_view&key=%2Fblog%2Fcounting'
 
   const shots: [name: string, path: string, options: BrowserContextOptions, range: string | undefined][] = [
@@ -40,8 +41,8 @@ it('screenshots of the dashboard can be taken', async () => {
     ['dashboard-counter-phone', counterPath, { ...PHONE, colorScheme: 'dark' }, '7 days'],
   ]
   for (const [name, path, options, range] of shots) {
-    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', ...options })
-    const page = await signedIn(context, counter)
+    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', storageState, ...options })
+    const page = await context.newPage()
     await page.goto(counter.url + path)
     if (range !== undefined) await page.getByRole('button', { name: range }).click()
     await page.waitForSelector('.chart svg')
@@ -52,7 +53,8 @@ it('screenshots of the dashboard can be taken', async () => {
         area.value = area.value.replaceAll(origin, 'https://counter.example')
       }
     }, counter.url)
-    await page.waitForLoadState('networkidle')
+    await expect.poll(() => page.locator('#state').getAttribute('data-state')).not.toBe('unknown')
+    await loadedImages(page)
     const file = join(folder, `${name}.png`)
     await page.screenshot({ path: file, clip: await wholeCards(page) })
     if (process.env.SCREENSHOTS_FULL)

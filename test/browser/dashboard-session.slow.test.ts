@@ -107,7 +107,7 @@ describe('a cookie', () => {
     await page.waitForSelector('.chart svg')
     await context.clearCookies()
     await page.getByRole('button', { name: '7 days' }).click()
-    await page.getByRole('link', { name: 'Sign in again.' }).click({ timeout: 20_000 })
+    await page.getByRole('link', { name: 'Sign in again.' }).click()
     await page.getByLabel('API token').waitFor()
   })
 })
@@ -160,7 +160,7 @@ describe('another site', () => {
       await theirs.goto(`${site}/fetch`)
       await expect.poll(() => theirs.title()).toBe('opaque 0, opaque 0, refused, refused, refused, refused')
     }
-    await counter.has({ 'page_view victim': 3 })
+    await counter.has({ 'page_view victim': 3 }, theirs)
     expect(await status()).toBe(200)
     await mine.reload()
     expect(await mine.locator('main').getAttribute('data-page')).toBe('overview')

@@ -2,15 +2,24 @@ import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
-import { chartRows, signedIn, tableRows, type Violations, watch } from './open-dashboard.ts'
+import { withinAnHour, zoneByDay } from './local-days.ts'
+import {
+  chartRows,
+  pollHurried,
+  type Session,
+  sessionOf,
+  signedIn,
+  tableRows,
+  type Violations,
+  watch,
+} from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
-/** Milliseconds in which a page shows a change. It asks every 30 s, and backs off after failures. */
-const LIVE_MS = 90_000
 
 let browser: Browser
 let counter: Counter
+let session: Session
 let context: BrowserContext
 let page: Page
 let violations: Violations
@@ -29,16 +38,19 @@ beforeAll(async () => {
     },
   })
   browser = await launchChromium()
+  session = await sessionOf(browser, counter)
 })
 afterAll(async () => {
   await browser?.close()
   await counter?.stop()
 })
 
+/** Makes a page in a browser that is signed in. */
 async function open(timezoneId: string): Promise<void> {
-  context = await browser.newContext({ locale: 'en-GB', timezoneId })
+  context = await browser.newContext({ locale: 'en-GB', timezoneId, storageState: session })
+  await context.clock.install()
   violations = await watch(context, counter)
-  page = await signedIn(context, counter)
+  page = await context.newPage()
 }
 
 /** Ends the open context, which must have done nothing wrong. */
@@ -48,7 +60,7 @@ async function close(): Promise<void> {
 }
 
 const shows = (selector: string, text: string | RegExp) =>
-  expect.poll(() => page.textContent(selector), { timeout: LIVE_MS }).toMatch(text)
+  pollHurried(page, () => page.textContent(selector)).toMatch(text)
 
 const keys = () => page.locator('#top tr th a:first-child').allTextContents()
 const choose = (name: string) => page.getByRole('group', { name: 'Period' }).getByRole('button', { name }).click()
@@ -60,7 +72,7 @@ const whole = (count: bigint | number) => count.toLocaleString('en-GB')
 const digits = (text: string | null | undefined) => BigInt((text ?? '').replaceAll(/[^\d-]/g, ''))
 
 describe('the page of a type', () => {
-  beforeEach(() => open('UTC'))
+  beforeEach(() => open(zoneByDay()))
   afterEach(async () => {
     await close()
     await counter.clear()
@@ -76,7 +88,7 @@ describe('the page of a type', () => {
       await counter.add('page_view', key, by)
       await counter.rollUp(new Date(now - back * HOUR_MS))
     }
-    await page.reload()
+    await page.goto(counter.url)
     await shows('#history-sum', /^204 views$/)
     expect(await keys()).toEqual(['/old', '/new'])
     await choose('Today')
@@ -108,10 +120,10 @@ describe('the page of a type', () => {
   })
 
   it('shows any days, and says what is wrong with others', async () => {
-    const now = Temporal.Now.plainDateISO('UTC')
+    const now = Temporal.Now.plainDateISO(zoneByDay())
     await counter.add('page_view', '/then', 7)
     await counter.rollUp(new Date(Date.now() - 10 * 24 * HOUR_MS))
-    await page.reload()
+    await page.goto(counter.url)
     await choose('Other days')
     await page.getByLabel('From').fill(now.subtract({ days: 11 }).toString())
     await page.getByLabel('to', { exact: true }).fill(now.subtract({ days: 9 }).toString())
@@ -129,7 +141,7 @@ describe('the page of a type', () => {
   it('dims what it shows until the numbers fit the pressed button', async () => {
     await counter.add('page_view', '/slow', 3)
     await counter.rollUp(new Date())
-    await page.reload()
+    await page.goto(counter.url)
     await shows('#history-sum', /^3 views$/)
     let answer = () => {}
     const held = new Promise<void>((resolve) => {
@@ -155,7 +167,7 @@ describe('the page of a type', () => {
     ] as const)
       await counter.add('page_view', key, by)
     await counter.rollUp(new Date())
-    await page.reload()
+    await page.goto(counter.url)
     await expect.poll(keys).toEqual(['/a', '/b'])
     const second = page.getByRole('link', { name: '/b', exact: true })
     const element = await second.elementHandle()
@@ -164,7 +176,7 @@ describe('the page of a type', () => {
     await counter.rollUp(new Date())
     // Comes back to the page, as from another tab.
     await comeBack(page)
-    await expect.poll(keys, { timeout: LIVE_MS }).toEqual(['/b', '/a'])
+    await pollHurried(page, keys).toEqual(['/b', '/a'])
     expect(await element!.evaluate((link) => link === document.activeElement && link.isConnected)).toBe(true)
 
     await page.evaluate(() => getSelection()!.selectAllChildren(document.querySelector('#top tr:nth-child(2) a')!))
@@ -184,7 +196,7 @@ describe('the page of a type', () => {
     const increments = Array.from({ length: 34 }, (_, i) => ({ type: 'page_view', key: `/row/${i}`, by: 1_000 - i }))
     await counter.api('POST', '/v1/increments', { increments })
     await counter.rollUp(new Date())
-    await page.reload()
+    await page.goto(counter.url)
     await expect.poll(() => page.locator('#top tr').count()).toBe(10)
     const more = page.getByRole('button', { name: 'Show more' })
     await more.click()
@@ -208,6 +220,7 @@ describe('the page of a type', () => {
   })
 
   it('has its roll-up in a dot, which opens and rolls up', async () => {
+    await page.goto(counter.url)
     const dot = page.locator('#state')
     await expect.poll(() => dot.getAttribute('data-state')).not.toBe('unknown')
     await counter.add('page_view', '/live', 5)
@@ -225,7 +238,7 @@ describe('the page of a type', () => {
   it('speaks up when something is wrong, until it is over', async () => {
     await counter.add('page_view', '/late', 1)
     await counter.rollUp(new Date(Date.now() - HOUR_MS))
-    await page.reload()
+    await page.goto(counter.url)
     await shows('#problems', /roll-up/i)
     expect(await page.locator('#problems').isVisible()).toBe(true)
     expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
@@ -239,7 +252,7 @@ describe('the page of a type', () => {
   it('shows the count under the pointer, within the chart', async () => {
     await counter.add('page_view', '/tip', 1_234)
     await counter.rollUp(new Date())
-    await page.reload()
+    await page.goto(counter.url)
     await shows('#figure-today', /^1,234$/)
     const chart = page.locator('.chart')
     const { width } = (await chart.boundingBox())!
@@ -248,13 +261,13 @@ describe('the page of a type', () => {
     const [tip, box] = [(await page.locator('.tip').boundingBox())!, (await chart.boundingBox())!]
     expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1)
     await page.mouse.move(0, 0)
-    expect(await page.locator('.tip').isVisible()).toBe(false)
+    await page.locator('.tip').waitFor({ state: 'hidden' })
   })
 
   it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {
     await counter.add('page_view', '/kept', 5)
     await counter.rollUp(new Date())
-    await page.reload()
+    await page.goto(counter.url)
     await shows('#figure-today', /^5$/)
     await context.setOffline(true)
     await choose('7 days')
@@ -269,14 +282,18 @@ describe('the page of a type', () => {
   })
 })
 
+/** Hides the page, as another tab in front of it does, or shows it again. */
+function setHidden(page: Page, hidden: boolean): Promise<void> {
+  return page.evaluate((hidden) => {
+    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+}
+
 /** Hides the page and shows it again, as somebody does who looks at another tab for a while. */
 async function comeBack(page: Page): Promise<void> {
-  for (const hidden of [true, false]) {
-    await page.evaluate((hidden) => {
-      Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    }, hidden)
-  }
+  await setHidden(page, true)
+  await setHidden(page, false)
 }
 
 describe('a page that stays open', () => {
@@ -286,41 +303,46 @@ describe('a page that stays open', () => {
   })
 
   it('asks at most 6 times a minute, less while nothing changes, and never while it is hidden', async () => {
-    await counter.add('page_view', '/open', 1)
-    await counter.rollUp(new Date())
-    await open('UTC')
-    await page.clock.install({ time: new Date() })
-    await page.reload()
+    const change = async () => {
+      await counter.add('page_view', '/open', 1)
+      await counter.rollUp(new Date())
+    }
+    await change()
+    await open(zoneByDay())
+    await page.goto(counter.url)
     await shows('#figure-today', /^1$/)
     await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
-    let asked = 0
+    const asked: string[] = []
     const unanswered = new Set<Request>()
     page.on('request', (request) => {
-      asked++
+      asked.push(new URL(request.url()).pathname)
       unanswered.add(request)
     })
     page.on('requestfinished', (request) => unanswered.delete(request))
     page.on('requestfailed', (request) => unanswered.delete(request))
+    /** Sends a request from the page. What the page had sent before is in the list when this is answered. */
+    const mark = () => page.evaluate(() => fetch('/healthz').then((answer) => answer.text()))
+    // From here on, the page's time stands still while the test waits. So a slow machine does not add to its minutes.
+    await page.clock.pauseAt(Date.now() + 24 * HOUR_MS)
+    await mark()
+    await expect.poll(() => unanswered.size).toBe(0)
     /** How often it asks in each of some minutes. */
     const inMinutes = async (minutes: number, everyHalf: () => Promise<void> = async () => {}) => {
       const counts: number[] = []
       for (let minute = 0; minute < minutes; minute++) {
-        asked = 0
+        asked.length = 0
         for (let second = 0; second < 60; second += 5) {
           if (second % 30 === 0) await everyHalf()
           await page.clock.runFor(5_000)
           // While a request is under way, the page sends no other.
           await expect.poll(() => unanswered.size).toBe(0)
         }
-        counts.push(asked)
+        counts.push(asked.length)
       }
       return counts
     }
     // While every answer is another one, each pause takes 30 s.
-    const busy = await inMinutes(4, async () => {
-      await counter.add('page_view', '/open', 1)
-      await counter.rollUp(new Date())
-    })
+    const busy = await inMinutes(4, change)
     expect(Math.max(...busy)).toBeLessThanOrEqual(6)
     expect(Math.min(...busy)).toBeGreaterThanOrEqual(1)
     const quiet = await inMinutes(15)
@@ -329,25 +351,18 @@ describe('a page that stays open', () => {
     const later = quiet.slice(-6).reduce((sum, count) => sum + count, 0)
     expect(later).toBeGreaterThanOrEqual(1)
     expect(later).toBeLessThanOrEqual(4)
-    await page.evaluate(() => {
-      Object.defineProperty(document, 'hidden', { value: true, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    })
-    expect(await inMinutes(7)).toEqual([0, 0, 0, 0, 0, 0, 0])
-    await counter.add('page_view', '/open', 1)
-    await counter.rollUp(new Date())
-    await page.evaluate(() => {
-      Object.defineProperty(document, 'hidden', { value: false, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    })
-    await page.clock.runFor(1_000)
+    asked.length = 0
+    await setHidden(page, true)
+    await page.clock.runFor(7 * 60_000)
+    await mark()
+    expect(asked).toEqual(['/healthz'])
+    await change()
+    await setHidden(page, false)
     await shows('#figure-today', /^10$/)
   })
 })
 
 describe('every number of the page equals the database’s', () => {
-  /** What the test of a zone takes at most, in milliseconds. */
-  const HOUR_END_MS = 90_000
   /** In two of them, the clocks were changed within the history. */
   const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York']
   const counts: { key: string; at: number; by: number }[] = []
@@ -379,15 +394,14 @@ describe('every number of the page equals the database’s', () => {
     }
   })
   afterAll(() => counter.clear())
-  // What is compared changes with the hour. Waiting here takes nothing from the time that the test has.
-  beforeEach(async () => {
-    const left = HOUR_MS - (Date.now() % HOUR_MS)
-    if (left < HOUR_END_MS) await new Promise((done) => setTimeout(done, left))
-  })
   afterEach(close)
 
   it.each(ZONES)('in %s', async (zone) => {
     await open(zone)
+    await withinAnHour(() => compare(zone))
+  })
+
+  async function compare(zone: string): Promise<void> {
     const now = Temporal.Now.zonedDateTimeISO(zone)
     const midnight = (daysBack: number) =>
       now.toPlainDate().subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds
@@ -472,7 +486,7 @@ describe('every number of the page equals the database’s', () => {
       const title = await page.locator(`#figure-${id}-change`).getAttribute('title')
       expect(title, id).toBe(`${whole(compared)} after ${whole(before)}`)
     }
-  })
+  }
 })
 
 it('a type with prefixes shows the figures, the chart and the keys of each', async () => {
@@ -484,6 +498,7 @@ it('a type with prefixes shows the figures, the chart and the keys of each', asy
     await context.close()
     await own.stop()
   })
+  await context.clock.install()
   violations = await watch(context, own)
   for (const [key, by] of [
     ['blog.example/', 3],

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, inject, it, onTestFinished } from 'vitest'
 import { startDemoSite } from '../../local/demo-site.ts'
 import { launchChromium } from './chromium.ts'
+import { loadedImages } from './open-dashboard.ts'
 import { startCounter } from './shipped-worker.ts'
 
 const MAX_BYTES = 60_000
@@ -32,14 +33,14 @@ it('screenshots of the demo site can be taken', async () => {
     ['demo-downloads', '/downloads'],
   ] as const) {
     await page.goto(demo.url + path)
-    await expect.poll(() => page.textContent('footer b')).toMatch(/^\d/)
+    await expect.poll(() => page.locator('[data-counter]').allTextContents()).not.toContain('…')
+    await loadedImages(page)
     // The port of a test run means nothing to a reader.
     await page.evaluate((origin) => {
       for (const pre of document.querySelectorAll('pre')) {
         pre.textContent = pre.textContent!.replaceAll(origin, 'https://counter.example')
       }
     }, counter.url)
-    await page.waitForLoadState('networkidle')
     const file = join(folder, `${name}.png`)
     await page.screenshot({ path: file })
     const { size } = await stat(file)

@@ -1,5 +1,25 @@
 const HOUR_MS = 3_600_000
 
+/**
+ * A time zone in which it is day: no day ends during a test. The two are twelve hours apart, and their clocks are never changed.
+ */
+export function zoneByDay(): string {
+  const hourInTokyo = (new Date().getUTCHours() + 9) % 24
+  return hourInTokyo >= 6 && hourInTokyo < 18 ? 'Asia/Tokyo' : 'America/Sao_Paulo'
+}
+
+/** Runs a check whose expectation changes with the hour, once more if the hour has ended meanwhile. */
+export async function withinAnHour(check: () => Promise<void>): Promise<void> {
+  const hour = () => Math.floor(Date.now() / HOUR_MS)
+  const began = hour()
+  try {
+    await check()
+  } catch (error) {
+    if (hour() === began) throw error
+    await check()
+  }
+}
+
 /** The date of an instant in a time zone, such as 2026-11-20. An hour belongs to the day in which it begins. */
 export function dateIn(zone: string): (at: number) => string {
   // Swedish writes dates like that.

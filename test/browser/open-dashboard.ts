@@ -1,5 +1,9 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { type Counter, TOKEN } from './shipped-worker.ts'
+
+/** Milliseconds of a page's time between two looks at it. */
+const HURRY_MS = 2_000
 
 /** Signs in with the form. Returns the page, which then shows the first type. */
 export async function signedIn(context: BrowserContext, counter: Counter): Promise<Page> {
@@ -13,10 +17,45 @@ export async function signedIn(context: BrowserContext, counter: Counter): Promi
   return page
 }
 
+/**
+ * Signs in to a Worker whose database has no tables. Returns the page that makes them. If the database has not told within a
+ * second what it lacks, pages are as usual for the next ten: then it loads the page again.
+ */
+export async function signedInWithoutTables(context: BrowserContext, counter: Counter): Promise<Page> {
+  const page = await signedIn(context, counter)
+  const isSetup = async () => (await page.locator('main[data-page=setup]').count()) > 0
+  const look = async () => (await isSetup()) || (await page.goto(counter.url).then(isSetup))
+  await expect.poll(look, { timeout: 90_000, interval: 1_000 }).toBe(true)
+  return page
+}
+
+/** The cookies of a signed-in browser. */
+export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
+
+/** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
+export async function sessionOf(browser: Browser, counter: Counter): Promise<Session> {
+  const context = await browser.newContext()
+  await signedIn(context, counter)
+  const storageState = await context.storageState()
+  await context.close()
+  return storageState
+}
+
 /** Types a token into the form as soon as the page has focused the field. If it is earlier, Chromium complains on the console. */
 export async function typeToken(page: Page, token: string): Promise<void> {
   await page.locator('#token:focus').waitFor()
   await page.getByLabel('API token').fill(token)
+}
+
+/**
+ * Polls something of a page whose context has a clock of its own (`context.clock.install()`). The page's time runs ahead between
+ * two looks, so that the page asks for its numbers soon, however long its pauses are.
+ */
+export function pollHurried<Seen>(page: Page, look: () => Promise<Seen>) {
+  return expect.poll(async () => {
+    await page.clock.fastForward(HURRY_MS)
+    return look()
+  })
 }
 
 /** The URL of a counter's page. */
@@ -53,6 +92,18 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   return violations
 }
 
+/** Waits until a page shows its chart. */
+export async function charted(page: Page): Promise<void> {
+  await page.waitForSelector('.chart svg')
+}
+
+/** Opens every section of a page. */
+export async function openAll(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
+}
+
 /** Opens the table below the chart, and reads its rows like `tableRows`. */
 export async function chartRows(page: Page): Promise<string[]> {
   await page.locator('details:has(#history-rows)').evaluate((details: HTMLDetailsElement) => {
@@ -60,6 +111,11 @@ export async function chartRows(page: Page): Promise<string[]> {
   })
   await page.waitForSelector('#history-rows tr')
   return tableRows(page, '#history-rows')
+}
+
+/** Waits until a page shows all its images. */
+export async function loadedImages(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate(() => [...document.images].every(({ complete }) => complete))).toBe(true)
 }
 
 /** The rows of a table, with their cells separated by ` | `. */

@@ -1,8 +1,6 @@
 import type { Counter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
-/** The last hours are rolled up one by one. Earlier days are imported. */
-const HOURS = 60
 const DAYS = 370
 
 /** Pages, with their relative number of views. */
@@ -20,11 +18,15 @@ const PAGES = {
 }
 const FILES = { 'app-1.2.0.tgz': 9, 'app-1.1.4.tgz': 4, 'map.txt': 2, 'list.csv': 1 }
 
-/** Fills a Worker with the same year of history every time: imported days, followed by hours that are rolled up. */
-export async function fillHistory(counter: Counter, now: Date): Promise<void> {
+/**
+ * Fills a Worker with the same year of history every time: imported days, followed by hours that are rolled up.
+ *
+ * @param options `hours`: how many are rolled up one by one
+ */
+export async function fillHistory(counter: Counter, now: Date, { hours = 60 } = {}): Promise<void> {
   const thisHour = now.getTime() - (now.getTime() % HOUR_MS)
   const imported: { type: string; key: string; count: number; day: string }[] = []
-  for (let day = DAYS; day > HOURS / 24; day--) {
+  for (let day = DAYS; day > hours / 24; day--) {
     const at = new Date(thisHour - day * 24 * HOUR_MS)
     for (const { type, key, share } of counters()) {
       const count = Math.round(share * 9 * busy(at.getUTCDay(), day) * (1.6 - day / DAYS))
@@ -34,7 +36,7 @@ export async function fillHistory(counter: Counter, now: Date): Promise<void> {
   for (let i = 0; i < imported.length; i += 1_000) {
     await counter.api('POST', '/v1/imports', { counters: imported.slice(i, i + 1_000) })
   }
-  for (let hour = HOURS; hour >= 0; hour--) {
+  for (let hour = hours; hour >= 0; hour--) {
     const at = new Date(thisHour - hour * HOUR_MS)
     const increments = counters().map(({ type, key, share }) => ({
       type,
