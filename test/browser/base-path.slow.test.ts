@@ -10,8 +10,7 @@ let browser: Browser
 let counter: Counter
 let context: BrowserContext
 beforeAll(async () => {
-  counter = await startCounter({ BASE_PATH: '/counter' })
-  browser = await launchChromium()
+  ;[counter, browser] = await Promise.all([startCounter({ BASE_PATH: '/counter' }), launchChromium()])
 })
 afterAll(async () => {
   await browser?.close()
@@ -78,8 +77,8 @@ describe('under a base path', () => {
     const said = consoleOf(context)
     const tab = await context.newPage()
     await tab.goto(demo.url)
-    await expect.poll(() => tab.textContent('footer b'), { timeout: 10_000 }).toBe('1')
-    await counter.has({ 'page_view /': 1 })
+    await expect.poll(() => tab.textContent('footer b')).toBe('1')
+    await counter.has({ 'page_view /': 1 }, tab)
     expect(said).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
-import { consoleOf, launchChromium } from './chromium.ts'
+import { consoleOf, launchChromium, settled } from './chromium.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
@@ -9,9 +9,8 @@ let browser: Browser
 let counter: Counter
 let demo: DemoSite
 beforeAll(async () => {
-  counter = await startCounter()
+  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
   demo = await startDemoSite({ counter: counter.url, port: 0 })
-  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
@@ -36,7 +35,7 @@ async function open(
   return { tab, asked, said }
 }
 
-const shown = (tab: Page, selector: string) => expect.poll(() => tab.textContent(selector), { timeout: 10_000 })
+const shown = (tab: Page, selector: string) => expect.poll(() => tab.textContent(selector))
 
 describe('counts on a page', () => {
   it('are formatted in the visitor’s locale, and include this view', async () => {
@@ -47,13 +46,14 @@ describe('counts on a page', () => {
     await shown(german.tab, 'td[data-counter="/downloads"]').toBe('0')
     const english = await open(demo.url, { locale: 'en-GB' })
     await shown(english.tab, 'td[data-counter="/"]').toBe('1,235')
-    await counter.has({ 'page_view /': 1235 })
+    await counter.has({ 'page_view /': 1235 }, german.tab, english.tab)
   })
 
   it('are read with one request per type', async () => {
     const { tab, asked } = await open(`${demo.url}/downloads`)
     await shown(tab, 'footer b').toBe('1')
     await shown(tab, 'td[data-counter="list.csv"]').toBe('0')
+    await settled(tab)
     expect(asked.map(({ pathname, searchParams }) => [pathname, searchParams.getAll('key')]).sort()).toEqual([
       ['/v1/counters/download', ['/files/map.txt', 'list.csv', 'app-1.2.0.tgz']],
       ['/v1/counters/page_view', ['/downloads']],
@@ -124,7 +124,7 @@ describe('counts on a page', () => {
     onTestFinished(() => site.stop())
     const { tab } = await open(`${site.url}/page`)
     await shown(tab, 'i').toBe('7')
-    await counter.has({ 'page_view /page': 7 })
+    await counter.has({ 'page_view /page': 7 }, tab)
   })
 })
 
@@ -139,7 +139,7 @@ describe('downloads', () => {
       expect((await download).suggestedFilename()).toBe(name)
     }
     await shown(tab, 'td[data-counter="list.csv"]').toBe('1')
-    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 })
+    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 }, tab)
   })
 
   it('are counted with the keyboard and the middle button, but not with the right button', async () => {
@@ -148,7 +148,7 @@ describe('downloads', () => {
     await tab.keyboard.press('Enter')
     await tab.click('text=map.txt', { button: 'middle' })
     await tab.click('text=map.txt', { button: 'right' })
-    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 })
+    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 }, tab)
   })
 
   it('are counted under the link’s type, even if the page stops the click or navigates away', async () => {
@@ -176,8 +176,9 @@ describe('downloads', () => {
     const hits: string[] = []
     tab.context().on('request', (request) => void hits.push(request.url()))
     await tab.click('text=app-1.2.0.tgz', { noWaitAfter: true })
+    // The script would have sent its hit before the browser followed the link.
     await expect.poll(() => hits.join()).toContain('/d/download/app-1.2.0.tgz')
-    await new Promise((done) => setTimeout(done, 500))
+    await counter.has({ ...views, 'download app-1.2.0.tgz': 1 })
     expect(hits.filter((url) => url.includes('/hit'))).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { openWindow } from './background-tabs.ts'
-import { CHROMIUM_ARGUMENTS, launchChromium } from './chromium.ts'
+import { CHROMIUM_ARGUMENTS, launchChromium, SETTLE_MS } from './chromium.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 import { startProxy, startServer } from './test-site.ts'
 
@@ -13,9 +13,8 @@ let browser: Browser
 let counter: Counter
 let tag: string
 beforeAll(async () => {
-  counter = await startCounter()
+  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
   tag = `<!doctype html><script defer src="${counter.url}/beacon.js" data-local></script>`
-  browser = await launchChromium()
 })
 afterAll(async () => {
   await browser?.close()
@@ -49,7 +48,8 @@ async function aWindow() {
 
 it('a background tab counts once, when it is shown, and pages that it left unseen do not count', async () => {
   const tells = `<script>
-    const tell = () => { document.title = location.pathname + ' ' + document.visibilityState }
+    let settled = ''
+    const tell = () => { document.title = location.pathname + settled + ' ' + document.visibilityState }
     addEventListener('visibilitychange', tell)
     tell()`
   const site = await startServer((request, response) => {
@@ -57,7 +57,9 @@ it('a background tab counts once, when it is shown, and pages that it left unsee
     // The page goes from /passing to /other, and from there to /section within the page.
     if (request.url === '/passing') response.end(`${tag}${tells}; onload = () => { location.href = '/other' }</script>`)
     else if (request.url === '/other') {
-      const navigates = `onload = () => { history.pushState(null, '', '/section'); tell() }`
+      // What the script does about it, it does before this timer.
+      const settles = `setTimeout(() => { settled = ' settled'; tell() }, ${SETTLE_MS})`
+      const navigates = `onload = () => { history.pushState(null, '', '/section'); ${settles} }`
       response.end(`${tag}${tells}; ${navigates}</script>`)
     } else response.end(`${tag}${tells}</script>`)
   })
@@ -65,13 +67,15 @@ it('a background tab counts once, when it is shown, and pages that it left unsee
   const window = await aWindow()
   const front = await window.open(`${site.url}/front`)
   const background = await window.open(`${site.url}/passing`, { background: true })
-  await expect.poll(() => background.title(), { timeout: 10_000 }).toBe('/section hidden')
+  await expect.poll(() => background.title()).toBe('/section settled hidden')
   await counter.has({ 'page_view /front': 1 })
   await background.show()
-  await expect.poll(() => background.title()).toBe('/section visible')
-  await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
+  await expect.poll(() => background.title()).toBe('/section settled visible')
+  await counter.reaches({ 'page_view /front': 1, 'page_view /section': 1 })
   await front.show()
+  await expect.poll(() => background.title()).toBe('/section settled hidden')
   await background.show()
+  await expect.poll(() => background.title()).toBe('/section settled visible')
   await counter.has({ 'page_view /front': 1, 'page_view /section': 1 })
   await counter.clear()
 })
@@ -96,6 +100,7 @@ it('a prerendered page counts when the visitor opens it, and not before', async 
     } else if (request.url === '/next') {
       const tells = `<script>
         fetch('/said?prerendering=' + document.prerendering)
+        setTimeout(() => fetch('/said?settled'), ${SETTLE_MS})
         document.addEventListener('prerenderingchange', () => fetch('/said?activated'))
       </script>`
       response.end(tag + tells)
@@ -107,10 +112,10 @@ it('a prerendered page counts when the visitor opens it, and not before', async 
   })
   onTestFinished(() => site.stop())
   await chromiumAlone(`${site.url}/first`)
-  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true'])
+  await expect.poll(() => said).toEqual(['/said?prerendering=true', '/said?settled'])
   await counter.has({ 'page_view /first': 1 })
   going!.end()
-  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['/said?prerendering=true', '/said?activated'])
+  await expect.poll(() => said).toEqual(['/said?prerendering=true', '/said?settled', '/said?activated'])
   await counter.has({ 'page_view /first': 1, 'page_view /next': 1 })
   // The Worker would not count a request that is still marked as prerendering.
   expect(purposes).toEqual([undefined, undefined])

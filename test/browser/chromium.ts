@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, chromium, type LaunchOptions } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core'
 import { inject } from 'vitest'
 
 /** The User-Agent with a window. Without one, Chromium's contains HeadlessChrome, which counts as a bot. */
@@ -26,6 +26,25 @@ export function launchChromium({
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     ...options,
   })
+}
+
+/** Milliseconds: twice as long as the beacon waits before it does anything that follows from an event. */
+export const SETTLE_MS = 200
+
+/**
+ * Waits until a page has sent everything that follows from what has happened so far, and each request was answered or failed. The
+ * page itself waits: its timers run in order, however slow the machine is.
+ */
+export async function settled(page: Page): Promise<void> {
+  for (let sent = -1; ; ) {
+    const requests = await page.requests()
+    if (requests.length === sent) return
+    sent = requests.length
+    // What an earlier document has sent goes on without the page, which does not learn of the answer.
+    const own = requests.slice(requests.findLastIndex((request) => request.isNavigationRequest()))
+    await Promise.all(own.map((request) => request.response()))
+    await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), SETTLE_MS)
+  }
 }
 
 /** Records messages on the console, for tests that expect none. */

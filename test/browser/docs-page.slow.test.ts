@@ -6,8 +6,7 @@ import { type Counter, startCounter } from './shipped-worker.ts'
 let browser: Browser
 let counter: Counter
 beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
+  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
 })
 afterAll(async () => {
   await browser?.close()
@@ -57,11 +56,11 @@ describe('the page at /docs', () => {
     expect(some.length).toBeLessThan(everything.length)
     await expect.poll(() => page.textContent('#found')).toBe(`${some.length} operation${some.length > 1 ? 's' : ''}`)
     await field.fill('/v1/verify')
-    expect(await operations(page)).toHaveLength(1)
+    await expect.poll(() => operations(page)).toHaveLength(1)
     expect(await page.locator('.operation[open]').count()).toBe(1)
     expect(await page.locator('.chapter:not([hidden])').count()).toBe(1)
     await field.fill('nothing like this')
-    expect(await page.textContent('#found')).toBe('No operations')
+    await expect.poll(() => page.textContent('#found')).toBe('No operations')
     // A link leads to an operation that the filter hides.
     await page.evaluate(() => {
       location.hash = '#increment'
@@ -70,17 +69,18 @@ describe('the page at /docs', () => {
     expect(await operations(page)).toEqual(everything)
     await field.fill('idempotency')
     await field.press('Enter')
-    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe('SUMMARY')
+    await expect.poll(() => page.evaluate(() => document.activeElement!.tagName)).toBe('SUMMARY')
   })
 
   it('opens the operation that a link names, with its heading in sight', async () => {
     const { page } = await docs({ hash: '#increment' })
     await page.locator('#increment').waitFor()
     expect(await page.locator('.operation[open]').count()).toBe(1)
-    const { y } = (await page.locator('.operation[open] > summary').boundingBox())!
     const { height } = (await page.locator('#filter').boundingBox())!
-    expect(y).toBeGreaterThanOrEqual(height - 1)
-    expect(y).toBeLessThan(height + 40)
+    // The browser scrolls with a later frame.
+    const top = async () => (await page.locator('.operation[open] > summary').boundingBox())!.y
+    await expect.poll(top).toBeLessThan(height + 40)
+    expect(await top()).toBeGreaterThanOrEqual(height - 1)
   })
 
   it('copies commands', async () => {
@@ -111,10 +111,10 @@ describe('the page at /docs', () => {
     const { page } = await docs({ javaScriptEnabled: false })
     const focused = page.locator(':focus')
     await page.keyboard.press('Tab')
-    expect(await focused.textContent()).toBe('Skip to content')
+    await expect.poll(() => focused.textContent()).toBe('Skip to content')
     expect(await focused.isVisible()).toBe(true)
     await page.keyboard.press('Enter')
-    expect(page.url()).toBe(`${counter.url}/docs#main`)
+    await expect.poll(() => page.url()).toBe(`${counter.url}/docs#main`)
     expect(await page.locator('#filter').isVisible()).toBe(false)
 
     // A link opens an operation without scripts too.
@@ -125,7 +125,7 @@ describe('the page at /docs', () => {
     expect(await example.locator('.curl').isVisible()).toBe(false)
     await example.locator('summary').focus()
     await page.keyboard.press('Enter')
-    expect(await example.locator('.curl').isVisible()).toBe(true)
+    await example.locator('.curl').waitFor()
     expect(await example.locator('.curl').textContent()).toContain(
       `${counter.url}/v1/counters/page_view/%2Fblog%2Fhello`,
     )

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
@@ -13,31 +13,45 @@ const TOKEN = 'a-token-for-examples'
 const START_MS = 90_000
 const run = promisify(execFile)
 
+// The project's Node, because wrangler refuses older ones.
+const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+
 let browser: Browser
 let folder: string
-let packed: string
+/** What `npm install` has made of the blog, for both examples: it takes most of the time. */
+let installed: { dependencies: unknown; modules: string }
 beforeAll(async () => {
-  browser = await launchChromium()
   folder = join(inject('scratch'), 'examples')
-  await mkdir(folder)
+  const directory = join(folder, 'installed')
+  await mkdir(directory, { recursive: true })
+  browser = await launchChromium()
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PROJECT })
   // Before the JSON are lines of the scripts.
-  packed = join(folder, /"filename": "([^"]+)"/.exec(stdout)![1]!)
+  const packed = join(folder, /"filename": "([^"]+)"/.exec(stdout)![1]!)
+  const file = join(directory, 'package.json')
+  await cp(join(PROJECT, 'examples/blog/package.json'), file)
+  const dependencies = await dependenciesOf(file)
+  await replaceIn(file, /("slotted-counter": )"[^"]+"/, `$1"file:${packed}"`)
+  await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: directory, env })
+  installed = { dependencies, modules: join(directory, 'node_modules') }
 })
 afterAll(() => browser?.close())
 
+async function dependenciesOf(file: string): Promise<unknown> {
+  const { dependencies, devDependencies } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+  return { dependencies, devDependencies }
+}
+
 /** An example in an empty folder, with the packed package, on an empty database. */
-async function installed(name: string) {
+async function example(name: string) {
   const directory = join(folder, name)
   await cp(join(PROJECT, 'examples', name), directory, { recursive: true })
-  // The project's Node, because wrangler refuses older ones.
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+  expect(await dependenciesOf(join(directory, 'package.json'))).toEqual(installed.dependencies)
+  await symlink(installed.modules, join(directory, 'node_modules'))
   const inExample = (command: string, ...args: string[]) => run(command, args, { cwd: directory, env })
   const port = await freePort()
   const url = `http://localhost:${port}`
-  await replaceIn(join(directory, 'package.json'), /("slotted-counter": )"[^"]+"/, `$1"file:${packed}"`)
   await replaceIn(join(directory, 'src/index.ts'), 'http://localhost:8787', url)
-  await inExample('npm', 'install', '--no-audit', '--no-fund')
 
   const response = await fetch(inject('databases'), { method: 'POST' })
   const { databaseUrl } = (await response.json()) as { databaseUrl: string }
@@ -85,7 +99,7 @@ const cron = async (url: string, expression: string) =>
 
 describe('With the packed package, in an empty folder', () => {
   it('the blog counts, reads, rolls up and shows its dashboard under /counter', async () => {
-    const blog = await installed('blog')
+    const blog = await example('blog')
     const { url, inExample } = blog
     expect((await inExample('npx', 'slotted-counter', 'migrate')).stdout).toMatch(/Applied \d+/)
     await inExample('npm', 'run', 'assets')
@@ -114,7 +128,7 @@ describe('With the packed package, in an empty folder', () => {
   })
 
   it('the short links count in process', async () => {
-    const links = await installed('in-process')
+    const links = await example('in-process')
     const { url, inExample } = links
     await inExample('npx', 'slotted-counter', 'migrate')
     await wranglerDev(links)

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,7 +12,7 @@ import { buildWorker } from '../../local/worker/workerd.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The Worker's module, built as `wrangler deploy` builds it, without any test code. */
+    /** An address that answers with the path of the Worker's module, built as `wrangler deploy` builds it, without any test code. */
     shippedWorker: string
     /** The path of Chromium. */
     chromium: string
@@ -20,13 +22,30 @@ declare module 'vitest' {
 /** The browser, and fonts for its pages. */
 const DEBIAN_PACKAGES = ['chromium', 'fonts-liberation']
 
-/** Builds the Worker and finds or installs a browser, once for all tests in this folder. */
-export default async function setup(project: TestProject): Promise<void> {
+/**
+ * Finds or installs a browser, and builds the Worker, once for all tests in this folder. It is built when a test first asks for
+ * it, because the one that `npm test` runs does without.
+ */
+export default async function setup(project: TestProject): Promise<() => void> {
   project.provide('chromium', (await findChromium()) ?? (await installChromium()))
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-shipped-'))
   // Not in a teardown: an interrupted runner skips it.
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  project.provide('shippedWorker', await buildWorker(directory))
+  let built: Promise<string> | undefined
+  const server = createServer(async (_, response) => {
+    try {
+      built ??= buildWorker(directory)
+      response.end(await built)
+    } catch (error) {
+      response.writeHead(500).end(String(error))
+    }
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  project.provide('shippedWorker', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  return () => {
+    server.closeAllConnections()
+    server.close()
+  }
 }
 
 async function findChromium(): Promise<string | undefined> {

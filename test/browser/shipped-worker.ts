@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
+import { settled } from './chromium.ts'
 
 /** The API token of the Workers that these tests start. */
 export const TOKEN = 'a-token-for-browsers'
 
-/** Milliseconds in which a hit must have reached the database. */
-const COUNTED_MS = 15_000
-/** Milliseconds after which no more hits are expected. */
+/** Milliseconds after which no more hits are expected of pages that have been left. */
 const QUIET_MS = 600
+
+/** The types of wrangler.toml. */
+const SHIPPED_TYPES = { page_view: { record_type: 1 }, download: { record_type: 2 } }
 
 /** The tables of counts, and the state of the roll-up. */
 const TABLES = [
@@ -32,15 +35,21 @@ export interface Counter {
   databaseUrl: string
   /** All counts by `type key`, read from the database. */
   counts(): Promise<Record<string, number>>
-  /** Waits until the counts are as expected, and checks that they stay so. */
-  has(expected: Record<string, number>): Promise<void>
+  /** Waits until the counts are as expected. A hit too many is found by a later `has`. */
+  reaches(expected: Record<string, number>): Promise<void>
+  /**
+   * Waits until the counts are as expected, and checks that they stay so.
+   *
+   * @param pages those that could still send hits: they stay so when these pages have settled. Without pages, for a while
+   */
+  has(expected: Record<string, number>, ...pages: Page[]): Promise<void>
   /** Adds to a counter. */
   add(type: string, key: string, by: number): Promise<void>
   /** Sends a request to the API with the token. */
   api(method: string, path: string, body?: unknown): Promise<unknown>
   /** Rolls up as if it were the given time. */
   rollUp(at: Date): Promise<void>
-  /** Deletes all counts. */
+  /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
   clear(): Promise<void>
   stop(): Promise<void>
 }
@@ -50,15 +59,21 @@ export interface Counter {
  * @param options `empty`: on a database without tables
  */
 export async function startCounter(settings: Record<string, unknown> = {}, { empty = false } = {}): Promise<Counter> {
-  const response = await fetch(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' })
-  if (!response.ok) throw new Error(await response.text())
-  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  const [taken, script] = await Promise.all([
+    answerOf(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' }),
+    answerOf(inject('shippedWorker')),
+  ])
+  const { databaseUrl } = JSON.parse(taken) as { databaseUrl: string }
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
-  const worker = await startShippedWorker({ script: inject('shippedWorker'), databaseUrl, apiToken: TOKEN, settings })
+  const worker = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN, settings })
   const url = worker.url + (settings.BASE_PATH ?? '')
-  const counts = () => readCounts(db)
+  const types = (settings.COUNTERS ?? SHIPPED_TYPES) as Record<string, { record_type: number }>
+  const typeNames = new Map(Object.entries(types).map(([name, { record_type }]) => [record_type, name]))
+  const counts = () => readCounts(db, typeNames)
+  // Often, because most tests wait for it.
+  const reaches = (expected: Record<string, number>) => expect.poll(counts, { interval: 20 }).toEqual(expected)
   const api = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(url + path, {
+    const answer = await answerOf(url + path, {
       method,
       headers: {
         Authorization: `Bearer ${TOKEN}`,
@@ -67,16 +82,17 @@ export async function startCounter(settings: Record<string, unknown> = {}, { emp
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    if (!response.ok) throw new Error(await response.text())
-    return response.json()
+    return JSON.parse(answer)
   }
   return {
     url,
     databaseUrl,
     counts,
-    async has(expected) {
-      await expect.poll(counts, { timeout: COUNTED_MS, interval: 50 }).toEqual(expected)
-      await new Promise((done) => setTimeout(done, QUIET_MS))
+    reaches,
+    async has(expected, ...pages) {
+      await reaches(expected)
+      if (pages.length === 0) await new Promise((done) => setTimeout(done, QUIET_MS))
+      await Promise.all(pages.map(settled))
       expect(await counts()).toEqual(expected)
     },
     async add(type, key, by) {
@@ -91,14 +107,21 @@ export async function startCounter(settings: Record<string, unknown> = {}, { emp
       expect(outcome).toBe('complete')
     },
     async clear() {
-      await new Promise((done) => setTimeout(done, QUIET_MS))
-      for (const table of TABLES) await db.execute(`DELETE FROM ${table}`)
+      await Promise.all(TABLES.map((table) => db.execute(`DELETE FROM ${table}`)))
     },
     stop: () => worker.stop(),
   }
 }
 
-async function readCounts(db: Database): Promise<Record<string, number>> {
+/** @throws {Error} with the answer, if it is no success */
+async function answerOf(url: string, request?: RequestInit): Promise<string> {
+  const response = await fetch(url, request)
+  const answer = await response.text()
+  if (!response.ok) throw new Error(answer)
+  return answer
+}
+
+async function readCounts(db: Database, typeNames: Map<number, string>): Promise<Record<string, number>> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, SUM(count) AS count FROM (
        SELECT record_type, record_id, count FROM slotted_counters
@@ -109,10 +132,9 @@ async function readCounts(db: Database): Promise<Record<string, number>> {
     'SELECT record_type, record_id, CONVERT(name USING utf8mb4) AS name FROM counter_names',
   )
   const nameOf = new Map(names.rows.map((row) => [`${row.record_type} ${row.record_id}`, row.name]))
-  const types = ['?', 'page_view', 'download']
   return Object.fromEntries(
     rows.map(({ record_type, record_id, count }) => [
-      `${types[Number(record_type)]} ${nameOf.get(`${record_type} ${record_id}`) ?? record_id}`,
+      `${typeNames.get(Number(record_type))} ${nameOf.get(`${record_type} ${record_id}`) ?? record_id}`,
       Number(toBigInt(count)),
     ]),
   )

@@ -42,17 +42,17 @@ export async function startServer(answer: (request: IncomingMessage, response: S
  * Starts a proxy in front of the Worker.
  *
  * @param answered called when the Worker has answered a request; with `drop` the visitor gets no response
- * @param delayMs delay of hits in milliseconds; a hit is dropped if the visitor disconnects in the meantime
+ * @param held hits wait for it; a hit is dropped if the visitor disconnects in the meantime
  */
 export function startProxy(
   target: string,
   answered: (request: IncomingMessage) => Promise<'drop' | undefined>,
-  { delayMs = 0 } = {},
+  { held }: { held?: Promise<void> } = {},
 ): Promise<Site> {
   return startServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request
-    if (delayMs > 0 && url.startsWith('/hit')) {
-      await new Promise((done) => setTimeout(done, delayMs))
+    if (held !== undefined && url.startsWith('/hit')) {
+      await held
       if (request.socket.destroyed) return
     }
     const kept = ['origin', 'referer', 'user-agent', 'sec-purpose'].flatMap((name) => {
