@@ -44,6 +44,7 @@ const NOT_ON_VITESS = [
   'database/counters/adjust/{import-counts,set-counter}',
   'database/counters/read/{shared-reads,totals-cache}',
   'database/counters/rollup/roll-up-scale',
+  'database/counters/transfer/transfer-faults',
   'database/counters/write/{group-commit,group-commit-leaders,group-commit-queue,queue-consumer}',
   'database/counters/{budgets,ranges}',
   'worker/{base-path,slotted-counter}',
@@ -56,7 +57,7 @@ const NOT_ON_VITESS = [
   'worker/visits/{exclusions,own-visits}',
 ].map((file) => `test/${file}{,.slow}.test.ts`)
 
-/** A project whose tests run in Node. */
+/** A project whose tests run in Node. Its files share a process, because each process loads all modules again. */
 function inNode(name: string, more: { globalSetup?: string } = {}) {
   const include = [`test/${name}/**/*.test.ts`]
   const setupFiles = './test/harness/each-file.ts'
@@ -67,6 +68,7 @@ function inNode(name: string, more: { globalSetup?: string } = {}) {
       // A list, even an empty one, would take the place of those of the command line.
       ...(process.env.VITESS_URL !== undefined && { exclude: NOT_ON_VITESS }),
       setupFiles,
+      isolate: false,
       testTimeout: TIMEOUT_MS,
       hookTimeout: TIMEOUT_MS,
       expect: expectations,
@@ -75,16 +77,13 @@ function inNode(name: string, more: { globalSetup?: string } = {}) {
   }
 }
 
-/**
- * A project whose tests run in workerd, with the configuration that the Worker ships with. Its files share an isolate, because
- * loading all modules again takes 3 s.
- */
+/** A project whose tests run in workerd, with the configuration that the Worker ships with. */
 function inWorkerd(name: string, miniflare = {}) {
   const { test } = inNode(name)
   // Not verbose: workerd would print every connection that a test cuts.
   const plugin = cloudflareTest({ wrangler: { configPath: './wrangler.toml' }, miniflare, verbose: false })
   // Vite would warn about the source map of a package.
-  return { logLevel: 'error' as const, plugins: [plugin], test: { ...test, isolate: false } }
+  return { logLevel: 'error' as const, plugins: [plugin], test }
 }
 
 export default defineConfig({

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
 /** Milliseconds to wait for the lock: another process may be about to release it, or may not have written its record yet. */
-const WAIT_MS = 2_000
+const WAIT_MS = 500
 
 /**
  * Locks a state directory for this process. The lock is SQLite's lock on an empty database, which the kernel releases when

@@ -10,12 +10,12 @@ const ALL_RULES: RunOnly = {
 const COLOR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 /** In CSS pixels: a narrow phone (WCAG 1.4.10) and a laptop. */
-const AUDITED_WIDTHS = [320, 1280]
+const [NARROW, WIDE] = [320, 1280]
 /** In CSS pixels. Nothing may scroll sideways at any of them. */
 const WIDTHS = [320, 390, 768, 1280, 1920]
 
 /**
- * Finds what is wrong with a page as it is now: what axe-core finds, light and dark, narrow and wide, and what is wider than
+ * Finds what is wrong with a page as it is now: what axe-core finds, narrow and wide, light and dark, and what is wider than
  * the page. The page keeps its state.
  */
 export async function audit(page: Page): Promise<string[]> {
@@ -25,12 +25,13 @@ export async function audit(page: Page): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 })
     const wide = await settled(page).then(() => page.evaluate(tooWide))
     found.push(...wide.map((part) => `${width} px: too wide: ${part}`))
-    if (!AUDITED_WIDTHS.includes(width)) continue
-    // In the dark, a page has other colors, and is the same in everything else.
-    for (const [colorScheme, rules] of [
-      ['light', ALL_RULES],
-      ['dark', COLOR_RULES],
+    // In the dark, a page has other colors, which do not depend on the width, and is the same in everything else.
+    for (const [at, colorScheme, rules] of [
+      [NARROW, 'light', ALL_RULES],
+      [WIDE, 'light', ALL_RULES],
+      [WIDE, 'dark', COLOR_RULES],
     ] as const) {
+      if (at !== width) continue
       await page.emulateMedia({ colorScheme })
       await settled(page)
       found.push(...(await violations(page, rules)).map((line) => `${width} px, ${colorScheme}: ${line}`))

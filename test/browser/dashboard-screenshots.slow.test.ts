@@ -1,7 +1,7 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { launchChromium } from './chromium.ts'
 import { loadedImages, sessionOf } from './open-dashboard.ts'
 import { fillHistory } from './sample-history.ts'
@@ -10,13 +10,13 @@ import { startCounter } from './shipped-worker.ts'
 const MAX_BYTES = 200_000
 /** Pixels below the last card. */
 const MARGIN = 16
-/** With `SCREENSHOTS=1` the pictures of the documents are written. Otherwise the checkout does not change. */
-const FOLDER = process.env.SCREENSHOTS ? resolve(import.meta.dirname, '../../docs') : undefined
+const FOLDER = join(import.meta.dirname, '../../docs')
 
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1100, height: 1_400 } }
 const PHONE: BrowserContextOptions = { viewport: { width: 360, height: 960 }, deviceScaleFactor: 2, hasTouch: true }
 
-it('screenshots of the dashboard can be taken', async () => {
+// They are pictures for the documents. What the pages show is tested elsewhere.
+it.runIf(process.env.SCREENSHOTS)('screenshots of the dashboard', async () => {
   const counter = await startCounter()
   const browser = await launchChromium()
   onTestFinished(async () => {
@@ -27,8 +27,6 @@ it('screenshots of the dashboard can be taken', async () => {
   // So that lists, which are as of the last roll-up, show what the pages of counters show.
   await counter.rollUp(new Date())
   await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
-  const folder = FOLDER ?? join(inject('scratch'), 'dashboard-screenshots')
-  await mkdir(folder, { recursive: true })
   const storageState = await sessionOf(browser, counter)
   const counterPath = '/counter?type=page_view&key=%2Fblog%2Fcounting'
 
@@ -55,10 +53,8 @@ it('screenshots of the dashboard can be taken', async () => {
     }, counter.url)
     await expect.poll(() => page.locator('#state').getAttribute('data-state')).not.toBe('unknown')
     await loadedImages(page)
-    const file = join(folder, `${name}.png`)
+    const file = join(FOLDER, `${name}.png`)
     await page.screenshot({ path: file, clip: await wholeCards(page) })
-    if (process.env.SCREENSHOTS_FULL)
-      await page.screenshot({ path: `${process.env.SCREENSHOTS_FULL}/${name}.png`, fullPage: true })
     const { size } = await stat(file)
     expect(size).toBeGreaterThan(5_000)
     expect(size).toBeLessThan(MAX_BYTES)

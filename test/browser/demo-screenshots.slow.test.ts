@@ -1,16 +1,16 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { expect, inject, it, onTestFinished } from 'vitest'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
 import { startDemoSite } from '../../local/demo-site.ts'
 import { launchChromium } from './chromium.ts'
 import { loadedImages } from './open-dashboard.ts'
 import { startCounter } from './shipped-worker.ts'
 
 const MAX_BYTES = 60_000
-/** With `SCREENSHOTS=1` the pictures of the documents are written. Otherwise the checkout does not change. */
-const FOLDER = process.env.SCREENSHOTS ? resolve(import.meta.dirname, '../../docs') : undefined
+const FOLDER = join(import.meta.dirname, '../../docs')
 
-it('screenshots of the demo site can be taken', async () => {
+// They are pictures for the documents. What the pages show is tested elsewhere.
+it.runIf(process.env.SCREENSHOTS)('screenshots of the demo site', async () => {
   const counter = await startCounter()
   const demo = await startDemoSite({ counter: counter.url, port: 0 })
   const browser = await launchChromium()
@@ -24,8 +24,6 @@ it('screenshots of the demo site can be taken', async () => {
   const files = { '/files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }
   for (const [key, by] of Object.entries(files)) await counter.add('download', key, by)
 
-  const folder = FOLDER ?? join(inject('scratch'), 'screenshots')
-  await mkdir(folder, { recursive: true })
   const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 760, height: 560 } })
   const page = await context.newPage()
   for (const [name, path] of [
@@ -41,7 +39,7 @@ it('screenshots of the demo site can be taken', async () => {
         pre.textContent = pre.textContent!.replaceAll(origin, 'https://counter.example')
       }
     }, counter.url)
-    const file = join(folder, `${name}.png`)
+    const file = join(FOLDER, `${name}.png`)
     await page.screenshot({ path: file })
     const { size } = await stat(file)
     expect(size).toBeGreaterThan(5_000)

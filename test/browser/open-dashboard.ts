@@ -97,6 +97,14 @@ export async function charted(page: Page): Promise<void> {
   await page.waitForSelector('.chart svg')
 }
 
+/** Chooses another period, whose numbers do not come: those of the one before stay, dimmed. */
+export async function goOffline(page: Page): Promise<void> {
+  await charted(page)
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Today' }).click()
+  await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
+}
+
 /** Opens every section of a page. */
 export async function openAll(page: Page): Promise<void> {
   await page.evaluate(() => {

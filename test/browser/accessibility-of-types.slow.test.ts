@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { audit } from './audit.ts'
 import { launchChromium } from './chromium.ts'
-import { charted, counterUrl, openAll, type Session, sessionOf } from './open-dashboard.ts'
+import { charted, goOffline, openAll, type Session, sessionOf } from './open-dashboard.ts'
 import { fillHistory } from './sample-history.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
@@ -52,7 +52,7 @@ async function newContext(storageState?: Session): Promise<BrowserContext> {
   return context
 }
 
-/** Pages of the dashboard for a signed-in browser: their path, and how to bring each into its state. */
+/** Pages of types: their path, and how to bring each into its state. */
 const SIGNED_IN: Record<string, { path: string; of?: 'unused'; state?: (page: Page) => Promise<unknown> }> = {
   'a type': { path: '/?type=page_view', state: charted },
   'another type': { path: '/?type=download', state: charted },
@@ -74,22 +74,8 @@ const SIGNED_IN: Record<string, { path: string; of?: 'unused'; state?: (page: Pa
   },
   'a search with results': { path: '/', state: (page) => search(page, '/blog') },
   'a search without results': { path: '/', state: (page) => search(page, 'nothing') },
-  'a type, while the Worker does not answer': { path: '/', state: offline },
+  'a type, while the Worker does not answer': { path: '/', state: goOffline },
   'a type, after the session has ended': { path: '/', state: sessionEnded },
-  'a counter': { path: counterPath('/'), state: charted },
-  'a counter with a long key': { path: counterPath(LONG), state: charted },
-  'a counter without counts': { path: counterPath('never') },
-  'a counter with a great count': { path: counterPath('/big'), state: charted },
-  'a counter, with every section open': {
-    path: counterPath('/'),
-    async state(page) {
-      await charted(page)
-      await openAll(page)
-    },
-  },
-  'a counter, about to be reset': { path: counterPath('/'), state: (page) => dialog(page, 'Reset to zero …') },
-  'a counter, about to be deleted': { path: counterPath('/'), state: (page) => dialog(page, 'Delete …') },
-  'a counter, while the Worker does not answer': { path: counterPath('/'), state: offline },
 }
 
 describe('nothing is wrong for those who are signed in, light and dark, from 320 to 1,920 pixels, with', () => {
@@ -102,30 +88,12 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
   })
 })
 
-function counterPath(key: string): string {
-  return counterUrl({ url: '' } as Counter, 'page_view', key)
-}
-
 async function search(page: Page, prefix: string): Promise<void> {
   await charted(page)
   await page.getByRole('searchbox').fill(prefix)
   await page.keyboard.press('Enter')
   if (prefix === 'nothing') await page.getByText('No key begins with that.').waitFor()
   else await expect.poll(() => page.locator('#top a').first().textContent()).toContain(prefix)
-}
-
-async function dialog(page: Page, button: string): Promise<void> {
-  await openAll(page)
-  await page.getByRole('button', { name: button }).click()
-  await page.getByRole('dialog').waitFor()
-}
-
-/** Chooses another period, whose numbers do not come: those of the one before stay, dimmed. */
-async function offline(page: Page): Promise<void> {
-  await charted(page)
-  await page.context().setOffline(true)
-  await page.getByRole('button', { name: 'Today' }).click()
-  await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
 }
 
 async function sessionEnded(page: Page): Promise<void> {

@@ -1,0 +1,161 @@
+import type { Browser, Page } from 'playwright-core'
+import { Temporal } from 'temporal-polyfill'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import { withinAnHour } from './local-days.ts'
+import { chartRows, pollHurried, type Session, sessionOf, tableRows, watch } from './open-dashboard.ts'
+import { type Counter, startCounter } from './shipped-worker.ts'
+
+const HOUR_MS = 3_600_000
+
+let browser: Browser
+let counter: Counter
+let session: Session
+let page: Page
+beforeAll(async () => {
+  const COUNTERS = { page_view: { record_type: 1, title: 'Page views', unit: 'views' } }
+  ;[counter, browser] = await Promise.all([startCounter({ COUNTERS }), launchChromium()])
+  session = await sessionOf(browser, counter)
+})
+afterAll(async () => {
+  await browser?.close()
+  await counter?.stop()
+})
+
+const shows = (selector: string, text: RegExp) => pollHurried(page, () => page.textContent(selector)).toMatch(text)
+
+/** Waits until the page shows what it was asked for. */
+const settled = () => expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
+
+const whole = (count: bigint | number) => count.toLocaleString('en-GB')
+const digits = (text: string | null | undefined) => BigInt((text ?? '').replaceAll(/[^\d-]/g, ''))
+
+describe('every number of a type’s page equals the database’s', () => {
+  /** In two of them, the clocks were changed within the history. */
+  const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York']
+  const counts: { key: string; at: number; by: number }[] = []
+
+  beforeAll(async () => {
+    const now = Date.now()
+    const hour = now - (now % HOUR_MS)
+    let state = 7
+    const random = () => {
+      state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+      return state / 2 ** 31
+    }
+    const backs = [
+      ...Array.from({ length: 34 }, (_, back) => back),
+      ...Array.from({ length: 50 }, () => Math.floor(random() * 62 * 24)),
+      ...Array.from({ length: 16 }, () => Math.floor(random() * 600 * 24)),
+      // The hours of a day on which the clocks were changed.
+      ...Array.from({ length: 28 }, (_, i) => Math.round((hour - Date.UTC(2026, 9, 24, 20 + i)) / HOUR_MS)),
+    ].filter((back) => back >= 0)
+    for (const back of backs.sort((a, b) => b - a)) {
+      const one = {
+        key: `/page/${Math.floor(random() * 7)}`,
+        at: hour - back * HOUR_MS,
+        by: 1 + Math.floor(random() * 40),
+      }
+      counts.push(one)
+      await counter.add('page_view', one.key, one.by)
+      await counter.rollUp(new Date(Math.min(one.at + 60_000, now)))
+    }
+  })
+
+  it.each(ZONES)('in %s', async (zone) => {
+    const context = await browser.newContext({ locale: 'en-GB', timezoneId: zone, storageState: session })
+    onTestFinished(() => context.close())
+    await context.clock.install()
+    const violations = await watch(context, counter)
+    page = await context.newPage()
+    await withinAnHour(() => compare(zone))
+    expect(violations).toEqual({ foreign: [], messages: [] })
+  })
+
+  async function compare(zone: string): Promise<void> {
+    const now = Temporal.Now.zonedDateTimeISO(zone)
+    const midnight = (daysBack: number) =>
+      now.toPlainDate().subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds
+    const month = (back: number) =>
+      now.toPlainDate().with({ day: 1 }).subtract({ months: back }).toZonedDateTime(zone).epochMilliseconds
+    const sum = (from: number, to = Number.POSITIVE_INFINITY, key?: string) =>
+      counts
+        .filter((count) => count.at >= from && count.at < to && (key === undefined || count.key === key))
+        .reduce((sum, { by }) => sum + by, 0)
+    for (const [name, parameter, from, length] of [
+      ['Today', 'today', midnight(0), 0],
+      ['7 days', '7d', midnight(6), 7],
+      ['30 days', '30d', midnight(29), 30],
+      ['90 days', '90d', midnight(89), 90],
+      ['12 months', '12m', month(11), 12],
+      ['All time', 'all', 0, 0],
+    ] as const) {
+      await page.goto(`${counter.url}/?period=${parameter}`)
+      await settled()
+      await shows('#history-sum', new RegExp(`^${whole(sum(from))} views$`))
+      // The figures are the same under every period.
+      expect(await page.locator('dl.figures b').allTextContents(), name).toEqual(
+        [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(0)].map(whole),
+      )
+      const rows = await chartRows(page)
+      const [own, before] = [1, 2].map((cell) => rows.map((row) => row.split(' | ')[cell]))
+      expect(
+        own!.reduce((sum, text) => sum + digits(text), 0n),
+        name,
+      ).toBe(BigInt(sum(from)))
+      if (length > 0) expect(rows, name).toHaveLength(length)
+      if (parameter === '7d' || parameter === '30d' || parameter === '90d') {
+        expect(own, name).toEqual(rows.map((_, i) => whole(sum(midnight(length - 1 - i), midnight(length - 2 - i)))))
+        expect(before, name).toEqual(
+          rows.map((_, i) => whole(sum(midnight(2 * length - 1 - i), midnight(2 * length - 2 - i)))),
+        )
+      }
+      if (parameter === '12m') {
+        expect(own, name).toEqual(rows.map((_, i) => whole(sum(month(11 - i), i === 11 ? undefined : month(10 - i)))))
+        expect(before, name).toEqual(rows.map((_, i) => whole(sum(month(23 - i), month(22 - i)))))
+      }
+      if (parameter === 'today') {
+        const hours = counts.filter(({ at }) => at >= from)
+        for (const row of rows) {
+          const [label = '', text] = row.split(' | ')
+          const at = hours.filter(
+            ({ at }) =>
+              new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' }).format(at) ===
+              label.slice(-5),
+          )
+          expect(digits(text), `${zone} ${label}`).toBe(BigInt(at.reduce((sum, { by }) => sum + by, 0)))
+        }
+      }
+      const listed = Object.fromEntries(
+        (await tableRows(page, '#top')).map((row) => {
+          const [key = '', count] = row.split(' | ')
+          return [key.replace(' ↗', ''), digits(count)]
+        }),
+      )
+      const expected = [...new Set(counts.map(({ key }) => key))]
+        .map((key) => [key, BigInt(sum(from, undefined, key))] as const)
+        .filter(([, count]) => count > 0n)
+      expect(listed, name).toEqual(Object.fromEntries(expected))
+    }
+    // What the ledger says is what the database has.
+    const stored = await counter.counts()
+    const total = Object.values(stored).reduce((sum, count) => sum + count, 0)
+    expect(sum(0)).toBe(total)
+
+    // Changes compare the same part of the period before.
+    await page.goto(counter.url)
+    await settled()
+    const hour = Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS
+    const clock = Temporal.Instant.fromEpochMilliseconds(hour).toZonedDateTimeISO(zone)
+    for (const [id, days] of [
+      ['today', 1],
+      ['7d', 7],
+      ['30d', 30],
+    ] as const) {
+      const compared = sum(midnight(days - 1), hour)
+      const before = sum(midnight(2 * days - 1), clock.subtract({ days }).epochMilliseconds)
+      const title = await page.locator(`#figure-${id}-change`).getAttribute('title')
+      expect(title, id).toBe(`${whole(compared)} after ${whole(before)}`)
+    }
+  }
+})
