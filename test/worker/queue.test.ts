@@ -6,6 +6,7 @@ import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { deliver, sumOf, type Taken, TestQueue } from '../harness/local-queues.ts'
 import { TestWorker } from '../harness/worker.ts'
 import { Gate } from './gate.ts'
+import { rangesOfKeys } from './ranges-of-keys.ts'
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
@@ -219,18 +220,23 @@ describe('Of requests in one batch', () => {
     await worker.api('POST', '/v1/increments', { increments: poison })
     await db.arrange('UPDATE slotted_counters SET count = ?', [2n ** 63n - 1n])
 
+    const isPoison = (i: number) => i % 13 === 5 && i / 13 < bad
     const requests = Array.from({ length: 40 }, (_, i) => {
       const key = `/good/${i % 4}`
-      if (i % 13 === 5 && i / 13 < bad) return () => worker.hit('full', poison[Math.floor(i / 13)]!.key)
+      if (isPoison(i)) return () => worker.hit('full', poison[Math.floor(i / 13)]!.key)
       if (i % 3 === 0) return () => worker.api('POST', path(key), undefined, { 'Idempotency-Key': `k${i}` })
       if (i % 3 === 1) return () => worker.api('POST', '/v1/increments', increments(key, '/common'))
       return () => worker.hit('page_view', key)
     })
+    const keysOf = (i: number) =>
+      isPoison(i) ? [poison[Math.floor(i / 13)]!.key] : [`/good/${i % 4}`, ...(i % 3 === 1 ? ['/common'] : [])]
+    let waiting = 0
+    for (let i = 0; i < requests.length; i++) waiting += await rangesOfKeys(keysOf(i), db.ranges)
     const answers: Response[] = []
     const statements = await db.recording(async () => {
       gate.close()
       const sent = Promise.all(requests.map((one) => one()))
-      await expect.poll(() => isolateOf(worker.env).counting.load.waiting).toBe(requests.length)
+      await expect.poll(() => isolateOf(worker.env).counting.load.waiting).toBe(waiting)
       gate.open()
       answers.push(...(await sent))
     })
@@ -241,13 +247,12 @@ describe('Of requests in one batch', () => {
     const wanted = new Map<string, number>([['/common', 0]])
     const add = (key: string) => wanted.set(key, (wanted.get(key) ?? 0) + 1)
     for (const [i, { status, headers }] of answers.entries()) {
-      const isPoison = i % 13 === 5 && i / 13 < bad
       expect([status, headers.get('X-Hit')]).toEqual(
-        isPoison ? [422, 'ignored; reason=count_out_of_range'] : [i % 3 === 2 ? 204 : 200, 'counted'],
+        isPoison(i) ? [422, 'ignored; reason=count_out_of_range'] : [i % 3 === 2 ? 204 : 200, 'counted'],
       )
-      if (isPoison) expect(await answers[i]!.json()).toMatchObject({ code: 'count_out_of_range' })
+      if (isPoison(i)) expect(await answers[i]!.json()).toMatchObject({ code: 'count_out_of_range' })
       else add(`/good/${i % 4}`)
-      if (!isPoison && i % 3 === 1) add('/common')
+      if (!isPoison(i) && i % 3 === 1) add('/common')
     }
     for (const [key, count] of wanted) expect([key, await countOf(key)]).toEqual([key, count])
     const { rows } = await db.execute('SELECT count FROM slotted_counters WHERE record_type = 2')
