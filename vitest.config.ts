@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 /*
  * Each folder of test/ is a project. Below it, paths mirror src/, cli/, local/ and build/.
  *
- *   npm test            every file except *.slow.test.ts: less than 3 minutes on 2 cores
+ *   npm test            every file except *.slow.test.ts: about 3 minutes on 2 cores
  *   npm run test:all    every file
  *   npm run test:vitess database and worker, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
  *
