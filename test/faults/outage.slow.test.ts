@@ -87,7 +87,7 @@ beforeEach(async () => {
   }
 })
 
-it('While the database is gone, in whatever way, every request is answered. Afterwards every increment has counted once', {
+it('While the database is unavailable, every request is answered. Afterwards every increment has counted once', {
   timeout: 480_000,
 }, async () => {
   const expected = new ExpectedCounts()

@@ -16,7 +16,7 @@ const LEAST_MEMORY = 2 ** 30
 /**
  * Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
  *
- * `KEEP_DATABASES=1` leaves them on the server of MYSQL_URL, for a server that is thrown away: removing thousands takes minutes.
+ * `KEEP_DATABASES=1` does not drop them on the server of MYSQL_URL. `.ci/run` sets it, because it deletes its server afterwards.
  *
  * @throws {Error} if VITESS_URL is set, even to nothing, but names no vtgate
  */
@@ -32,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   const keyspaces = await KeyspacePool.open(server.url)
   if (VITESS_URL !== undefined && keyspaces === null) throw withoutStack(NO_VITESS)
-  // What is on a private server goes with its folder.
+  // Databases on a private server are deleted with its folder.
   const keep = (VITESS_URL ?? MYSQL_URL ?? '') === '' || process.env.KEEP_DATABASES === '1'
   const databases = keyspaces ?? (await CreatedDatabases.open(server.url, server.description, { keep }))
   say(`Testing on ${databases.description}`)

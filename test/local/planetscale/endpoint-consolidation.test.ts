@@ -11,7 +11,7 @@ import {
   type RawSession,
 } from './endpoint-database.ts'
 
-// Every read that runs has a connection id of its own.
+// Each read that runs has a different connection id.
 const SLOW = 'SELECT CONNECTION_ID() FROM gate WHERE id = 1'
 const DISABLED = '/*vt+ CONSOLIDATOR=disabled */'
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
   db = await freshDatabase()
   limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
 })
-/** Runs a test from a network of its own, within one period of the limits. */
+/** Runs a test from a new network, within one period of the limits. */
 const limitedTest = (work: () => Promise<void>) =>
   inOnePeriod(() => {
     networks++

@@ -135,7 +135,7 @@ describe('An import', () => {
     let times = 0n
     for (const delivered of [false, true]) {
       for (let after = 0; after <= 11; after++) {
-        // Into counters of its own, each time.
+        // Each round imports into other counters.
         times++
         const own = ({ recordType, recordId, name }: CounterAddress): CounterAddress => {
           return { recordType, recordId: recordId + times * 1_000n, name: `${name}/${times}` }

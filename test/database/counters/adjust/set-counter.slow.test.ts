@@ -113,7 +113,7 @@ describe('Setting a counter', () => {
     let times = 0n
     for (const delivered of [false, true]) {
       for (let after = 0; after <= 12; after++) {
-        // A counter of its own, each time.
+        // Each round sets another counter.
         times++
         const own = { ...COUNTER, recordId: COUNTER.recordId + times, name: `/set/${times}` }
         await add(3n, own)
