@@ -1196,10 +1196,7 @@ type Routes = {
     $post:
       | {
           output: {
-            outcome: 'complete' | 'partial'
             applied: string[]
-            pending: string[]
-            notices: string[]
           }
           outputFormat: 'json'
           status: 200

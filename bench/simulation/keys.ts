@@ -1,6 +1,6 @@
 import type { CounterAddress } from '../../src/counters/counter-address.ts'
-import { numberOf, recordIdOf } from '../../src/counters/integer-key.ts'
 import type { Random } from './random.ts'
+import { numberOf, recordIdOf } from './spread-id.ts'
 
 const RECORD_TYPE = 1
 

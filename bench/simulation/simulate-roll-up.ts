@@ -1,11 +1,11 @@
 import { PLANS } from '../../src/config/plan.ts'
-import { recordIdOf } from '../../src/counters/integer-key.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { type RollUpSettings, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { ModelTables, modelDatabase } from './model-database.ts'
 import { ModelServer, type ServerOptions } from './model-server.ts'
 import { Random } from './random.ts'
 import type { ServerCosts } from './server-costs.ts'
+import { recordIdOf } from './spread-id.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
 const STARTS_AT = Date.UTC(2026, 10, 22)

@@ -69,7 +69,7 @@ app.post('/batch', async (c) => {
   return c.body(null, 204)
 })
 
-const hello: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+const hello: CounterAddress = { recordType: 1, recordId: 1n, name: 'hello' }
 
 /** The same for a fixed counter, without reading the body. */
 app.post('/statement', async (c) => {

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Executor } from '../../src/database/database.ts'
 import {
   applyMigrations,
@@ -9,13 +9,9 @@ import {
   readMissing,
   readProgress,
   recordAll,
-  unfilled,
 } from '../../src/database/migrations.ts'
 import { missingVSchema } from '../../src/database/vschema.ts'
-import { connectDatabase, type DatabaseConnection } from '../database-connection.ts'
-import { configuredIntegerTypes, moveIntegerTypes } from './integer-types.ts'
-
-const CONFIGURATION = resolve('wrangler.toml')
+import { connectDatabase } from '../database-connection.ts'
 
 /** Which migrations to apply, and to which database. */
 export interface MigrationOptions {
@@ -23,8 +19,6 @@ export interface MigrationOptions {
   databaseUrl: string
   /** Default: this version's. */
   migrations?: readonly Migration[]
-  /** The record types of the types with integer keys. Default: those of wrangler.toml. */
-  integerTypes?: readonly number[]
   say: (line: string) => void
 }
 
@@ -32,26 +26,23 @@ export interface MigrationOptions {
 export class MigrationRefused extends Error {}
 
 /**
- * Applies the pending migrations in the order of their names. Then moves counters with integer keys, if any are left from before
- * migration 0010.
+ * Applies the pending migrations in the order of their names.
  *
  * @returns the names of the migrations that were applied
  * @throws {MigrationRefused} at the first statement that fails
  */
 export async function migrate(options: MigrationOptions): Promise<string[]> {
-  const { migrations, integerTypes = await configuredIntegerTypes(CONFIGURATION), say } = options
-  return withDatabase(options, async (db, connection) => {
+  const { migrations, say } = options
+  return withDatabase(options, async (db) => {
     const vschema = await missingVSchema(db)
     if (vschema !== null) throw new MigrationRefused(vschema)
     const applied = await applyMigrations(db, {
       ...(migrations && { migrations }),
       onApplied: (name) => say(`  applied ${name}`),
-      onUnfilled: (name) => say(`  ${unfilled(name)}`),
     })
     const missing = await readMissing(db, migrations)
     if (missing.length > 0)
       throw new MigrationRefused(`${lacks(missing)} Another program may have tables of this name.`)
-    await moveIntegerTypes(connection, integerTypes, say)
     return applied
   })
 }
@@ -84,16 +75,13 @@ function lacks(missing: readonly string[]): string {
   return `The database lacks: ${missing.join(', ')}.`
 }
 
-async function withDatabase<T>(
-  { databaseUrl }: MigrationOptions,
-  work: (db: Executor, connection: DatabaseConnection) => Promise<T>,
-): Promise<T> {
+async function withDatabase<T>({ databaseUrl }: MigrationOptions, work: (db: Executor) => Promise<T>): Promise<T> {
   const connection = await connectDatabase(databaseUrl)
   try {
     const execute = async (sql: string, args: readonly unknown[] = []) => {
       return { rows: await connection.execute(sql, [...args]), rowsAffected: 0 }
     }
-    return await work({ execute }, connection)
+    return await work({ execute })
   } catch (error) {
     if (error instanceof OtherKeyspace) throw new MigrationRefused(error.message)
     throw error instanceof MigrationStopped ? new MigrationRefused(stopMessage(error)) : error

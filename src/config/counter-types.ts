@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import type { NewKeyRule } from '../counters/admission/new-key-rule.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/admission/new-key-rule.ts'
 import { type KeyedType, MAX_KEY_BYTES } from '../counters/counter-address.ts'
-import { MIXED_TYPES } from '../counters/integer-key.ts'
 import { SPELLINGS } from '../counters/key-spelling.ts'
 import { type DeclaredPrefix, KeptSums } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
@@ -150,10 +149,6 @@ const counterType = table({
     path: ['counting_badge'],
     error: 'needs public = true: the badge shows the count to everybody',
   }),
-  z.refine(({ key, recordType }) => key === 'string' || recordType < MIXED_TYPES, {
-    path: ['record_type'],
-    error: `must be at most ${MIXED_TYPES - 1} for integer keys: such types are stored under their record type plus ${MIXED_TYPES}`,
-  }),
   z.refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
     path: ['same_key'],
     error: 'is for string keys: an integer has one spelling',
@@ -170,17 +165,15 @@ const counterType = table({
     path: ['totals'],
     error: 'must be in lower case: with "letter_case", every key is',
   }),
-  z.refine(({ key, totals }) => key === 'string' || totals.length === 0, {
-    path: ['totals'],
-    error: 'is for string keys: integers do not begin with each other',
-  }),
 )
 
 /** The sums that types keep. */
 export function keptSums(types: Iterable<CounterType>): KeptSums {
   const all = [...types]
-  const named = all.filter(({ key }) => key === 'string').map(({ recordType }) => recordType)
-  return new KeptSums(declaredPrefixes(all), named)
+  return new KeptSums(
+    declaredPrefixes(all),
+    all.map(({ recordType }) => recordType),
+  )
 }
 
 /** The prefixes that types declare. */
@@ -190,9 +183,6 @@ export function declaredPrefixes(types: Iterable<CounterType>): DeclaredPrefix[]
 
 const isLowerCase = (newKeys: string | string[]) =>
   typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())
-
-/** The record type in the database. */
-const storedType = ({ key, recordType }: KeyedType) => (key === 'integer' ? recordType + MIXED_TYPES : recordType)
 
 const typeName = z
   .string()
@@ -214,10 +204,7 @@ export const counterTypes = z.pipe(
     .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
   z.transform((types): ReadonlyMap<string, CounterType> => {
     return new Map(
-      Object.entries(types).map(([name, type]) => [
-        name,
-        { name, ...type, title: type.title ?? titleOf(name), recordType: storedType(type) },
-      ]),
+      Object.entries(types).map(([name, type]) => [name, { name, ...type, title: type.title ?? titleOf(name) }]),
     )
   }),
 )
@@ -226,13 +213,10 @@ export const counterTypes = z.pipe(
 export function sharedRecordTypes(counters: unknown): FieldError[] {
   const owners = new Map<unknown, string>()
   return Object.entries(counters ?? {}).flatMap(([name, settings]) => {
-    const { record_type, key } = (settings ?? {}) as { record_type?: unknown; key?: unknown }
-    // Types with integer keys have two: rows from before their numbers were mixed may still be under the first one.
-    const mixed = key === 'integer' && typeof record_type === 'number' ? [record_type + MIXED_TYPES] : []
-    const numbers = record_type === undefined ? [] : [record_type, ...mixed]
-    const owner = numbers.map((number) => owners.get(number)).find((known) => known !== undefined)
+    const { record_type } = (settings ?? {}) as { record_type?: unknown }
+    const owner = owners.get(record_type)
     if (owner === undefined) {
-      for (const number of numbers) owners.set(number, name)
+      if (record_type !== undefined) owners.set(record_type, name)
       return []
     }
     return [

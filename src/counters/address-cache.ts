@@ -10,7 +10,7 @@ const MAX_KEY_LENGTH = 200
 class CachedAddress implements CounterAddress {
   readonly recordType: number
   readonly recordId: bigint
-  readonly name: string | null
+  readonly name: string
   readonly #id: string
 
   constructor(address: CounterAddress) {

@@ -1,4 +1,3 @@
-import { recordIdOf } from './integer-key.ts'
 import { InvalidInput } from './invalid-input.ts'
 import { hash64 } from './key-hash.ts'
 import { type Spelling, spellingOf } from './key-spelling.ts'
@@ -6,7 +5,6 @@ import { type Spelling, spellingOf } from './key-spelling.ts'
 /** The longest key, in bytes of UTF-8: the size of the column that stores names. */
 export const MAX_KEY_BYTES = 512
 
-const MAX_NUMBER = 2n ** 64n - 1n
 const encoder = new TextEncoder()
 // A byte order mark at the beginning is a part of the key.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -15,8 +13,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export interface CounterAddress {
   recordType: number
   recordId: bigint
-  /** The key, in the spelling that is counted; `null` for integer keys, which the record id tells (`numberOf`). */
-  name: string | null
+  /** The key, in the spelling that is counted. */
+  name: string
   /** What `counterId` returns, if it is kept. */
   readonly id?: string
 }
@@ -25,9 +23,9 @@ export interface CounterAddress {
 export interface KeyedType {
   /** The small integer stored with every row of this type. */
   recordType: number
-  /** `string`: keys are names, stored under their hash. `integer`: keys are unsigned 64-bit decimal numbers, mixed. */
+  /** `integer`: keys must be decimal numbers. */
   key: 'string' | 'integer'
-  /** Spellings that mean the same string key. Default: none. */
+  /** Spellings that mean the same key. Default: none. */
   sameKey?: readonly Spelling[]
 }
 
@@ -39,13 +37,9 @@ export interface KeyedType {
 export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
   const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
   if (key === '') throw invalidKey('must not be empty')
-  if (type.key === 'integer') {
-    // One spelling per number. Otherwise "007" and "7" would be two names for one counter.
-    const number = /^(0|[1-9]\d{0,19})$/.test(key) ? BigInt(key) : null
-    if (number === null || number > MAX_NUMBER) {
-      throw invalidKey(`must be a decimal number from 0 to ${MAX_NUMBER} without leading zeros`)
-    }
-    return { recordType: type.recordType, recordId: recordIdOf(number), name: null }
+  // One spelling for each number. Otherwise "007" and "7" would be two counters.
+  if (type.key === 'integer' && !/^(?:0|-?[1-9]\d{0,18})$/.test(key)) {
+    throw invalidKey('must be a whole number of at most 19 digits, without leading zeros')
   }
   // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded to measure them.
   if (key.length > MAX_KEY_BYTES / 3) {

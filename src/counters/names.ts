@@ -68,7 +68,7 @@ export class StoredNames {
    */
   toStore(counters: Iterable<CounterAddress>, now: number): CounterAddress[] {
     const unknown: CounterAddress[] = []
-    for (const counter of counters) if (counter.name !== null && !this.has(counter, now)) unknown.push(counter)
+    for (const counter of counters) if (!this.has(counter, now)) unknown.push(counter)
     const wait = this.#retryAt - now
     // A longer wait than `RETRY_MS` means that the clock was set back. Then do not wait.
     if (wait > 0 && wait <= RETRY_MS) {
@@ -86,15 +86,13 @@ export class StoredNames {
 }
 
 /**
- * Stores the names of counters, with one statement for each range. Skips integer keys, which have none. A name without a count does
- * no harm.
+ * Stores the names of counters, with one statement for each range. A name without a count does no harm.
  *
  * @param ranges as in `Database`
  */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
-  const named = counters.filter(({ name }) => name !== null)
   await Promise.all(
-    [...rowsByRange(named, ranges).values()].map((part) => {
+    [...rowsByRange(counters, ranges).values()].map((part) => {
       const rows = part.toSorted(byPrimaryKey)
       // IGNORE keeps the first name. A stored name is not written again, so counters in use do not wait for a lock here.
       return db.execute(
@@ -108,7 +106,7 @@ export async function storeNames(db: Executor, counters: readonly CounterAddress
 /**
  * Reads the names of counters.
  *
- * @param counters at most about 1,000, of types with string keys
+ * @param counters at most about 1,000
  * @returns a function that looks up the name of a counter; `null` if none is stored
  */
 export async function readNames(

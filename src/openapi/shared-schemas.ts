@@ -9,7 +9,7 @@ export const typeParam = described(z.string(), TYPE_DESCRIPTION)
 const keyParam = described(
   z.string(),
   'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
-    'integer keys: an unsigned 64-bit decimal number.',
+    'integer keys: a whole number of at most 19 digits.',
 )
 
 /** A count in a response. It has all its digits even beyond 2^53, where JavaScript rounds. */

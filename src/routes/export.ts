@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { numberOf } from '../counters/integer-key.ts'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { databaseOf } from '../http/database-of.ts'
@@ -101,7 +100,7 @@ export const exports = endpoint<typeof exportCountsContract>(
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const answer = {
       rows: page.rows.map(({ recordId, name, count, day }) => ({
-        ...(type.key === 'integer' ? { key: `${numberOf(recordId)}` } : nameOf(recordId, name)),
+        ...nameOf(recordId, name),
         count: toJsonNumber(count),
         ...(day !== null && { day }),
       })),

@@ -16,7 +16,7 @@ const exactInteger = z.int({
 
 /** A key. For types with integer keys, a JSON number is accepted too if it is exact (`counterOfKey` checks that). */
 export const keyField = z.union([z.string(), exactInteger], {
-  error: 'must be a string (or, for integer keys below 2^53, a whole number)',
+  error: 'must be a string (or, for integer keys, a whole number)',
 })
 
 const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`

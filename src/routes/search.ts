@@ -12,7 +12,7 @@ import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
 
 const searchKeysQuery = onFirstUse(() => ({
-  prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys. For integer keys: the whole number.')),
+  prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys.')),
   after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
   limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
 }))
@@ -32,7 +32,7 @@ const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
   tag: 'Reading',
   summary: 'Search counters',
   description:
-    'Finds counters by the beginning of their keys, sorted by the bytes of the keys; integer keys are sorted by number. Public types need a token too.',
+    'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
   answers: {
     200: {
       description: 'A page of counters.',

@@ -1,17 +1,14 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { CounterType } from '../config/counter-types.ts'
-import { unmixedTypes } from '../counters/unmixed-types.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import {
   applyMigrations,
   MigrationStopped,
   OtherKeyspace,
-  type Progress,
   RECORD,
+  readMissing,
   readProgress,
   statementsToDeploy,
-  unfilled,
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry.ts'
 import { countStatements } from '../database/statement-budget.ts'
@@ -24,11 +21,6 @@ import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-
-/** Statements that one request sends. The free plan allows 50 subrequests, and a few are sent after them or again. */
-const MAX_STATEMENTS = 36
-/** Milliseconds after which a request begins no further migration, so that browsers wait for an answer. */
-const MAX_MS = 15_000
 
 const names = (description: string) => described(z.array(z.string()), description)
 
@@ -65,19 +57,13 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
   summary: 'Make the tables',
   description:
     'Makes the tables, or brings them up to this version, as `npm run migrate` does. It is safe to send again, at any time and from ' +
-    'several places at once. If the outcome is `partial`, send it again to continue.',
+    'several places at once.',
   answers: {
     200: {
       description: 'What was done.',
       schema: described(
         z.strictObject({
-          outcome: described(
-            z.enum(['complete', 'partial']),
-            '`partial`: the next request continues where this one stopped.',
-          ),
-          applied: names('The migrations that this request applied, or found applied and recorded.'),
-          pending: names('The migrations that are left.'),
-          notices: names('What is left for you to do.'),
+          applied: names('The migrations that this request applied.'),
         }),
         { id: 'SetupSummary' },
       ),
@@ -92,10 +78,7 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
     ...DATABASE,
   ],
   examples: {
-    again: {
-      summary: 'Nothing was left to do',
-      answer: { outcome: 'complete', applied: [], pending: [], notices: [] },
-    },
+    again: { summary: 'Nothing was left to do', answer: { applied: [] } },
   },
 }))
 
@@ -131,19 +114,13 @@ function databaseFor(c: Context<AppEnv>) {
 }
 
 async function makeAll(c: Context<AppEnv>) {
-  const { config } = isolateOf(c.env)
   const counted = countStatements(databaseFor(c))
   const db = withRetries(counted)
-  const began = Date.now()
   const vschema = await missingVSchema(db)
   if (vschema !== null) throw stopped(c, vschema)
   let applied: string[]
-  const notices: string[] = []
   try {
-    applied = await applyMigrations(db, {
-      onUnfilled: (name) => notices.push(unfilled(name)),
-      mayGoOn: (statements) => counted.sent + statements <= MAX_STATEMENTS && Date.now() - began < MAX_MS,
-    })
+    applied = await applyMigrations(db)
   } catch (error) {
     if (error instanceof OtherKeyspace) throw stopped(c, error.message)
     if (!(error instanceof MigrationStopped)) throw error
@@ -151,14 +128,10 @@ async function makeAll(c: Context<AppEnv>) {
     if (cause instanceof DatabaseFailure && cause.retry) throw cause
     throw stopped(c, reasonOf(error), error)
   }
-  const progress = await readProgress(db)
-  const pending = progress.pending.map(({ name }) => name)
-  log('info', 'setup', { requestId: c.get('requestId'), applied, pending, statements: counted.sent })
-  if (pending.length > 0) return { outcome: 'partial' as const, applied, pending, notices }
-  if (progress.missing.length > 0) throw stopped(c, taken(progress))
-  const integerTypes = [...config.types.values()].filter(({ key }) => key === 'integer')
-  notices.push(...(await unmixedTypes(db, integerTypes)).map(notMoved))
-  return { outcome: 'complete' as const, applied, pending, notices }
+  const missing = await readMissing(db)
+  if (missing.length > 0) throw stopped(c, taken(missing))
+  log('info', 'setup', { requestId: c.get('requestId'), applied, statements: counted.sent })
+  return { applied }
 }
 
 function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): Problem {
@@ -185,10 +158,6 @@ function reasonOf({ migration, number, of, statement, message, cause, needsDeplo
   )
 }
 
-function taken({ missing }: Progress): string {
+function taken(missing: readonly string[]): string {
   return `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
-}
-
-function notMoved({ name }: CounterType): string {
-  return `The type ${name} has counters from before migration 0010. Run npm run migrate, which moves them.`
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
-import { numberOf } from '../counters/integer-key.ts'
 import { readNames } from '../counters/names.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
@@ -105,9 +104,7 @@ export const verify = endpoint<typeof verifyCountsContract>(
 /** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
-  const counters = wrong.flatMap(({ recordType, recordId }) =>
-    recordId !== null && types.get(recordType)?.key !== 'integer' ? [{ recordType, recordId }] : [],
-  )
+  const counters = wrong.flatMap(({ recordType, recordId }) => (recordId === null ? [] : [{ recordType, recordId }]))
   const nameOf = await readNames(db, counters)
   return wrong.map(({ recordType, recordId, prefix, what, start, is, shouldBe }) => {
     const type = types.get(recordType)
@@ -115,7 +112,7 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
     return {
       type: type?.name ?? null,
       recordType,
-      key: counter && (type?.key === 'integer' ? `${numberOf(counter.recordId)}` : nameOf(counter)),
+      key: counter && nameOf(counter),
       recordId: counter && String(counter.recordId),
       ...(prefix !== null && { prefix }),
       what,

@@ -103,8 +103,6 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_id, count, (SELECT name FROM counter_names … UNION ALL SELECT record_id, SUM(count)': 'all shards',
   'SELECT record_id, name FROM counter_names … AND name > x … ORDER BY': 'all shards',
   'SELECT record_id, name FROM counter_names … ORDER BY': 'all shards',
-  'SELECT record_id, number FROM counter_totals … AND number > … ORDER BY': 'all shards',
-  'SELECT record_id, number FROM counter_totals … ORDER BY': 'all shards',
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
@@ -116,8 +114,6 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … ORDER BY": 'range',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … s.slot > … ORDER BY":
     'range',
-  'SELECT t.record_id, t.count FROM counter_periods': 'all shards',
-  'SELECT t.record_id, t.count FROM counter_totals': 'all shards',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
   'SELECT what, start, SUM(recorded)': 'all shards',
   'SELECT written_hour, record_type … ORDER BY': 'all shards',
@@ -150,7 +146,6 @@ const COUNTERS = {
   download: { record_type: 2 },
   release: { record_type: 4, totals: ['app-'] },
   few: { record_type: 8, allowed_origins: ['*'], new_keys_per_minute: 1 },
-  number: { record_type: 9, key: 'integer', public: true },
   visit: { record_type: 3, allowed_origins: ['*'], dedupe_seconds: 60 },
 }
 
@@ -191,13 +186,10 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     }
     for (const query of ['', '?period=day', '?period=month&date=2026-01-01', '?period=day&date=2026-01-01&limit=100']) {
       await worker.fetch(`/v1/top/page_view${query}`)
-      await worker.fetch(`/v1/top/number${query}`)
     }
-    expect((await worker.api('GET', '/numbers?type=number&period=all')).status).toBe(200)
     for (const query of ['', '?prefix=key-59', '?prefix=key-59&after=key-599&limit=100']) {
       await worker.api('GET', `/v1/search/page_view${query}`)
     }
-    for (const query of ['', '?after=1000', '?prefix=77']) await worker.api('GET', `/v1/search/number${query}`)
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
     const key = { 'Idempotency-Key': 'twice' }
     for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)

@@ -90,7 +90,7 @@ export async function finishAll(db: TestDatabase): Promise<void> {
     )
     const [row] = rows
     if (row === undefined) return
-    const source = { recordType: 1, recordId: BigInt(String(row.record_id)), name: null }
+    const source = { recordType: 1, recordId: BigInt(String(row.record_id)), name: 'any' }
     const kind = (['delete', 'rename', 'merge'] as const)[Number(row.kind) - 1]!
     const target = row.other_id === null ? null : { recordType: 1, recordId: BigInt(String(row.other_id)), name: 'any' }
     await finishTransfer(db, source, { kind, target })

@@ -6,8 +6,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { Bindings } from '../../src/config/bindings.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { openDatabase } from '../../src/database/database.ts'
 import { PROJECT } from './npm-script.ts'
 
 const run = promisify(execFile)
@@ -24,9 +22,8 @@ const BARE = {
 
 describe('docs/deploy.md', async () => {
   const guide = await readFile(join(PROJECT, 'docs/deploy.md'), 'utf8')
-  const upgrading = await readFile(join(PROJECT, 'docs/upgrading.md'), 'utf8')
-  const blocks = (language: string, text = guide) =>
-    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text]) => text!)
+  const blocks = (language: string) =>
+    [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text]) => text!)
   const snippets = blocks('toml')
   const commands = blocks('sh').flatMap((block) => block.trim().split('\n'))
 
@@ -106,20 +103,6 @@ describe('docs/deploy.md', async () => {
     },
   )
 
-  it('is followed by docs/upgrading.md, which pauses the roll-up with its first SQL statement and resumes it with its second', async () => {
-    const [pause = '', resume = ''] = blocks('sql', upgrading)
-    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-    const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-    const db = openDatabase({ url: databaseUrl, deadlineMs: 30_000 })
-    const runOnce = () =>
-      rollUp({ db, totals: null }, { pageSlots: 10, maxStatements: 45, maxSeconds: 50, at: new Date() })
-    expect(await runOnce()).toMatchObject({ outcome: 'complete' })
-    await db.execute(pause)
-    for (let i = 0; i < 3; i++) expect(await runOnce()).toMatchObject({ outcome: 'busy', statements: 2 })
-    await db.execute(resume)
-    expect(await runOnce()).toMatchObject({ outcome: 'complete' })
-  })
-
   it('names settings that the Worker knows', async () => {
     // Not the unchecked bindings: a setting is known only if something checks it.
     const files = (await readdir(join(PROJECT, 'src/config'))).filter(
@@ -132,7 +115,6 @@ describe('docs/deploy.md', async () => {
     )
     const elsewhere = [
       'slotted_counter_migrations',
-      'schema_migrations',
       'configuration_invalid',
       'database_not_ready',
       'batch_dead',

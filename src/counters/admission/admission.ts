@@ -2,7 +2,6 @@ import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import { type CounterAddress, counterId } from '../counter-address.ts'
-import { numberOf } from '../integer-key.ts'
 import { findMissing } from './existing-counters.ts'
 import type { NewKeyBudgets } from './new-key-budget.ts'
 import { admitsEverything, mayBeNew, type NewKeyRule } from './new-key-rule.ts'
@@ -98,7 +97,7 @@ export class Admission {
     const refused = new Set<CounterAddress>()
     for (const [recordType, rule] of this.#rules) {
       const candidates = counters.filter((counter) => counter.recordType === recordType && isNew(counter))
-      const eligible = candidates.filter((counter) => mayBeNew(rule, keyOf(counter)))
+      const eligible = candidates.filter((counter) => mayBeNew(rule, counter.name))
       const { newKeysPerMinute: perMinute } = rule
       const granted =
         perMinute === null ? eligible.length : await this.#budgets.take(recordType, eligible.length, perMinute)
@@ -145,9 +144,4 @@ function isBefore(until: number | undefined, ahead: number): boolean {
   if (until === undefined) return false
   const left = until - Date.now()
   return left > 0 && left <= ahead
-}
-
-/** The key as its type's patterns see it. */
-function keyOf({ name, recordId }: CounterAddress): string {
-  return name ?? `${numberOf(recordId)}`
 }

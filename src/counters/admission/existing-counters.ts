@@ -6,7 +6,7 @@ import { counterListsSql } from '../counter-lists-sql.ts'
 /**
  * Finds out which counters do not exist. A counter has a name from its first count on, and a total from the first roll-up, setting
  * or import on. Only a counter that has neither is looked for among the pending slots: it has few of them, others may have many.
- * Such a counter has integer keys, or its name could not be stored yet. Empty slots are no sign: a renamed counter leaves some.
+ * Its name could not be stored yet. Empty slots are no sign: a renamed counter leaves some.
  *
  * @param counters each once
  */

@@ -4,7 +4,6 @@ import { toText } from '../../database/text.ts'
 import { PERIODS } from '../calendar.ts'
 import type { CounterAddress, KeyedType } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
-import { numberOf } from '../integer-key.ts'
 import type { Span } from './chosen-period.ts'
 
 /** The most counters in a ranking. */
@@ -229,12 +228,7 @@ function partsBetween(from: number, to: number): Part[] {
   return parts
 }
 
-async function readKeys(
-  db: Executor,
-  { recordType, key }: KeyedType,
-  ids: readonly bigint[],
-): Promise<Map<bigint, string>> {
-  if (key === 'integer') return new Map(ids.map((id) => [id, `${numberOf(id)}`]))
+async function readKeys(db: Executor, { recordType }: KeyedType, ids: readonly bigint[]): Promise<Map<bigint, string>> {
   if (ids.length === 0) return new Map()
   const lists = counterListsSql(ids.map((recordId) => ({ recordType, recordId })))
   const { rows } = await db.execute(

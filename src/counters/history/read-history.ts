@@ -148,7 +148,7 @@ export async function readSumUnits(
   range: HistoryRange,
   now: Date,
 ): Promise<UnitCount[]> {
-  const [table, ofPrefix] = prefix === null ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
+  const [table, ofPrefix] = prefix === '' ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
   const rows = await readParts(
     db,
     sourcesOf(range, true).map(({ unit, from, to }) => ({

@@ -14,13 +14,13 @@ export interface TotalOf {
   recordType: number
   /** The hash of the prefix; 0 for a whole type. */
   recordId: bigint
-  /** The prefix of their keys, which the type declares; `null` for all of the type. */
-  name: string | null
+  /** The prefix of their keys, which the type declares; empty for all of the type. */
+  name: string
 }
 
 /** The total of a type, or of a prefix that it declares. */
 export async function totalOf(recordType: number, prefix: string | null): Promise<TotalOf> {
-  return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix }
+  return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
 }
 
 /** The sum of the counters of a type or prefix. */
@@ -60,7 +60,7 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
     total: sumOf('kept'),
     pending: exact ? sumOf('pending') : null,
     rolledUpAt: earliest(options.ranges, parts.get('run') ?? []),
-    complete: of.name === null || isComplete(completeOf(parts.get('build') ?? []), options.ranges),
+    complete: of.name === '' || isComplete(completeOf(parts.get('build') ?? []), options.ranges),
   }
 }
 
@@ -79,7 +79,7 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
     ...(exact ? [pendingSql(of)] : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
        FROM rollup_state`,
-    ...(of.name === null
+    ...(of.name === ''
       ? []
       : [
           `SELECT 'build', range_start, complete FROM prefix_builds FORCE INDEX (PRIMARY)
@@ -91,7 +91,7 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
 
 /** The rows whose sum was rolled up in a period, or with adjustments in all time. */
 function keptSql({ recordType, recordId: hash, name: prefix }: TotalOf, period: RecentPeriod | null): string[] {
-  const [table, ofPrefix] = prefix === null ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
+  const [table, ofPrefix] = prefix === '' ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
   const kept = (periods: string, more: string) =>
     `SELECT 'kept' AS part, 0 AS id, count AS number FROM ${table} FORCE INDEX (PRIMARY)
       WHERE record_type = ${recordType} ${ofPrefix} AND period ${periods} ${more}`
@@ -105,7 +105,7 @@ function keptSql({ recordType, recordId: hash, name: prefix }: TotalOf, period: 
 
 function pendingSql({ recordType, name: prefix }: TotalOf): string {
   const named =
-    prefix === null
+    prefix === ''
       ? ''
       : `STRAIGHT_JOIN counter_names AS n ON n.record_type = s.record_type AND n.record_id = s.record_id
            AND ${beginsWithSql('n.name', prefix)}`

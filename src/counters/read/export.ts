@@ -7,7 +7,7 @@ const LARGEST_ID = 2n ** 64n - 1n
 /** A counter, or one day of it, in an export. */
 export interface ExportRow {
   recordId: bigint
-  /** The key as it was sent; `null` for integer keys, and if the name is not stored yet. */
+  /** The key; `null` if the name is not stored yet. */
   name: string | null
   count: bigint
   /** `2026-11-20`, UTC; `null` for the whole count, or for the part that belongs to no day. */

@@ -1,8 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
-import { addressOfKey, type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../counter-address.ts'
-import { numberOf } from '../integer-key.ts'
+import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../counter-address.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
@@ -14,7 +13,7 @@ const encoder = new TextEncoder()
 
 /** The keys to search for. */
 export interface Search {
-  /** The beginning of the keys; for integer keys, the whole key. Empty for all keys. */
+  /** The beginning of the keys. Empty for all keys. */
   prefix: string
   /** The last key of the previous page; `null` for the first page. */
   after: string | null
@@ -29,10 +28,8 @@ export interface SearchPage {
 }
 
 /**
- * Finds counters by the beginning of their keys, with their exact counts. String keys are in the order of their bytes. The search
- * reads about as many rows as it finds, no matter how many counters there are.
- *
- * For a type with integer keys, it finds the counters that were ever rolled up, in numerical order. A prefix is then a whole key.
+ * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their exact counts. The search reads
+ * about as many rows as it finds, no matter how many counters there are.
  *
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
@@ -51,34 +48,13 @@ export async function findCounters(
   db: Executor,
   type: KeyedType,
   search: Search,
-): Promise<{ counters: (CounterAddress & { name: string })[]; next: string | null }> {
+): Promise<{ counters: CounterAddress[]; next: string | null }> {
   const { after, limit } = search
   // Of the spellings, only this one concerns the beginning of a key.
   const prefix = type.sameKey?.includes('letter_case') ? search.prefix.toLowerCase() : search.prefix
-  if (type.key === 'integer') {
-    const one = prefix === '' ? null : await integerOf(type, 'prefix', prefix)
-    const last = after === null ? null : await integerOf(type, 'after', after)
-    if (one !== null) return pageOf(last === null || one > last ? [await addressOfKey(type, prefix)] : [], limit)
-    return pageOf(await findNumbers(db, type.recordType, last, limit + 1), limit)
-  }
   checkText('prefix', prefix)
   if (after !== null) checkText('after', after)
-  return pageOf(await findNames(db, type.recordType, { prefix, after, limit }), limit)
-}
-
-/** Makes a page. If there is a next page, `found` has one counter more than the limit. */
-function pageOf(found: readonly CounterAddress[], limit: number) {
-  const counters = found
-    .slice(0, limit)
-    .map((counter) => ({ ...counter, name: counter.name ?? `${numberOf(counter.recordId)}` }))
-  return { counters, next: found.length > limit ? counters.at(-1)!.name : null }
-}
-
-async function findNames(
-  db: Executor,
-  recordType: number,
-  { prefix, after, limit }: Search,
-): Promise<CounterAddress[]> {
+  const { recordType } = type
   // Compared as bytes, so that collations do not matter. UTF-8 has no byte 0xFF, so it sorts after every name with the prefix.
   const begin = hex(prefix)
   const { rows } = await db.execute(
@@ -87,29 +63,10 @@ async function findNames(
      ORDER BY name LIMIT ?`,
     [recordType, limit + 1],
   )
-  return rows.map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }))
-}
-
-async function findNumbers(
-  db: Executor,
-  recordType: number,
-  after: bigint | null,
-  limit: number,
-): Promise<CounterAddress[]> {
-  const { rows } = await db.execute(
-    `SELECT record_id, number FROM counter_totals FORCE INDEX (number)
-     WHERE record_type = ? ${after === null ? '' : `AND number > ${after}`} ORDER BY number LIMIT ?`,
-    [recordType, limit],
-  )
-  return rows.map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: null }))
-}
-
-async function integerOf(type: KeyedType, field: 'prefix' | 'after', text: string): Promise<bigint> {
-  try {
-    return numberOf((await addressOfKey(type, text)).recordId)
-  } catch (error) {
-    throw error instanceof InvalidInput ? new InvalidInput(field, error.message) : error
-  }
+  const counters = rows
+    .slice(0, limit)
+    .map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }))
+  return { counters, next: rows.length > limit ? counters.at(-1)!.name : null }
 }
 
 function checkText(field: 'prefix' | 'after', text: string): void {

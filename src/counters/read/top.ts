@@ -3,7 +3,6 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { type CalendarPeriod, PERIODS } from '../calendar.ts'
 import type { KeyedType } from '../counter-address.ts'
-import { numberOf } from '../integer-key.ts'
 
 /** The most counters in one response. */
 export const MAX_TOP = 100
@@ -26,7 +25,7 @@ export interface NamedCount {
  */
 export async function readTop(
   db: Executor,
-  { recordType, key }: KeyedType,
+  { recordType }: KeyedType,
   top: TopPeriod,
   limit: number,
 ): Promise<NamedCount[]> {
@@ -39,14 +38,6 @@ export async function readTop(
           [recordType, PERIODS[top.period], top.start.toISOString().slice(0, 10)],
         ]
   const where = `t.record_type = ? ${period} AND t.count > 0`
-  if (key === 'integer') {
-    const { rows } = await db.execute(
-      `SELECT t.record_id, t.count FROM ${table} AS t FORCE INDEX (ranking)
-       WHERE ${where} ORDER BY t.count DESC, t.record_id DESC LIMIT ?`,
-      [...args, limit],
-    )
-    return rows.map(({ record_id, count }) => ({ key: `${numberOf(toBigInt(record_id))}`, count: toBigInt(count) }))
-  }
   // vtgate sends this to each shard whole, because a counter and its name are on the same shard, and merges the first rows.
   const { rows } = await db.execute(
     `SELECT n.name, t.count FROM ${table} AS t FORCE INDEX (ranking)

@@ -72,7 +72,7 @@ export async function reachTarget(
     await insertTransfer(transaction, target, {
       ...record,
       role: 'target',
-      other: { ...source, name: null },
+      other: { ...source, name: '' },
       startedAt: at,
       parcel: null,
     })

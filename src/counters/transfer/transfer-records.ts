@@ -21,7 +21,7 @@ export interface TransferRecord {
   id: bigint
   role: keyof typeof ROLES
   kind: TransferKind
-  /** The counter at the other end; `null` for deletions. */
+  /** The counter at the other end, without its name if that is the source; `null` for deletions. */
   other: CounterAddress | null
   keyed: boolean
   /** In the database's notation, UTC. */
@@ -57,7 +57,7 @@ export async function readTransfers(
         : {
             recordType,
             recordId: toBigInt(row.other_id),
-            name: row.other_name === null ? null : toText(row.other_name),
+            name: row.other_name === null ? '' : toText(row.other_name),
           },
     keyed: Number(row.keyed) === 1,
     startedAt: String(row.started_at),
@@ -91,7 +91,7 @@ export async function insertTransfer(
       ROLES[role],
       TRANSFERS[kind],
       other?.recordId ?? null,
-      other?.name ?? null,
+      other?.name || null,
       keyed ? 1 : 0,
       startedAt,
       before,

@@ -121,7 +121,7 @@ function mustBeNamed({ names, namedFirst }: FlushContext, group: CommitGroup): C
   const now = Date.now()
   const nameless = new Map<string, CounterAddress>()
   for (const counter of group.counters()) {
-    if (counter.name !== null && namedFirst.has(counter.recordType) && !names.has(counter, now)) {
+    if (namedFirst.has(counter.recordType) && !names.has(counter, now)) {
       nameless.set(counterId(counter), counter)
     }
   }

@@ -20,8 +20,7 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
 ${
   mayMake
     ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
-<p class="message" id="setup-message" role="status"></p>
-<p><a id="setup-done" href="${viewer.base}/" hidden>Open the dashboard</a></p>`
+<p class="message" id="setup-message" role="status"></p>`
     : html`<p>Sign in with a token that may manage all types, such as <code>API_TOKEN</code>, to make them here.</p>`
 }
 </section>
@@ -42,7 +41,6 @@ const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-label
 <li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
 <li>Run these statements on the new branch.</li>
 <li>Open a deploy request for it, and deploy it.</li>
-<li>If this database already counts, follow “Upgrading” in the documentation: a deploy request carries no rows.</li>
 <li>Come back and press the button again. It then only records what is there.</li>
 </ol>
 ${copyable('statements', 'Statements', '', 12)}

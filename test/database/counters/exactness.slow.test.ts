@@ -89,7 +89,7 @@ class World {
     this.db = db
     const counters = Array.from(
       { length: COUNTERS },
-      (_, id): CounterAddress => ({ recordType, recordId: BigInt(id), name: null }),
+      (_, id): CounterAddress => ({ recordType, recordId: BigInt(id), name: `/${id}` }),
     )
     this.ledger = new Ledger(counters)
   }

@@ -59,7 +59,7 @@ describe('The configuration', () => {
     const config = read({
       COUNTERS: {
         b: {
-          record_type: 32_767,
+          record_type: 65_535,
           title: 'Bees',
           unit: 'bees',
           url: 'https://example.com/bees/',

@@ -387,9 +387,6 @@ describe('totals', () => {
         'COUNTERS.page_view.totals.0 must have 1 to 512 bytes of UTF-8, without NUL',
       ])
     }
-    expect(typeProblems({ key: 'integer', totals: ['1'] })).toEqual([
-      'COUNTERS.page_view.totals is for string keys: integers do not begin with each other',
-    ])
     expect(typeProblems({ same_key: ['letter_case'], totals: ['App-'] })).toEqual([
       'COUNTERS.page_view.totals must be in lower case: with "letter_case", every key is',
     ])

@@ -22,15 +22,3 @@ describe('The number of ranges', () => {
     ])
   })
 })
-
-describe('A type with integer keys', () => {
-  it('is stored under a record type of its own, which no other type may have', () => {
-    const types = { a: { record_type: 9, key: 'integer' }, b: { record_type: 32_777 } }
-    expect(problems({ COUNTERS: types })).toEqual([
-      'COUNTERS.b.record_type is the same as that of a: every type needs one of its own',
-    ])
-    expect(problems({ COUNTERS: { a: { record_type: 32_768, key: 'integer' } } })).toEqual([
-      'COUNTERS.a.record_type must be at most 32767 for integer keys: such types are stored under their record type plus 32768',
-    ])
-  })
-})

@@ -59,7 +59,7 @@ describe('a visit', () => {
   })
 
   it('depends on the record id, not on the name', async () => {
-    expect(await visit({ counter: { ...COUNTER, name: null } })).toBe(await visit())
+    expect(await visit({ counter: { ...COUNTER, name: '/other' } })).toBe(await visit())
   })
 
   it('is the same before and after midnight within a window', async () => {

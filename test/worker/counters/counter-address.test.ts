@@ -48,11 +48,16 @@ describe('Keys', () => {
     for (const [index, key] of keys.entries()) expect(await read('page_view', key)).toMatchObject({ count: index + 1 })
   })
 
-  it('of integer types are their own record ids and have no names', async () => {
-    await worker.api('POST', '/v1/counters/issue/18446744073709551614')
-    await worker.api('POST', '/v1/increments', { increments: [{ type: 'issue', key: 0 }] })
-    expect(await read('issue', '18446744073709551614')).toMatchObject({ key: '18446744073709551614', count: 1 })
-    expect(await read('issue', '0')).toMatchObject({ count: 1 })
-    expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE record_type = 2')).toBe(0n)
+  it('of integer types may be numbers, negative ones too, and are answered as digits', async () => {
+    await worker.api('POST', '/v1/counters/issue/-9223372036854775808')
+    await worker.api('POST', '/v1/increments', {
+      increments: [
+        { type: 'issue', key: 0 },
+        { type: 'issue', key: -7 },
+      ],
+    })
+    expect(await read('issue', '-9223372036854775808')).toMatchObject({ key: '-9223372036854775808', count: 1 })
+    expect(await read('issue', '0')).toMatchObject({ key: '0', count: 1 })
+    expect(await read('issue', '-7')).toMatchObject({ key: '-7', count: 1 })
   })
 })

@@ -1,40 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../local/planetscale/fault-injection.ts'
-import { MIXED_TYPES } from '../../../src/counters/integer-key.ts'
 import { MIGRATIONS } from '../../../src/database/migrations.ts'
-import { emptyDatabase, freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { emptyDatabase, type TestDatabase } from '../../harness/database.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
-interface Summary {
-  outcome: string
-  applied: string[]
-  pending: string[]
-  notices: string[]
-}
-
 const NAMES = MIGRATIONS.map(({ name }) => name)
 
-// A request makes no further table after 15 seconds, which a busy machine may need.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
-
-/** Sends requests until the tables are made. Returns the migrations that were applied. */
-async function makeTables(worker: TestWorker, most = 3): Promise<string[]> {
-  const applied: string[] = []
-  for (let request = 0; request < most; request++) {
-    const response = await worker.api('POST', '/v1/setup')
-    expect(response.status).toBe(200)
-    const summary = await response.json<Summary>()
-    applied.push(...summary.applied)
-    if (summary.outcome === 'complete') return applied
-  }
-  throw new Error('The tables were not made.')
+/** Makes the tables. Returns the migrations that were applied. */
+async function makeTables(worker: TestWorker): Promise<string[]> {
+  const response = await worker.api('POST', '/v1/setup')
+  expect(response.status).toBe(200)
+  return (await response.json<{ applied: string[] }>()).applied
 }
 
 /** Checks that the Worker has all it needs: it counts, rolls up and reads. */
@@ -51,23 +29,14 @@ async function works(worker: TestWorker, db: TestDatabase): Promise<void> {
 }
 
 describe('POST /v1/setup makes the tables of an empty database', () => {
-  it('in requests that stay within the 50 subrequests of the free plan, and a further one does nothing', async () => {
+  it('in a request that stays within the 50 subrequests of the free plan, and a further one does nothing', async () => {
     const db = await emptyDatabase()
     const worker = new TestWorker(db.url)
-    const applied: string[] = []
-    for (let outcome = ''; outcome !== 'complete'; ) {
-      let summary: Summary | undefined
-      const sent = await db.recording(async () => {
-        summary = await (await worker.api('POST', '/v1/setup')).json<Summary>()
-      })
-      expect(sent.length).toBeLessThanOrEqual(50)
-      applied.push(...summary!.applied)
-      expect(summary!.notices).toEqual([])
-      expect([...applied, ...summary!.pending]).toEqual(NAMES)
-      outcome = summary!.outcome
-    }
-    const again = await worker.api('POST', '/v1/setup')
-    expect(await again.json()).toEqual({ outcome: 'complete', applied: [], pending: [], notices: [] })
+    const sent = await db.recording(async () => {
+      expect(await makeTables(worker)).toEqual(NAMES)
+    })
+    expect(sent.length).toBeLessThanOrEqual(50)
+    expect(await makeTables(worker)).toEqual([])
     await works(worker, db)
   })
 
@@ -88,10 +57,8 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
       const faults: Fault[] = [{ action, skip, times: 10_000 }]
       await db.behave({ faults })
       const response = await worker.api('POST', '/v1/setup')
-      if (response.status === 200 && (await response.json<Summary>()).outcome === 'complete') break
-      if (response.status !== 200) {
-        expect((await response.json<{ code: string }>()).code).toBe('database_unavailable')
-      }
+      if (response.status === 200) break
+      expect((await response.json<{ code: string }>()).code).toBe('database_unavailable')
       await db.behave()
     }
     await db.behave()
@@ -112,80 +79,11 @@ describe('POST /v1/setup makes the tables of an empty database', () => {
   it.skipIf(onVitess)('beside the record of another program, which stays as it is', async () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE schema_migrations (version VARCHAR(191) NOT NULL PRIMARY KEY)')
-    await db.execute("INSERT INTO schema_migrations VALUES ('0001_slotted_counters.sql'), ('2')")
+    await db.execute("INSERT INTO schema_migrations VALUES ('1'), ('2')")
     const worker = new TestWorker(db.url)
     expect(await makeTables(worker)).toEqual(NAMES)
     expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(2n)
     await works(worker, db)
-  })
-})
-
-describe('POST /v1/setup upgrades', () => {
-  it('an installation whose record has its old name', async () => {
-    const newer = NAMES.filter((name) => name >= '0014')
-    const db = await freshDatabase()
-    await db.execute('CREATE TABLE schema_migrations LIKE slotted_counter_migrations')
-    await db.arrange(
-      `INSERT INTO schema_migrations (name, applied_at) SELECT name, applied_at FROM slotted_counter_migrations WHERE name < '0014'`,
-    )
-    await db.execute('DROP TABLE slotted_counter_migrations')
-    await db.execute('DROP TABLE counter_transfers')
-    const worker = new TestWorker(db.url)
-    expect(await (await worker.api('GET', '/v1/setup')).json()).toMatchObject({
-      ready: false,
-      missing: ['table counter_transfers'],
-      pending: newer,
-    })
-    expect(await makeTables(worker)).toEqual(newer)
-    expect(await db.number('SELECT COUNT(*) FROM schema_migrations')).toBe(BigInt(NAMES.length - newer.length))
-    await works(worker, db)
-  })
-
-  // Vitess refuses to move rows to another lane.
-  it.skipIf(onVitess)(
-    'a database that has counted, but has lost its record, without counting anything twice',
-    async () => {
-      const db = await freshDatabase()
-      const worker = new TestWorker(db.url)
-      await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
-      await worker.api('POST', '/v1/rollup')
-      // As another lane of the roll-up writes it.
-      await db.arrange('UPDATE type_history SET range_lane = range_lane + 3')
-      await db.execute('DELETE FROM slotted_counter_migrations')
-      expect(await makeTables(worker)).toEqual(NAMES)
-      expect(await db.number('SELECT SUM(count) FROM type_history WHERE period = 1')).toBe(5n)
-      expect(await (await worker.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
-    },
-  )
-
-  it('and says which tables a deploy request may have brought without the rows of before', async () => {
-    const db = await freshDatabase()
-    const worker = new TestWorker(db.url)
-    await worker.api('POST', '/v1/counters/page_view/a', { by: 5 })
-    await worker.api('POST', '/v1/rollup')
-    await db.arrange('DELETE FROM slotted_counter_migrations')
-    const notices: string[] = []
-    for (let outcome = ''; outcome !== 'complete'; ) {
-      const summary = await (await worker.api('POST', '/v1/setup')).json<Summary>()
-      notices.push(...summary.notices)
-      outcome = summary.outcome
-    }
-    expect(notices.length).toBeGreaterThan(0)
-    for (const notice of notices) expect(notice).toMatch(/^\d{4}_\w+\.sql was only recorded.*docs\/upgrading\.md/)
-  })
-
-  it('and says if counters with integer keys are still where they were', async () => {
-    const db = await freshDatabase()
-    const COUNTERS = { number: { record_type: 9, key: 'integer' }, other: { record_type: 10, key: 'integer' } }
-    const worker = new TestWorker(db.url, { COUNTERS })
-    await db.execute('INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (9, 1, 5, 1)')
-    await db.execute(
-      `INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (${10 + MIXED_TYPES}, 1, 5, 1)`,
-    )
-    expect(await (await worker.api('POST', '/v1/setup')).json()).toMatchObject({
-      outcome: 'complete',
-      notices: [expect.stringMatching(/The type number .*npm run migrate/)],
-    })
   })
 })
 
@@ -220,11 +118,12 @@ describe('POST /v1/setup says why it cannot go on', () => {
 
   it('for any other error: at which statement, with its number, but not in the words of the database', async () => {
     const db = await emptyDatabase()
-    await db.behave({ faults: [{ action: 'error', errno: 1064, match: '^ALTER TABLE counter_names', times: 10_000 }] })
+    await db.behave({
+      faults: [{ action: 'error', errno: 1064, match: '^CREATE TABLE IF NOT EXISTS counter_names', times: 10_000 }],
+    })
     const worker = new TestWorker(db.url)
-    await worker.api('POST', '/v1/setup')
     const detail = await stopped(worker)
-    expect(detail).toMatch(/0009_history_and_rankings\.sql stopped at statement 4 of 4 .*error 1064/)
+    expect(detail).toMatch(/0001_slotted_counter\.sql stopped at statement 3 of \d+ .*error 1064/)
     expect(detail).not.toContain('injected')
     await db.behave()
     await makeTables(worker)
@@ -235,8 +134,6 @@ describe('POST /v1/setup says why it cannot go on', () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE counter_transfers (id INT NOT NULL PRIMARY KEY)')
     const worker = new TestWorker(db.url)
-    // As many requests as the migrations take.
-    for (let request = 0; request < 2; request++) await worker.api('POST', '/v1/setup')
     expect(await stopped(worker)).toMatch(/lacks: column counter_transfers\.record_type.*Another program/)
   })
 })

@@ -24,7 +24,7 @@ describe('The ranking of a type', () => {
         { type: 'page_view', key: '/ü', by: 9 },
         { type: 'page_view', key: 'b', by: 7 },
         { type: 'page_view', key: 'less', by: -1 },
-        { type: 'number', key: '18446744073709551615', by: 7 },
+        { type: 'number', key: '9223372036854775807', by: 7 },
         { type: 'number', key: '7', by: 8 },
       ],
     })
@@ -47,7 +47,7 @@ describe('The ranking of a type', () => {
       end: null,
       counters: [
         { key: '7', count: 8 },
-        { key: '18446744073709551615', count: 7 },
+        { key: '9223372036854775807', count: 7 },
       ],
     })
   })

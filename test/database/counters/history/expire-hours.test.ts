@@ -29,7 +29,7 @@ describe('Deleting old hours', () => {
   const typeHours = () => db.number('SELECT COUNT(*) FROM type_history WHERE period = 0')
   const read = async (by: 'day' | 'month', timeZone = 'UTC') => {
     const range = historyRange({ by, timeZone, from: '2026-08-01', to: '2026-12-01' }, AT)
-    const { counts } = await readCounterHistory(db, { recordType: 1, recordId: 1n, name: null }, range, AT)
+    const { counts } = await readCounterHistory(db, { recordType: 1, recordId: 1n, name: '/1' }, range, AT)
     return [counts, await readTypeHistory(db, 1, range)]
   }
   beforeEach(async () => {
@@ -152,7 +152,10 @@ describe('Deleting old hours', () => {
     }
     const roll = async () => {
       for (let batch = 1n; batch <= 12n; batch++) {
-        const increments = recordIds.map((recordId) => ({ counter: { recordType: 1, recordId, name: null }, by: 1n }))
+        const increments = recordIds.map((recordId) => ({
+          counter: { recordType: 1, recordId, name: `/${recordId}` },
+          by: 1n,
+        }))
         await applyBatch(
           db,
           makeBatch(batch, increments, () => 1n),

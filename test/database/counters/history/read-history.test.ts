@@ -8,7 +8,7 @@ import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
-const ONE: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+const ONE: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
 const rangeOf = (asked: Partial<AskedRange>) =>
   historyRange({ by: 'day', timeZone: 'UTC', from: undefined, to: undefined, ...asked }, NOW)
 const sum = (counts: readonly bigint[]) => counts.reduce((all, one) => all + one, 0n)

@@ -12,7 +12,7 @@ import type { Executor } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
-const counter = (recordId: bigint): CounterAddress => ({ recordType: 1, recordId, name: null })
+const counter = (recordId: bigint): CounterAddress => ({ recordType: 1, recordId, name: `/${recordId}` })
 const NOW = new Date('2026-11-20T10:30:00Z')
 
 const periodOf = async (db: Executor, of: CounterAddress, period: RecentPeriod, now: Date): Promise<bigint> =>

@@ -7,7 +7,7 @@ import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batc
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
-const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 3n, name: null }
+const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 3n, name: '/3' }
 /** So many that a read takes longer than a hit, unless the machine pauses. */
 const SLOTS = 200_000
 const STEP = 20_000

@@ -4,7 +4,7 @@ import { MAX_READ, readCounters } from '../../../../src/counters/read/read-count
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
-const counter = (recordId: bigint): CounterAddress => ({ recordType: 1, recordId, name: null })
+const counter = (recordId: bigint): CounterAddress => ({ recordType: 1, recordId, name: `/${recordId}` })
 
 describe('Reading', () => {
   let db: TestDatabase

@@ -15,7 +15,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
 describe('Shared reads', () => {
   let db: TestDatabase
   let gated: GatedDatabase
-  const a: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+  const a: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
   const readsWithin = (deadlineMs: number) =>
     new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
   const read = (reads: SharedReads<Reading>): Promise<SharedReading<Reading>> => reads.read([a], () => {})
@@ -74,7 +74,11 @@ describe('Shared reads', () => {
     const reads = readsWithin(DEADLINE_MS)
     const letGo = gated.close()
     const thousand = (i: number) =>
-      Array.from({ length: 1_000 }, (_, j) => ({ recordType: 1, recordId: BigInt(1_000 * i + j), name: null }))
+      Array.from({ length: 1_000 }, (_, j) => ({
+        recordType: 1,
+        recordId: BigInt(1_000 * i + j),
+        name: `/${1_000 * i + j}`,
+      }))
     const waiting = Array.from({ length: 20 }, (_, i) => reads.read(thousand(i), () => {}))
     await expect(reads.read(thousand(20), () => {})).rejects.toThrow(Overloaded)
     const one = read(reads)

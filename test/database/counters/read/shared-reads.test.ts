@@ -19,7 +19,7 @@ describe('Shared reads', () => {
   let db: TestDatabase
   let gated: GatedDatabase
   let reads: SharedReads<Reading>
-  const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+  const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
   const [a, b] = [counter(1n), counter(2n ** 64n - 1n, 2)]
   const readsWithin = (deadlineMs: number) =>
     new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })

@@ -32,7 +32,7 @@ describe('Cached totals', () => {
         }),
       ]),
     )
-    const counter: CounterAddress = { recordType: 1, recordId: 1n, name: null }
+    const counter: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
     const read = async () => (await kept.read([counter], () => {}, { fresh: false })).values[0]!.total
 
     const gate = Promise.withResolvers<void>()

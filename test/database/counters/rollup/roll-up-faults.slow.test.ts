@@ -11,7 +11,7 @@ import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 
 const AT = new Date('2026-11-20T10:59:30.250Z')
-const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
 
 describe('A roll-up', () => {
   let db: TestDatabase

@@ -10,7 +10,7 @@ import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const AT = new Date('2026-11-20T10:59:30.250Z')
-const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
 
 describe('A roll-up', () => {
   let db: TestDatabase

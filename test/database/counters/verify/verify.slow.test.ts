@@ -35,8 +35,12 @@ describe('Verification', () => {
   let db: TestDatabase
   const check = (options = {}) => verifyAll(db, { at: TODAY, ...options })
   const countAt = async (at: Date, by: bigint) => {
-    const counters = Array.from({ length: 20 }, (_, i) => ({ recordType: 1, recordId: BigInt(i) << 59n, name: null }))
-    const increments = [...counters, { ...VICTIM, name: null }].map((counter, i) => ({
+    const counters = Array.from({ length: 20 }, (_, i) => ({
+      recordType: 1,
+      recordId: BigInt(i) << 59n,
+      name: `/${i}`,
+    }))
+    const increments = [...counters, { ...VICTIM, name: '/victim' }].map((counter, i) => ({
       counter,
       by: by * BigInt(i - 3 || 30),
     }))

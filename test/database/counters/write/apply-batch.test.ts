@@ -4,7 +4,7 @@ import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
-const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: null })
+const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
 const add = (recordId: bigint, by: bigint): Increment => ({ counter: counter(recordId), by })
 
 describe('A batch', () => {

@@ -65,7 +65,7 @@ describe('A batch from the queue', () => {
     const message = await queued([
       { counter: await counter('/one'), by: 3n },
       { counter: await counter('/two'), by: -4n },
-      { counter: { recordType: 2, recordId: 77n, name: null }, by: 5n },
+      { counter: { recordType: 2, recordId: 77n, name: '/77' }, by: 5n },
     ])
     expect(await run([message])).toEqual({ applied: 1, retried: 0, dead: [], error: null })
     expect(message.fate).toBe('acknowledged')

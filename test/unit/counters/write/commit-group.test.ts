@@ -8,7 +8,7 @@ const SLOT = 7n
 const counter = (recordId: number, recordType = 1): CounterAddress => ({
   recordType,
   recordId: BigInt(recordId),
-  name: null,
+  name: `/${recordId}`,
 })
 const add = (recordId: number, by: number, recordType = 1): Increment => ({
   counter: counter(recordId, recordType),

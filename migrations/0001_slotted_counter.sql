@@ -1,0 +1,207 @@
+-- Everything that Slotted Counter keeps in the database. DESIGN.md says how the tables work together.
+--
+-- On a sharded keyspace, every table is sharded by a number that lies in a range of record ids, so all rows that a transaction
+-- changes are on one shard (migrations/vschema.json).
+
+-- The slots. Every increment lands here first.
+--
+-- The primary key is the address of a slot. There is no surrogate id and no secondary unique key, so an upsert of an existing
+-- slot locks exactly one index record, and neighboring slots never wait for each other. With an auto-increment id and a secondary
+-- unique key, the upsert on MySQL leaves a lock on the end of the primary key, where every other upsert must insert.
+CREATE TABLE IF NOT EXISTS slotted_counters (
+  record_type SMALLINT UNSIGNED NOT NULL COMMENT 'what kind of thing is counted: COUNTERS.<name>.record_type',
+  record_id BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key',
+  slot BIGINT UNSIGNED NOT NULL COMMENT 'random number that one writer drew, or hash of an idempotency key',
+  count BIGINT NOT NULL COMMENT 'counted and not yet rolled up',
+  batch BIGINT UNSIGNED NOT NULL COMMENT 'last batch applied: the same batch again adds nothing',
+  written_hour INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC of the last batch, by the clock of the database',
+  pending TINYINT AS (count <> 0) VIRTUAL COMMENT '1 while there is something to read or roll up',
+  PRIMARY KEY (record_type, record_id, slot),
+  -- Finds the non-empty slots, for the roll-up (all counters in key order) and for exact reads, without touching the empty
+  -- slots that wait for pruning. An entry moves only when a slot becomes empty or non-empty.
+  KEY pending (pending, record_type, record_id, slot),
+  -- Finds the slots that are old enough to prune, oldest first, and covers that read. Hours rather than seconds, so that the
+  -- entry of a busy slot moves only once an hour.
+  KEY written (written_hour)
+);
+
+-- The totals: one row for each counter, with the sum that was rolled up. The count is total + pending.
+--
+-- The version changes with every change of the count. It is the guard: of several overlapping roll-ups that saw the same slots,
+-- exactly one moves them.
+CREATE TABLE IF NOT EXISTS counter_totals (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  count BIGINT NOT NULL,
+  version BIGINT UNSIGNED NOT NULL,
+  rolled_up_at DATETIME(3) NULL COMMENT 'UTC; NULL until the first roll-up of this counter',
+  PRIMARY KEY (record_type, record_id),
+  -- The counters of a type in the order of their totals. An entry moves when the total changes, not with every increment.
+  KEY ranking (record_type, count)
+);
+
+-- The names: the keys behind the record ids. A name is written with the first increment of its key and never changes. Bytes, not
+-- text: keys are compared and returned exactly as they were sent.
+CREATE TABLE IF NOT EXISTS counter_names (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  name VARBINARY(512) NOT NULL,
+  PRIMARY KEY (record_type, record_id),
+  -- The keys of a type in order, for searches by prefix.
+  KEY name (record_type, name)
+);
+
+-- The hours: what each roll-up moved, by the hour of the run. The primary key has the hours of a counter next to each other in the
+-- order of time, which is how they are read.
+--
+-- DECIMAL here and below, because the sum of a period can exceed 64 bits although the total does not, if the counter was set in
+-- between.
+CREATE TABLE IF NOT EXISTS counter_history (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  period_start DATETIME NOT NULL COMMENT 'UTC, start of the hour',
+  count DECIMAL(30, 0) NOT NULL,
+  PRIMARY KEY (record_type, record_id, period_start),
+  -- Finds old hours, which are deleted oldest first. Hours are inserted once and updated in place, so this index costs little.
+  KEY period_start (period_start)
+);
+
+-- The history by calendar: the count of each counter in a day, a week and a month (UTC). The transactions that write the hours
+-- of counter_history write these sums too. So no reader adds up thousands of rows, and old hours can be deleted. Days are the
+-- base of the history: weeks and months are sums of days, and hours are parts of days.
+CREATE TABLE IF NOT EXISTS counter_periods (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  period TINYINT UNSIGNED NOT NULL COMMENT '1: day, 2: week from Monday, 3: month',
+  period_start DATE NOT NULL COMMENT 'first day, UTC',
+  count DECIMAL(30, 0) NOT NULL,
+  PRIMARY KEY (record_type, record_id, period, period_start),
+  -- The counters of a type in the order of their counts in one period.
+  KEY ranking (record_type, period, period_start, count)
+);
+
+-- The history of whole types: the count of all counters of a type in an hour, a day, a week and a month (UTC). Only roll-ups
+-- and changes of counters write here, a few rows each.
+--
+-- A period's count is the sum of its rows. Each roll-up lane has a row of its own, so that transactions that run side by side
+-- do not wait for each other. Its range_lane lies in the range of the lane's record ids, so the row is on their shard and
+-- commits with them.
+CREATE TABLE IF NOT EXISTS type_history (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: all adjustments, 5: no sum, but the version of prefix_builds by which a transaction was made',
+  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for the periods 4 and 5',
+  range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
+  count DECIMAL(30, 0) NOT NULL,
+  PRIMARY KEY (record_type, period, period_start, range_lane)
+);
+
+-- The adjustments: amounts that setting a counter or an import added to its total, or took away. A total is the sum of the
+-- counter's days and its adjustments.
+--
+-- A row is also the mark by which a repeated setting or import is recognized, so rows are never deleted.
+CREATE TABLE IF NOT EXISTS counter_adjustments (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  adjustment_id BIGINT UNSIGNED NOT NULL COMMENT 'random, or hash of an idempotency key',
+  kind TINYINT UNSIGNED NOT NULL COMMENT '1: set, 2: import',
+  adjusted_at DATETIME(3) NOT NULL COMMENT 'UTC',
+  count DECIMAL(30, 0) NOT NULL COMMENT 'what was added to the total; 0 for an import that went into the history',
+  PRIMARY KEY (record_type, record_id, adjustment_id)
+);
+
+-- What came under each idempotency key of a setting or an import, so that the key is refused if it comes again with other
+-- contents. Rows are never deleted.
+CREATE TABLE IF NOT EXISTS adjustment_keys (
+  key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, for a setting also of its counter',
+  contents_hash BIGINT UNSIGNED NOT NULL,
+  PRIMARY KEY (key_hash)
+);
+
+-- Deletions, renames and merges that are under way. Each counter that takes part has a row, on its own shard: the source says
+-- what has left it, the target which part has arrived last. So what was cut off half-way is finished by whoever comes next.
+--
+-- Rows are deleted when a transfer is finished. A source's row stays if the request had an idempotency key, by which it is
+-- recognized.
+CREATE TABLE IF NOT EXISTS counter_transfers (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  record_id BIGINT UNSIGNED NOT NULL,
+  transfer_id BIGINT UNSIGNED NOT NULL COMMENT 'random, or hash of an idempotency key',
+  role TINYINT UNSIGNED NOT NULL COMMENT '1: the counter is the source, 2: it is the target',
+  kind TINYINT UNSIGNED NOT NULL COMMENT '1: delete, 2: rename, 3: merge',
+  other_id BIGINT UNSIGNED NULL COMMENT 'record id of the counter at the other end; NULL: there is none',
+  other_name VARBINARY(512) NULL COMMENT 'key of the target',
+  keyed TINYINT UNSIGNED NOT NULL COMMENT '1: transfer_id is the hash of an idempotency key',
+  started_at DATETIME(3) NOT NULL COMMENT 'UTC',
+  before_day DATE NOT NULL COMMENT 'the days from this one on have left the source',
+  step INT UNSIGNED NOT NULL COMMENT 'number of the part that left the source last, or arrived at the target last',
+  stage TINYINT UNSIGNED NOT NULL COMMENT '1: more is to leave the source, 2: everything has left it, 3: finished',
+  parcel MEDIUMTEXT NULL COMMENT 'the part that left the source last, until the next one leaves',
+  PRIMARY KEY (record_type, record_id, transfer_id, role)
+);
+
+-- The sums of type_history once more, of the counters whose keys begin with a prefix, for the prefixes that a type declares.
+CREATE TABLE IF NOT EXISTS prefix_history (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  prefix_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the prefix, as of keys',
+  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: adjustments',
+  period_start DATETIME NOT NULL COMMENT 'UTC',
+  range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
+  count DECIMAL(30, 0) NOT NULL,
+  PRIMARY KEY (record_type, prefix_hash, period, period_start, range_lane)
+);
+
+-- Which counters of a range are in the sums of a prefix: those whose names are not after built_to, or all. The row with the
+-- hash 0 has the version of the others: it changes with each of them.
+CREATE TABLE IF NOT EXISTS prefix_builds (
+  record_type SMALLINT UNSIGNED NOT NULL,
+  prefix_hash BIGINT UNSIGNED NOT NULL,
+  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
+  prefix VARBINARY(512) NOT NULL,
+  built_to VARBINARY(512) NULL COMMENT 'last name whose counter is in the sums; NULL: none is yet',
+  complete TINYINT UNSIGNED NOT NULL COMMENT '1: all are',
+  version BIGINT UNSIGNED NOT NULL COMMENT '0, but in the row with the hash 0',
+  PRIMARY KEY (record_type, prefix_hash, range_start)
+);
+
+-- The state of the roll-up: a row for each range, made by the first run. Correctness does not depend on it. The lease keeps two
+-- runs from doing the same work. The cursor lets a run begin where the previous one ran out of budget, so that no counter is always
+-- last.
+CREATE TABLE IF NOT EXISTS rollup_state (
+  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
+  holder BIGINT UNSIGNED NOT NULL COMMENT 'random number of the run that holds the lease',
+  leased_until DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
+  cursor_record_type SMALLINT UNSIGNED NULL COMMENT 'last slot that the latest run reached; NULL: it reached the end',
+  cursor_record_id BIGINT UNSIGNED NULL,
+  cursor_slot BIGINT UNSIGNED NULL,
+  last_run_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest finished run',
+  caught_up_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the latest run that left nothing behind',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'as in background_runs',
+  PRIMARY KEY (range_start)
+);
+
+-- How the last run of each background task ended, so that the status can say which budget is too small.
+CREATE TABLE IF NOT EXISTS background_runs (
+  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours',
+  finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
+  stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
+  PRIMARY KEY (task)
+);
+
+-- The salts of visits, one for each day: random, made by the Worker that needs one first, and deleted when the last window that
+-- began on its day is over. All rows are in the first range, so that no two shards are asked.
+CREATE TABLE IF NOT EXISTS visitor_salts (
+  range_start BIGINT UNSIGNED NOT NULL DEFAULT 0 COMMENT 'always 0: the first range',
+  day INT UNSIGNED NOT NULL COMMENT 'days since 1970-01-01 UTC',
+  salt BINARY(32) NOT NULL,
+  PRIMARY KEY (range_start, day)
+);
+
+-- How many keys public requests have brought into being: one row for each type and minute, in one range for each type. Pruning
+-- deletes old rows, so the minute comes before the type: they are at the start of their range.
+CREATE TABLE IF NOT EXISTS new_key_budgets (
+  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range in which the type has its budget',
+  minute INT UNSIGNED NOT NULL COMMENT 'minutes since 1970, by the clock of the database',
+  record_type SMALLINT UNSIGNED NOT NULL,
+  taken INT UNSIGNED NOT NULL,
+  PRIMARY KEY (range_start, minute, record_type)
+);
