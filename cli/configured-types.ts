@@ -1,4 +1,4 @@
-import type { KeyedType } from '../src/counters/counter-address.ts'
+import type { KeyedType } from '../src/counters/keys/counter-address.ts'
 import type { WorkerClient } from './worker-client.ts'
 
 /** Reads the counter types that a Worker is configured with. */

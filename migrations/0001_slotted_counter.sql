@@ -40,15 +40,20 @@ CREATE TABLE IF NOT EXISTS counter_totals (
   KEY ranking (record_type, count)
 );
 
--- The names: the keys behind the record ids. A name is written with the first increment of its key and never changes. Bytes, not
+-- The names: the keys behind the record ids. A name is written before the first increment of its key and never changes. Bytes, not
 -- text: keys are compared and returned exactly as they were sent.
+--
+-- A name whose counter is deleted or renamed is only marked, and deleted later if nothing has counted since (src/counters/keys).
 CREATE TABLE IF NOT EXISTS counter_names (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
   name VARBINARY(512) NOT NULL,
+  gone_hour INT UNSIGNED NULL COMMENT 'hours since 1970 UTC when the counter was deleted or renamed; NULL: it was not',
   PRIMARY KEY (record_type, record_id),
   -- The keys of a type in order, for searches by prefix.
-  KEY name (record_type, name)
+  KEY name (record_type, name),
+  -- Finds marked names, for pruning. Almost all entries are NULL, and never move.
+  KEY gone (gone_hour)
 );
 
 -- The hours: what each roll-up moved, by the hour of the run. The primary key has the hours of a counter next to each other in the

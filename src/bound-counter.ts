@@ -1,9 +1,9 @@
 import type { Bindings } from './config/bindings.ts'
 import type { CounterType } from './config/counter-types.ts'
-import type { CounterAddress } from './counters/counter-address.ts'
 import type { HistoryUnit } from './counters/history/range.ts'
 import { readCounterHistory } from './counters/history/read-history.ts'
 import { totalOf } from './counters/history/read-total.ts'
+import type { CounterAddress } from './counters/keys/counter-address.ts'
 import type { Increment } from './counters/write/apply-batch.ts'
 import { declaredPrefix, totalsNotReady } from './http/declared-prefix.ts'
 import { hashOfKey } from './http/idempotency-key.ts'
@@ -158,6 +158,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   const count = async (isolate: Isolate, increments: readonly Increment[], { idempotencyKey }: CountCall) => {
     const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
     try {
+      await isolate.keys.ensure(
+        increments.map(({ counter }) => counter),
+        waitUntil,
+      )
       return (await isolate.counting.count(increments, { key, waitUntil })) === 'queued'
     } catch (error) {
       throw problemOf(error, { may: 'have been counted', advice: CALL_AGAIN })

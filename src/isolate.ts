@@ -1,16 +1,15 @@
 import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { declaredPrefixes, keptSums, longestWindow } from './config/counter-types.ts'
+import { keptSums, longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
-import { AddressCache } from './counters/address-cache.ts'
-import { Admission } from './counters/admission/admission.ts'
-import { NewKeyBudgets } from './counters/admission/new-key-budget.ts'
-import type { CounterAddress } from './counters/counter-address.ts'
 import { readTotal, type TotalReading } from './counters/history/read-total.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
+import { AddressCache } from './counters/keys/address-cache.ts'
+import type { CounterAddress } from './counters/keys/counter-address.ts'
+import { Keys } from './counters/keys/keys.ts'
+import { NewKeyBudgets } from './counters/keys/new-key-budget.ts'
 import type { KeptSums } from './counters/ledger/kept-sums.ts'
-import { StoredNames } from './counters/names.ts'
 import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
 import { SharedReads } from './counters/read/shared-reads.ts'
@@ -63,11 +62,9 @@ export interface Isolate {
   db: Database
   /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
   breakers: readonly CircuitBreaker[]
-  /** Which keys of public requests count. */
-  admission: Admission
+  /** The names of counters, and which keys of public requests count. */
+  keys: Keys
   counting: CommitByRange
-  /** The names that are known to be stored, for each range. */
-  names: readonly StoredNames[]
   reads: Reads
   /** The sums that are kept of types and prefixes. */
   sums: KeptSums
@@ -120,31 +117,26 @@ function makeIsolate(config: Config): Isolate {
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
   const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
   const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
-  const names = attemptsByRange.map(() => new StoredNames())
   const classicSlots = new Map<number, number>()
-  const namedFirst = new Set(declaredPrefixes(config.types.values()).map(({ recordType }) => recordType))
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(attempts)
   return {
     config,
     db,
     breakers,
-    admission: makeAdmission(config, attemptsByRange),
+    keys: makeKeys(config, attemptsByRange),
     counting: new CommitByRange(
       attemptsByRange.map(
-        (db, range) =>
+        (db) =>
           new GroupCommit({
             db,
             deadlineMs: STATEMENT_DEADLINE_MS,
             classicSlots,
             slots: new SlotPool(),
-            names: names[range]!,
-            namedFirst,
             queue: batches && batchQueue(batches),
           }),
       ),
     ),
-    names,
     reads: makeReads(attemptsByRange, attempts),
     sums: keptSums(config.types.values()),
     addresses: new AddressCache(),
@@ -160,9 +152,13 @@ function makeIsolate(config: Config): Isolate {
 }
 
 /** @param attempts one for each range */
-function makeAdmission({ types, batches }: Config, attempts: readonly Executor[]): Admission {
-  return new Admission({
+function makeKeys({ types, batches }: Config, attempts: readonly Executor[]): Keys {
+  const recordTypeOf = (name: string) => types.get(name)!.recordType
+  return new Keys({
     rules: new Map([...types.values()].map((type) => [type.recordType, type])),
+    also: new Map(
+      [...types.values()].flatMap(({ recordType, also }) => (also === null ? [] : [[recordType, recordTypeOf(also)]])),
+    ),
     budgets: new NewKeyBudgets(attempts.map((db) => retrying(db))),
     hasQueue: batches !== null,
     share: (ask) => shareReads(attempts, MAX_READ, ask),

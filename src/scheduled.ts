@@ -2,9 +2,10 @@ import { basePathOf } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
 import { declaredPrefixes, longestWindow } from './config/counter-types.ts'
-import { budgetPruningStatements, pruneBudgets } from './counters/admission/new-key-budget.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
+import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
+import { budgetPruningStatements, pruneBudgets } from './counters/keys/new-key-budget.ts'
 import { prune } from './counters/rollup/prune.ts'
 import { rollUp } from './counters/rollup/roll-up.ts'
 import type { Database } from './database/database.ts'
@@ -52,7 +53,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       const expiring = runExpiry(config, db, at, SALT_STATEMENTS + RECORD_STATEMENTS + sent)
       await expiring.catch(() => {})
       const forgettingBudgets = pruneBudgets(db, recordTypesOf(config))
-      await Promise.all([forgetting, pruning, expiring, forgettingBudgets])
+      await Promise.all([forgetting, pruning, expiring, forgettingBudgets, pruneNames(withRetries(db))])
       return
     }
     default:
@@ -110,7 +111,8 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
  */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
   const recordTypes = recordTypesOf(config)
-  const left = config.history.maxStatements - statementsSent - budgetPruningStatements(recordTypes, config.ranges)
+  const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
+  const left = config.history.maxStatements - statementsSent - otherStatements
   const prefixes = declaredPrefixes(config.types.values())
   const maxStatements = Math.max(left, leastExpiryStatements(config.ranges, prefixes))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, prefixes, at })

@@ -1,5 +1,5 @@
-import type { CounterAddress } from '../../src/counters/counter-address.ts'
-import { StoredNames } from '../../src/counters/names.ts'
+import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
+import { StoredNames } from '../../src/counters/keys/names.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../src/counters/write/slot-pool.ts'

@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES } from '../../src/counters/counter-address.ts'
+import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
 import { type ImportRow, isCount } from './import-row.ts'
 import { LineError } from './line-error.ts'
 

@@ -1,7 +1,7 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, Option, program } from 'commander'
-import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
 import { openInputFile } from '../input-file.ts'

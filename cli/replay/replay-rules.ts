@@ -1,4 +1,4 @@
-import { MAX_KEY_BYTES } from '../../src/counters/counter-address.ts'
+import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
 import type { LoggedRequest } from './access-log.ts'
 
 /** Which requests of a log count, and as what. */

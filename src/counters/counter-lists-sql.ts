@@ -1,4 +1,4 @@
-import type { CounterAddress } from './counter-address.ts'
+import type { CounterAddress } from './keys/counter-address.ts'
 
 const SIGNED_LIMIT = 2n ** 63n
 

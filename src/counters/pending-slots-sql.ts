@@ -1,4 +1,4 @@
-import type { CounterAddress } from './counter-address.ts'
+import type { CounterAddress } from './keys/counter-address.ts'
 
 /**
  * SQL of the pending slots of one counter: `slotted_counters WHERE …`.

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { type CounterAddress, counterId } from '../counters/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
 import { subscriberOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
@@ -11,13 +11,13 @@ import { problemOf } from './problem-of.ts'
  * @throws {Problem} if the database does not answer; nothing was counted
  */
 export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): Promise<boolean> {
-  const { admission, newKeys } = isolateOf(c.env)
-  if (admission.knows(counter)) return true
+  const { keys, newKeys } = isolateOf(c.env)
+  if (keys.knows(counter)) return true
   // So that no network can use up the budget that is for all of them.
   const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
   const mayBeNew = network === null || newKeys.allows(network, counterId(counter), Date.now())
   try {
-    return await admission.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
+    return await keys.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
   } catch (error) {
     throw problemOf(error)
   }

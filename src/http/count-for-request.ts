@@ -10,6 +10,8 @@ export interface AddOptions {
   key?: bigint | undefined
   /** What the client can do if nobody knows whether it was counted. */
   advice: string
+  /** Whether the counters were admitted, and so have names. */
+  admitted?: boolean
   /** See `CountOptions`. */
   answerReady?: boolean
 }
@@ -22,14 +24,21 @@ export interface AddOptions {
 export async function addToCounters(
   c: Context<AppEnv>,
   increments: readonly Increment[],
-  { key, advice, answerReady = false }: AddOptions,
+  { key, advice, admitted = false, answerReady = false }: AddOptions,
 ): Promise<'counted' | 'queued'> {
   // Hits are not timed, so they have no clock.
   const clock = c.get('databaseTime')
   const began = clock === undefined ? 0 : performance.now()
   try {
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
-    return await isolateOf(c.env).counting.count(increments, { key, waitUntil, answerReady })
+    const { keys, counting } = isolateOf(c.env)
+    if (!admitted) {
+      await keys.ensure(
+        increments.map(({ counter }) => counter),
+        waitUntil,
+      )
+    }
+    return await counting.count(increments, { key, waitUntil, answerReady })
   } catch (error) {
     throw problemOf(error, { may: 'have been counted', advice })
   } finally {

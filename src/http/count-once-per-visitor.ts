@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { isolateOf } from '../isolate.ts'
 import { networkOf } from '../visits/network.ts'
@@ -18,7 +18,7 @@ export interface VisitOptions {
 }
 
 /**
- * Counts one for a visitor, once per window. If the type names another (`also`), the same key counts there in the same statement,
+ * Counts one for a visitor, once per window, in a counter that was admitted. If the type names another (`also`), the same key counts there in the same statement,
  * once per window of that type.
  *
  * @returns the value of `X-Hit`
@@ -30,7 +30,8 @@ export function countVisit(
   counter: CounterAddress,
   options: VisitOptions,
 ): Promise<string> {
-  if (options.dedupeSeconds === 0 && type.also === null) return addToCounters(c, [{ counter, by: 1n }], options)
+  if (options.dedupeSeconds === 0 && type.also === null)
+    return addToCounters(c, [{ counter, by: 1n }], { ...options, admitted: true })
   return countOnce(c, type, counter, options)
 }
 
@@ -52,7 +53,7 @@ async function countOnce(
     const otherVisit = await visitOf(c, other, longest, longest)
     if (otherVisit === undefined || !visitors.wasCounted(otherVisit)) increments.push(once(other, otherVisit))
   }
-  const outcome = await addToCounters(c, increments, { advice, answerReady })
+  const outcome = await addToCounters(c, increments, { advice, admitted: true, answerReady })
   for (const { key } of increments) if (key !== undefined) visitors.markCounted(key)
   return outcome
 }

@@ -2,7 +2,7 @@ import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } 
 import type { ToSchema } from 'hono/types'
 import type * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
 import {
   type AnswerOf,

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { hash63, hash64 } from '../counters/key-hash.ts'
+import { hash63, hash64 } from '../counters/keys/key-hash.ts'
 import { MAX_IDEMPOTENCY_KEY } from '../openapi/headers.ts'
 import type { AppEnv } from './context.ts'
 import { invalidRequest } from './problem.ts'

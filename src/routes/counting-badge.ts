@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
-import { type CounterAddress, counterId } from '../counters/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { isAdmitted } from '../http/admitted-key.ts'
 import type { AppEnv } from '../http/context.ts'
 import { countVisit } from '../http/count-once-per-visitor.ts'

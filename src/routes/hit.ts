@@ -147,7 +147,7 @@ async function countHit(c: Context<AppEnv>, isolate: Isolate, { type: name, key,
   if (isOwnVisit(c)) return 'ignored; reason=own'
   if (automated && !type.countAutomated) return 'ignored; reason=automated'
   const { rateLimit } = config
-  const isKnown = isolate.admission.knows(counter)
+  const isKnown = isolate.keys.knows(counter)
   const exclusion = exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
   const count = () =>
     countVisit(c, type, counter, {

@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { pageOf } from '../config/presentation.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
 import {
   type ChosenPeriod,
   chosenPeriod,
@@ -15,6 +14,7 @@ import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../coun
 import { type Adjustment, readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
 import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'

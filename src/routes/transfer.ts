@@ -1,9 +1,8 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/counter-address.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { random63 } from '../counters/random-id.ts'
-import { rangeOf } from '../counters/ranges.ts'
 import { transfer } from '../counters/transfer/transfer.ts'
 import type { TransferRequest } from '../counters/transfer/transfer-request.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -224,16 +223,10 @@ async function answerTo(
   { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
   asked: Pick<TransferRequest, 'kind' | 'target' | 'below'>,
 ) {
-  const { config, names, reads } = isolateOf(c.env)
+  const { reads, sums } = isolateOf(c.env)
   const given = await idempotencyKey(c, 'transfer')
   const request = { ...asked, id: given ?? random63(), keyed: given !== undefined, at: new Date() }
-  const changing = transfer(
-    { db: databaseOf(c), totals: reads.totals, sums: isolateOf(c.env).sums },
-    counter,
-    request,
-  ).finally(() => {
-    names[rangeOf(counter.recordId, config.ranges)]!.forget(counter)
-  })
+  const changing = transfer({ db: databaseOf(c), totals: reads.totals, sums }, counter, request)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
-import { readNames } from '../counters/names.ts'
+import { readNames } from '../counters/keys/names.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts'
-import { type CounterAddress, counterId } from '../counters/counter-address.ts'
-import { hash63 } from '../counters/key-hash.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { hash63 } from '../counters/keys/key-hash.ts'
 import { classOf } from './agent-class.ts'
 import type { Salts } from './salts.ts'
 

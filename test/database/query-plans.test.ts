@@ -74,9 +74,8 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
         const either = mariaDb && sql.startsWith('DELETE FROM counter_history')
         const indexes = either ? ['PRIMARY', 'period_start'] : ['PRIMARY']
         if (sql.startsWith('DELETE')) expect(indexes, sql.slice(0, 60)).toContain(key)
-        expect({ sql: sql.slice(0, 300), table, byIndex: BY_INDEX.has(String(type)) && key !== null }).toMatchObject({
-          byIndex: true,
-        })
+        const byIndex = BY_INDEX.has(String(type)) && key !== null
+        expect({ sql: sql.slice(0, 300), table, byIndex }).toEqual({ sql: expect.any(String), table, byIndex: true })
       }
     }
   })
@@ -97,8 +96,10 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const added = verifies ? 250 : /SUM\((total|rolled|count|number)\)|COUNT\(\*\)/.test(sql) ? pending : 0
       // A page of the roll-up looks up the names of counters that have no total yet.
       const named = /AS slot_and_total/.test(sql) ? rowsReturned : 0
+      // Names are looked up whether they are there or not.
+      const asked = /AS gone FROM/.test(sql) ? sql.match(/\b\d{5,}\b/g)!.length : 0
       // A range needs a look-up and one read past its end. A joined or temporary row is read twice more.
-      const allowed = 4 * (rowsReturned + rowsAffected + added + built + parts) + named + 10
+      const allowed = 4 * (rowsReturned + rowsAffected + added + built + parts) + named + asked + 10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
     })
     expect(excessive).toEqual([])

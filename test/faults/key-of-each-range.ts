@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 
 /** Keys of page views that begin with a text, one in each range. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PLANS } from '../../src/config/plan.ts'
-import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 import { AGENT_CLASSES } from '../../src/visits/agent-class.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../local/planetscale/fault-injection.ts'
-import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { countThrough, faulty, REQUESTS } from './count-through.ts'
 import { nowAndThen } from './faulty-database.ts'
 import { canKill, killConnections } from './server-connections.ts'

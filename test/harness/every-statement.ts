@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
-import { hash64 } from '../../src/counters/key-hash.ts'
+import { hash64 } from '../../src/counters/keys/key-hash.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
@@ -15,7 +15,7 @@ import { TestWorker } from './worker.ts'
 export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_adjustments': 'single shard',
   'DELETE FROM counter_history WHERE record_type': 'single shard',
-  'DELETE FROM counter_names': 'single shard',
+  'DELETE FROM counter_names': 'list',
   'DELETE FROM counter_periods': 'single shard',
   'DELETE FROM counter_totals': 'single shard',
   'DELETE FROM counter_transfers': 'single shard',
@@ -53,7 +53,7 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM prefix_history WHERE (record_type, prefix_hash, period, period_start, range_lane) IN': 'list',
   'SELECT record_type, prefix_hash, range_start, prefix, built_to': 'list',
   'SELECT record_type, prefix_hash, range_start, prefix, complete': 'all shards',
-  'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4': 'all shards or range',
+  'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4': 'range',
   'SELECT record_id, name FROM counter_names FORCE INDEX (name) WHERE record_type = 4 … AND name > x': 'range',
   'SELECT 0 AS period, CAST(period_start AS CHAR) AS start': '3 × list',
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
@@ -79,7 +79,6 @@ export const STATEMENTS: Record<string, string> = {
   '(SELECT 0 AS part, record_id': '4 × all shards',
   'SELECT 1 FROM counter_totals … FOR UPDATE NOWAIT': 'list',
   'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters': 'all shards',
-  'SELECT DISTINCT record_type, record_id FROM slotted_counters': 'list or single shard',
   'SELECT DISTINCT record_type FROM type_history': 'all shards',
   'SELECT HEX(salt) AS salt FROM visitor_salts': 'single shard',
   'SELECT MAX(period_start) AS last … FROM counter_history': 'all shards',
@@ -101,15 +100,17 @@ export const STATEMENTS: Record<string, string> = {
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
   "SELECT record_id, 'total' AS part, NULL AS day, count": 'all shards',
   'SELECT record_id, count, (SELECT name FROM counter_names … UNION ALL SELECT record_id, SUM(count)': 'all shards',
-  'SELECT record_id, name FROM counter_names … AND name > x … ORDER BY': 'all shards',
-  'SELECT record_id, name FROM counter_names … ORDER BY': 'all shards',
+  'SELECT record_id, name FROM counter_names AS n … AND name > x … ORDER BY': 'all shards',
+  'SELECT record_id, name FROM counter_names AS n … ORDER BY': 'all shards',
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
   'SELECT record_type, record_id, count AS total': 'list',
   "SELECT CONCAT_WS(',', 'total'": '2 × list or list',
-  'SELECT record_type, record_id FROM counter_names … UNION ALL SELECT record_type, record_id FROM counter_totals':
-    'list or single shard',
+  'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names': 'list or single shard',
+  'SELECT record_type, record_id, … FROM counter_names AS n FORCE INDEX (gone)': 'all shards',
+  'UPDATE counter_names SET gone_hour = NULL': 'list',
+  'UPDATE counter_names SET gone_hour = FLOOR': 'list',
   'SELECT record_type, record_id, name': 'list',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … ORDER BY": 'range',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS slot_and_total … s.slot > … ORDER BY":
@@ -265,6 +266,8 @@ async function sendTransfers(worker: TestWorker): Promise<void> {
   const dates = Array.from({ length: 60 }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10))
   for (const key of ['deleted', 'renamed', 'merged']) await fill(key, dates)
   await finish('DELETE', 'deleted')
+  // Takes the mark off the name.
+  await finish('PUT', 'deleted', { count: 1 })
   await finish('POST', 'renamed/rename', { to: 'moved' }, { 'Idempotency-Key': 'rename' })
   await finish('POST', 'merged/merge', { into: 'moved' })
   await finish('DELETE', 'moved?below=1000')
@@ -286,7 +289,10 @@ export async function fillTables(db: TestDatabase, { idle }: { idle: number }): 
   const hour = Math.floor(Date.now() / 3_600_000)
   await insert('slotted_counters', slots, idle, (i) => `1, ${i}, 7, 0, 1, ${hour}`)
   await insert('slotted_counters', slots, 150, (i) => `2, ${i}, 7, 0, 1, 1`)
-  await insert('counter_names', 'record_type, record_id, name', idle, (i) => `1, ${i}, 'key-${i}'`)
+  await insert('counter_names', 'record_type, record_id, name', idle - 10, (i) => `1, ${i}, 'key-${i}'`)
+  // Marked long ago. The first ones count after all.
+  const marked = 'record_type, record_id, name, gone_hour'
+  await insert('counter_names', marked, 20, (i) => `1, ${idle - 10 + i}, 'gone-${i}', 1`)
   await insert(
     'counter_history',
     'record_type, record_id, period_start, count',

@@ -1,4 +1,3 @@
-import { StoredNames } from '../../src/counters/names.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import type { FlushContext } from '../../src/counters/write/flush-group.ts'
@@ -18,7 +17,6 @@ export class TestIsolate {
       deadlineMs: 30_000,
       classicSlots: new Map(),
       slots: new SlotPool(),
-      names: new StoredNames(),
       queue: null,
       ...overrides,
     })

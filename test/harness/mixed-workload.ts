@@ -1,4 +1,4 @@
-import { byPrimaryKey, type CounterAddress } from '../../src/counters/counter-address.ts'
+import { byPrimaryKey, type CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
 import { rowsByRange } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'

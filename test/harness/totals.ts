@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { readTotal, totalOf } from '../../src/counters/history/read-total.ts'
-import { hash64 } from '../../src/counters/key-hash.ts'
+import { hash64 } from '../../src/counters/keys/key-hash.ts'
 import { beginsWithSql } from '../../src/counters/prefix-builds.ts'
 import type { Database } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'

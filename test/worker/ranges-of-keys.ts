@@ -1,4 +1,4 @@
-import { addressOfKey } from '../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 
 /** In how many ranges the counters of these keys are. A request waits once in each of them. */

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
-import { StoredNames, storeNames } from '../../../src/counters/names.ts'
+import { StoredNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { hash64 } from '../key-hash.ts'
+import { hash64 } from '../keys/key-hash.ts'
 import { beforeTransaction } from './attempts.ts'
 
 /** Thrown if an idempotency key has come before, with other contents. Nothing was changed. */

@@ -2,8 +2,9 @@ import type { Database, Executor } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { startOf } from '../calendar.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { ensureNames } from '../keys/names.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
@@ -16,7 +17,6 @@ import {
   lockTotals,
   outOfRange,
 } from '../ledger/totals.ts'
-import { storeNames } from '../names.ts'
 import { laneOf } from '../prefix-builds.ts'
 import { byRange } from '../ranges.ts'
 import { tieKey } from './adjustment-keys.ts'
@@ -104,8 +104,7 @@ function attemptToImport(
       // Outside the transaction, so that the rows stay if this attempt is overtaken.
       const changes = await beforeTransaction(createTotals(db, read))
       const counters = missing.map(({ counter }) => counter)
-      // After the versions were read: see `setCounter`.
-      await beforeTransaction(storeNames(db, counters, 1))
+      await beforeTransaction(ensureNames(db, counters, 1))
       const place = await beforeTransaction(sums.placeOf(db, counters, laneOf(db, counters[0]!)))
       // The order in which roll-ups lock, too: totals, days, types, prefixes.
       await lockTotals(transaction, changes)

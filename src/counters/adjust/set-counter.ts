@@ -1,7 +1,8 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import type { CounterAddress } from '../counter-address.ts'
-import { hash64 } from '../key-hash.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
+import { hash64 } from '../keys/key-hash.ts'
+import { ensureNames } from '../keys/names.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
@@ -14,7 +15,6 @@ import {
   Overtaken,
   outOfRange,
 } from '../ledger/totals.ts'
-import { storeNames } from '../names.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 import { laneOf } from '../prefix-builds.ts'
 import { random63 } from '../random-id.ts'
@@ -64,8 +64,7 @@ async function attemptToSet(
       if (snapshot.applied) throw new AlreadyApplied()
       const total = count - snapshot.pending
       if (!fitsTotal(total)) throw outOfRange()
-      // After its version was read: a name is deleted only with its total. Then the version no longer matches.
-      await beforeTransaction(storeNames(db, [counter], 1))
+      await beforeTransaction(ensureNames(db, [counter], 1))
       if (snapshot.version === null) {
         // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
         await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))

@@ -2,8 +2,8 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { PERIODS } from '../calendar.ts'
-import type { CounterAddress, KeyedType } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
+import type { CounterAddress, KeyedType } from '../keys/counter-address.ts'
 import type { Span } from './chosen-period.ts'
 
 /** The most counters in a ranking. */

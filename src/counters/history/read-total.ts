@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { ADJUSTMENTS_SUM, PERIODS } from '../calendar.ts'
-import { hash64 } from '../key-hash.ts'
+import { hash64 } from '../keys/key-hash.ts'
 import { beginsWithSql, isComplete } from '../prefix-builds.ts'
 import { rangeStarts } from '../ranges.ts'
 import { type RecentPeriod, recentSpan } from './recent-period.ts'

@@ -1,8 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { PERIODS, startOf } from '../calendar.ts'
-import { type CounterAddress, counterId } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const

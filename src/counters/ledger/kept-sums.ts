@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
-import { counterId } from '../counter-address.ts'
-import { readNames } from '../names.ts'
+import { counterId } from '../keys/counter-address.ts'
+import { readNames } from '../keys/names.ts'
 import { includes, type Prefix, rangeStartOf, readBuilds, type TypeBuilds } from '../prefix-builds.ts'
 
 /** The most statements that prefixes add to a transaction: to read builds and names, and to write the sums. */

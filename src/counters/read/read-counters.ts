@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
-import { type CounterAddress, counterId } from '../counter-address.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most counters that one statement reads. */

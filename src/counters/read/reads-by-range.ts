@@ -1,4 +1,4 @@
-import { type CounterAddress, counterId } from '../counter-address.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { rowsByRange } from '../ranges.ts'
 import type { SharedReading, SharedReads } from './shared-reads.ts'
 

@@ -1,8 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
-import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../counter-address.ts'
 import { InvalidInput } from '../invalid-input.ts'
+import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
 
@@ -58,8 +58,13 @@ export async function findCounters(
   // Compared as bytes, so that collations do not matter. UTF-8 has no byte 0xFF, so it sorts after every name with the prefix.
   const begin = hex(prefix)
   const { rows } = await db.execute(
-    `SELECT record_id, name FROM counter_names FORCE INDEX (name)
+    `SELECT record_id, name FROM counter_names AS n FORCE INDEX (name)
      WHERE record_type = ? AND name >= x'${begin}' AND name < x'${begin}FF' ${after === null ? '' : `AND name > x'${hex(after)}'`}
+       AND (gone_hour IS NULL
+         OR EXISTS (SELECT 1 FROM counter_totals AS t
+           WHERE t.record_type = n.record_type AND t.record_id = n.record_id)
+         OR EXISTS (SELECT 1 FROM slotted_counters AS s
+           WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1))
      ORDER BY name LIMIT ?`,
     [recordType, limit + 1],
   )

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry.ts'
-import { type CounterAddress, counterId } from '../counter-address.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { pause, SharedWork } from '../shared-work-state.ts'
 
 /** Queries in flight at once. */

@@ -2,7 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { type CalendarPeriod, PERIODS } from '../calendar.ts'
-import type { KeyedType } from '../counter-address.ts'
+import type { KeyedType } from '../keys/counter-address.ts'
 
 /** The most counters in one response. */
 export const MAX_TOP = 100

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { type CounterAddress, counterId } from '../counter-address.ts'
+import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import type { Reading } from './read-counters.ts'
 import type { SharedReading, SharedReads } from './shared-reads.ts'
 

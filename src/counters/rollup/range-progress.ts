@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
-import { byPrimaryKey } from '../counter-address.ts'
+import { byPrimaryKey } from '../keys/counter-address.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { boundsOf } from '../ranges.ts'
 import type { Cursor } from './lease.ts'

@@ -1,12 +1,12 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
 import { startOf } from '../calendar.ts'
-import type { CounterAddress } from '../counter-address.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
+import { ensureNames, markName } from '../keys/names.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { type DayHistory, removeHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
-import { storeNames } from '../names.ts'
 import { laneOf } from '../prefix-builds.ts'
 import { isMovable, moveRollUpPage, subtractionsOf } from '../rollup/page.ts'
 import { MAX_ADJUSTMENTS, MAX_DAYS, MAX_SLOTS, readDays, readSource, type SourceState } from './counter-state.ts'
@@ -83,13 +83,13 @@ export async function beginToLeave(
       })
     }
     await takeSlots(transaction, source, state, request.target === null)
-    if (part.empties) await deleteName(transaction, source)
+    if (part.empties) await markName(transaction, source)
     return finished ? 'finished' : 'begun'
   })
   if (typeof read === 'string') return read
   const page = { ...source, version: read.version, total: read.total, slots: slotsOf(source, read) }
   if (!isMovable(page)) throw outOfRange()
-  if (read.version === null) await beforeTransaction(storeNames(db, [source], 1))
+  if (read.version === null) await beforeTransaction(ensureNames(db, [source], 1))
   const options = { at: request.at, rangeLane: laneOf(db, source), nowait: true }
   const moved = await moveRollUpPage(db, sums, [page], options)
   if (moved === null || moved.length === 0) throw new Overtaken()
@@ -124,7 +124,7 @@ export async function leaveOn(
         parcel: record.other === null ? null : parcel,
       })
     }
-    if (part.empties) await deleteName(transaction, source)
+    if (part.empties) await markName(transaction, source)
   })
 }
 
@@ -144,7 +144,7 @@ export async function endLeaving(db: Database, source: Place, record: TransferRe
     const isBare = total === 0n && balance === null && [slots, days, adjustments].every(({ length }) => length === 0)
     if (isBare && version !== null) {
       await deleteTotal(transaction, source, version)
-      await deleteName(transaction, source)
+      await markName(transaction, source)
     }
     if (record.keyed) await updateTransfer(transaction, source, record, { ...record, stage: 'finished', parcel: null })
     else await deleteTransfer(transaction, source, record)
@@ -199,7 +199,7 @@ async function takePart(
   const counter = { recordType, recordId }
   if (state.version === null) {
     // Read again once there is a version: see `setCounter`. Outside the transaction, so that the rows stay.
-    await beforeTransaction(storeNames(db, [source], 1))
+    await beforeTransaction(ensureNames(db, [source], 1))
     await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
     throw new Overtaken()
   }
@@ -285,11 +285,6 @@ async function deleteTotal(transaction: Executor, { recordType, recordId }: Plac
     [recordType, recordId, version],
   )
   if (rowsAffected !== 1) throw new Overtaken()
-}
-
-/** Deletes the name of a counter by its id: who finishes another's transfer does not know the name. */
-async function deleteName(transaction: Executor, { recordType, recordId }: Place): Promise<void> {
-  await transaction.execute('DELETE FROM counter_names WHERE record_type = ? AND record_id = ?', [recordType, recordId])
 }
 
 /** The slots of a state as the roll-up knows them, at most `MAX_SLOTS`. */

@@ -1,12 +1,12 @@
 import type { Database } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
-import type { CounterAddress } from '../counter-address.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
+import { ensureNames } from '../keys/names.ts'
 import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
-import { storeNames } from '../names.ts'
 import { laneOf } from '../prefix-builds.ts'
 import { addToBalance } from './leave-source.ts'
 import { deleteTransfer, insertTransfer, type Place, ROLES, STAGES, type TransferRecord } from './transfer-records.ts'
@@ -53,8 +53,7 @@ export async function reachTarget(
     if (!(await beforeTransaction(isUnderWay(db, source, record)))) throw new Overtaken()
     const total = rows.find(({ part }) => part === 'total')
     if (!fitsTotal((total === undefined ? 0n : toBigInt(total.count)) + parcel.amount)) throw outOfRange()
-    // After its version was read: see `setCounter`.
-    await beforeTransaction(storeNames(db, [target], 1))
+    await beforeTransaction(ensureNames(db, [target], 1))
     if (total === undefined) {
       // Read again once there is a version: see `setCounter`. Outside the transaction, so that the row stays.
       await beforeTransaction(createTotals(db, [{ recordType, recordId, version: null }]))

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
-import type { CounterAddress } from '../counter-address.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
 import { Overtaken } from '../ledger/totals.ts'
 import { type Parcel, packParcel, unpackParcel } from './parcel.ts'
 

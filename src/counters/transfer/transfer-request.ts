@@ -1,4 +1,4 @@
-import type { CounterAddress } from '../counter-address.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
 import type { TransferKind } from './transfer-records.ts'
 
 /** What to do with a counter. */

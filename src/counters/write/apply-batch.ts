@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 
 /** An amount to add to one counter; negative to subtract. */
 export interface Increment {

@@ -1,5 +1,5 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { random63 } from '../random-id.ts'
 import {
   type Batch,

@@ -2,8 +2,6 @@ import type { Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry.ts'
 import { log } from '../../log.ts'
-import { type CounterAddress, counterId } from '../counter-address.ts'
-import { type StoredNames, storeNames } from '../names.ts'
 import { applyBatch, type Batch } from './apply-batch.ts'
 import type { CommitGroup, CommitOutcome } from './commit-group.ts'
 import type { BatchQueue } from './queue-message.ts'
@@ -21,9 +19,6 @@ export interface FlushContext {
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
-  names: StoredNames
-  /** The record types with prefixes: the key of a counter must be stored before it counts, or it would miss in their totals. */
-  namedFirst?: ReadonlySet<number>
   /** Accepts batches that the database did not; `null` if there is no queue. */
   queue: BatchQueue | null
 }
@@ -32,8 +27,8 @@ export interface FlushContext {
 export type Flush = CommitOutcome | { status: 'split' }
 
 /**
- * Writes a group: its batch and, in parallel, the names that may be missing. Retries failures that may pass, always with the
- * same batch. Puts the batch into the queue if the database does not accept it.
+ * Writes the batch of a group. Retries failures that may pass, always with the same batch. Puts the batch into the queue if the
+ * database does not accept it.
  *
  * @param beat called before each step with the time until which the flush may be silent, in milliseconds of `Date.now()`
  */
@@ -41,25 +36,16 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   const { slots, deadlineMs } = context
   const batch = group.seal(() => slots.lease(), context.classicSlots)
   const db = retrying(context.db, { beforeAttempt: () => beat(Date.now() + deadlineMs) })
-  const nameless = mustBeNamed(context, group)
-  // The batch goes first: if the circuit breaker lets one statement through as a trial, it must be this one.
-  const applying =
-    nameless.length === 0 ? applyBatch(db, batch) : nameFirst(context, db, nameless).then(() => applyBatch(db, batch))
-  const naming =
-    nameless.length === 0
-      ? nameCounters(context, group, beat)
-      : applying.then(
-          () => nameCounters(context, group, beat),
-          () => {},
-        )
-  const [applied] = await Promise.allSettled([applying, naming])
-  // The slot is released only now, and there is no await until the group has its outcome. While names are being stored,
-  // another leader may take the group over and send its batch to this slot again.
-  if (applied.status === 'fulfilled') {
-    if (applied.value.settled && !group.contested) slots.release(group.slot)
+  let reason: DatabaseFailure
+  try {
+    const { settled } = await applyBatch(db, batch)
+    // There is no await from here until the group has its outcome. Another leader that took the group over would send its batch to
+    // this slot again.
+    if (settled && !group.contested) slots.release(group.slot)
     return { status: 'counted' }
+  } catch (error) {
+    reason = classify(error)
   }
-  const reason = classify(applied.reason)
   const failure = group.contested ? reason.withApplied('unknown') : reason
   // The database refused the batch because of one request in it. The other requests should not suffer.
   const refused = failure.kind === 'range' || failure.kind === 'rejected'
@@ -113,49 +99,6 @@ async function enqueue(
     reason: failure?.message ?? 'overload',
   })
   return { status: 'queued' }
-}
-
-/** The counters of a group whose names must be stored before it counts. */
-function mustBeNamed({ names, namedFirst }: FlushContext, group: CommitGroup): CounterAddress[] {
-  if (namedFirst === undefined || namedFirst.size === 0) return []
-  const now = Date.now()
-  const nameless = new Map<string, CounterAddress>()
-  for (const counter of group.counters()) {
-    if (namedFirst.has(counter.recordType) && !names.has(counter, now)) {
-      nameless.set(counterId(counter), counter)
-    }
-  }
-  return [...nameless.values()]
-}
-
-/** Stores names. If that fails, nothing was counted. */
-async function nameFirst({ names }: FlushContext, db: Executor, counters: readonly CounterAddress[]): Promise<void> {
-  const now = Date.now()
-  try {
-    await storeNames(db, counters, 1)
-  } catch (error) {
-    throw classify(error).withApplied('no')
-  }
-  for (const counter of counters) names.add(counter, now)
-}
-
-/** Stores names that may be missing. A failure does not stop counting: a later flush tries again. */
-async function nameCounters(
-  { db, deadlineMs, names }: FlushContext,
-  group: CommitGroup,
-  beat: (until: number) => void,
-): Promise<void> {
-  const now = Date.now()
-  const unnamed = names.toStore(group.counters(), now)
-  if (unnamed.length === 0) return
-  try {
-    beat(Date.now() + deadlineMs)
-    await storeNames(db, unnamed, 1)
-    for (const counter of unnamed) names.add(counter, now)
-  } catch (error) {
-    names.retryLater(unnamed, Date.now())
-    log('warn', 'names_not_stored', { names: unnamed.length, error: String(error) })
-  }
 }
 
 async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {

@@ -28,7 +28,7 @@ const ENOUGH = 60
 const MAX_SHARES = 3
 /**
  * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes
- * two if nothing fails), and may work for 30 s after its response.
+ * one if nothing fails), and may work for 30 s after its response.
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
-import { counterId } from '../counter-address.ts'
-import { storeNames } from '../names.ts'
+import { counterId } from '../keys/counter-address.ts'
+import { ensureNames } from '../keys/names.ts'
 import { rowsByRange } from '../ranges.ts'
 import { applyBatch } from './apply-batch.ts'
 import { type QueuedBatch, type QueueProducer, readMessage } from './queue-message.ts'
@@ -138,7 +138,7 @@ export async function consume(
 
 async function apply(db: Database, { named, batch }: QueuedBatch): Promise<void> {
   const names = new Map(named.map((counter) => [counterId(counter), counter]))
-  await storeNames(db, [...names.values()], db.ranges)
+  await ensureNames(db, [...names.values()], db.ranges)
   await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part)))
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { byPrimaryKey, type CounterAddress, counterId } from '../counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import type { Batch, BatchRow } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */

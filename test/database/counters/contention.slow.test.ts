@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'

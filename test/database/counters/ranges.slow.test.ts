@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../src/counters/adjust/import-counts.ts'
 import { setCounter } from '../../../src/counters/adjust/set-counter.ts'
-import { addressOfKey, type CounterAddress } from '../../../src/counters/counter-address.ts'
+import { addressOfKey, type CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'
 import { readCounters } from '../../../src/counters/read/read-counters.ts'

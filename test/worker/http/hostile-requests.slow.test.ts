@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import { addressOfKey } from '../../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hash64 } from '../../../src/counters/key-hash.ts'
+import { hash64 } from '../../../src/counters/keys/key-hash.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
-import { hash64 } from '../../../src/counters/key-hash.ts'
+import { hash64 } from '../../../src/counters/keys/key-hash.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestWorker } from '../../harness/worker.ts'
 

@@ -1,6 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addressOfKey, type KeyedType } from '../../../../src/counters/counter-address.ts'
 import {
   chosenPeriod,
   comparableSpans,
@@ -11,6 +10,7 @@ import { comparePeriod } from '../../../../src/counters/history/comparison.ts'
 import { readPeriodCounts, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { readCounterUnits, readSumUnits } from '../../../../src/counters/history/read-history.ts'
 import { totalOf } from '../../../../src/counters/history/read-total.ts'
+import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { countPeriods, laneAt } from '../../../harness/count-periods.ts'

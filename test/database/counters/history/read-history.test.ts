@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { type AskedRange, historyRange } from '../../../../src/counters/history/range.ts'
 import { MAX_ADJUSTMENTS, readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'

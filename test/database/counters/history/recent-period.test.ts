@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
 import { expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import {
   RECENT_PERIOD_HOURS,
   type RecentPeriod,
   readRecentPeriod,
 } from '../../../../src/counters/history/recent-period.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Executor } from '../../../../src/database/database.ts'

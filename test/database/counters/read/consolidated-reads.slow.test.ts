@@ -1,6 +1,6 @@
 import { Client } from '@planetscale/database'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
-import { addressOfKey, type CounterAddress } from '../../../../src/counters/counter-address.ts'
-import { storeNames } from '../../../../src/counters/names.ts'
+import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { rowsByRange } from '../../../../src/counters/ranges.ts'
 import { type ExportPage, type ExportRow, exportDays, exportTotals } from '../../../../src/counters/read/export.ts'
@@ -23,7 +23,7 @@ const expected = new Map<bigint, bigint>()
 beforeAll(async () => {
   db = await freshDatabase()
   for (let i = 0; i < 30; i++) counters.push(await addressOfKey(TYPE, `/export/${i}`))
-  await storeNames(db, counters, db.ranges)
+  await ensureNames(db, counters, db.ranges)
   const count = async (some: readonly CounterAddress[], by: bigint) => {
     for (const part of rowsByRange(some, db.ranges).values()) {
       const increments = part.map((counter) => ({ counter, by }))

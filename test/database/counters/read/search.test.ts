@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addressOfKey } from '../../../../src/counters/counter-address.ts'
-import { storeNames } from '../../../../src/counters/names.ts'
+import { addressOfKey } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
@@ -36,7 +36,7 @@ let db: TestDatabase
 beforeAll(async () => {
   db = await freshDatabase()
   const counters = await Promise.all(KEYS.slice(1).map((key) => addressOfKey(TEXT, key)))
-  await storeNames(
+  await ensureNames(
     db,
     [...counters, ...(await Promise.all(['ab', 'zz'].map((key) => addressOfKey({ ...TEXT, recordType: 3 }, key))))],
     db.ranges,
@@ -51,7 +51,7 @@ beforeAll(async () => {
       [recordType, recordId],
     )
   }
-  await storeNames(db, await Promise.all(['3', '7', '12', '-3'].map((key) => addressOfKey(NUMBER, key))), db.ranges)
+  await ensureNames(db, await Promise.all(['3', '7', '12', '-3'].map((key) => addressOfKey(NUMBER, key))), db.ranges)
 })
 
 const inByteOrder = (keys: readonly string[]) => {

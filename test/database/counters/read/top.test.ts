@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
-import { storeNames } from '../../../../src/counters/names.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { readTop, type TopPeriod } from '../../../../src/counters/read/top.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const named = ids
     .filter((id) => id !== 6n)
     .map((recordId): CounterAddress => ({ recordType: 1, recordId, name: `key ${recordId}` }))
-  await storeNames(db, [...named, { recordType: 2, recordId: 9n, name: 'other' }], db.ranges)
+  await ensureNames(db, [...named, { recordType: 2, recordId: 9n, name: 'other' }], db.ranges)
   for (const [index, id] of ids.entries()) {
     await db.arrange(
       'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, ?, ?, 1, NULL)',

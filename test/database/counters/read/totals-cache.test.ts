@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { ReadsByRange } from '../../../../src/counters/read/reads-by-range.ts'
 import { SharedReads } from '../../../../src/counters/read/shared-reads.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { addToPeriods } from '../../../../src/counters/ledger/periods.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { leastRollUpStatements, type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
-import { addressOfKey } from '../../../../src/counters/counter-address.ts'
+import { addressOfKey } from '../../../../src/counters/keys/counter-address.ts'
 import { KeptSums } from '../../../../src/counters/ledger/kept-sums.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addressOfKey } from '../../../../src/counters/counter-address.ts'
 import { readTotal, totalOf } from '../../../../src/counters/history/read-total.ts'
+import { addressOfKey } from '../../../../src/counters/keys/counter-address.ts'
 import { KeptSums } from '../../../../src/counters/ledger/kept-sums.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { COUNTERS_PER_STEP } from '../../../../src/counters/rollup/build-prefixes.ts'

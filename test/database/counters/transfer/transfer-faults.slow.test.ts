@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import type { TransferKind } from '../../../../src/counters/transfer/transfer-records.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'

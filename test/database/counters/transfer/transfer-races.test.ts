@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
-import { storeNames } from '../../../../src/counters/names.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -31,7 +31,7 @@ const FORGET_ARRIVALS = /DELETE FROM counter_adjustments[\s\S]*count = 0/
 let db: TestDatabase
 beforeEach(async () => {
   db = await freshDatabase()
-  await storeNames(db, [A, B], db.ranges)
+  await ensureNames(db, [A, B], db.ranges)
 })
 
 /** A failure after which a request gives up. */

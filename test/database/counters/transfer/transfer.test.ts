@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
 import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { KeptSums } from '../../../../src/counters/ledger/kept-sums.ts'
-import { storeNames } from '../../../../src/counters/names.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/page.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -44,7 +44,7 @@ const typeDays = () => db.number('SELECT COALESCE(SUM(count), 0) FROM type_histo
 
 /** Fills a counter with everything that a counter can have. Its count is 1,237. */
 async function fill(counter: CounterAddress, days = 3): Promise<void> {
-  await storeNames(db, [counter], 1)
+  await ensureNames(db, [counter], 1)
   for (let day = days; day > 0; day--) {
     await countOn(db, counter, BigInt(day))
     await rollUpAt(db, daysAgo(day))
@@ -76,7 +76,7 @@ describe('Deleting a counter', () => {
 
   it('that was never rolled up, or has nothing but a name, leaves no row', async () => {
     await countOn(db, A, 5n)
-    await storeNames(db, [B], 1)
+    await ensureNames(db, [B], 1)
     expect([await sendTransfer(db, A), await sendTransfer(db, B)]).toEqual(['done', 'done'])
     expect([await rowsOf(db, A), await rowsOf(db, B)]).toEqual([{}, {}])
     await expectExact(db)

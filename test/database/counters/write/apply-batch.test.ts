@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'

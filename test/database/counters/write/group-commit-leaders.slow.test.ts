@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/counter-address.ts'
-import { StoredNames } from '../../../../src/counters/names.ts'
+import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
@@ -17,7 +16,7 @@ const DEADLINE_MS = 400
 const PATIENCE_MS = 30_000
 /** Milliseconds after which a silent leader is noticed. */
 const SILENCE_MS = DEADLINE_MS + 700
-/** Milliseconds for which names are put off after a failure, and longer than the breaker of a test is ever open. */
+/** Milliseconds that are longer than the breaker of a test is ever open. */
 const PUT_OFF_MS = 2_500
 
 const page: KeyedType = { recordType: 1, key: 'string' }
@@ -58,17 +57,10 @@ describe('Leaders of a group commit', () => {
       deadlineMs: DEADLINE_MS,
       classicSlots: new Map(),
       slots: new SlotPool(),
-      names: new StoredNames(),
       queue: null,
       ...overrides,
     })
   const hit = (counter = a!, by = 1n) => isolate.count([{ counter, by }], { waitUntil: (turn) => turns.push(turn) })
-  /** Makes the database seem far from the start, so that several flushes are in flight at a time. */
-  const seemFar = async () => {
-    await db.behave({ latencyMs: 60 })
-    for (let i = 0; i < 4; i++) await hit()
-    await db.behave()
-  }
   const countOf = async (counter = a!) => {
     const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [counter])
     return total + pending
@@ -99,22 +91,6 @@ describe('Leaders of a group commit', () => {
   afterEach(() => {
     vi.restoreAllMocks()
     turns.splice(0)
-  })
-
-  it('keep a slot until no request can send its batch again, also if they die while they store names', async () => {
-    await seemFar()
-    const before = await countOf()
-    const [, , fresh] = await inFirstRange(3)
-    deadly.killAt(/counter_names/)
-    void hit(fresh!, 5n)
-    // Its batch is applied, but its names are not. Other flushes need a slot.
-    await expect.poll(() => countOf(fresh)).toBe(5n)
-    for (let i = 0; i < 3; i++) await hit(fresh!, 100n)
-    later(SILENCE_MS)
-    await hit(fresh!, 1_000n)
-    expect(await countOf(fresh)).toBe(1_305n)
-    expect(await countOf()).toBe(before)
-    expect(isolate.load.waiting).toBe(0)
   })
 
   it('are replaced if they die, even if they replaced one that was taken for dead during a pause', async () => {
@@ -276,7 +252,7 @@ describe('Leaders of a group commit', () => {
     expect(messages).toBe(2)
   })
 
-  it('try the batch first when the database may be back, and the names later', async () => {
+  it('try a batch as soon as the database may be back', async () => {
     const breaker = new CircuitBreaker({ failures: 2, slowMs: 10_000, openMs: 20, maxOpenMs: 500 })
     const deadlineMs = 10_000
     isolate = start({
@@ -288,10 +264,7 @@ describe('Leaders of a group commit', () => {
     await db.behave()
     later(PUT_OFF_MS)
     expect(await hit()).toBe('counted')
-    later(PUT_OFF_MS)
-    await hit()
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
-    expect(rows).toEqual([{ name: a!.name }])
+    expect(await countOf()).toBe(1n)
   })
 
   it('report an unknown outcome if one attempt got no answer and the next was refused', async () => {

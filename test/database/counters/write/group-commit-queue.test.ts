@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
-import { hash64 } from '../../../../src/counters/key-hash.ts'
-import { StoredNames } from '../../../../src/counters/names.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
@@ -28,7 +27,6 @@ describe('A batch that was applied, but queued because its answer was lost,', ()
       deadlineMs: 30_000,
       classicSlots: new Map(),
       slots: new SlotPool(),
-      names: new StoredNames(),
       queue: batchQueue(queue),
     })
   })

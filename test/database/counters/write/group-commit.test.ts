@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addressOfKey, type KeyedType } from '../../../../src/counters/counter-address.ts'
-import { hash64 } from '../../../../src/counters/key-hash.ts'
-import { StoredNames } from '../../../../src/counters/names.ts'
+import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
+import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
 import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
@@ -25,7 +24,6 @@ describe('Group commit', () => {
       deadlineMs,
       classicSlots: new Map([[classic.recordType, 4]]),
       slots: new SlotPool(),
-      names: new StoredNames(),
       queue: null,
       ...overrides,
     })
@@ -130,17 +128,6 @@ describe('Group commit', () => {
     expect(await countOf('/a', classic)).toBe(40n)
     const { rows } = await db.execute('SELECT DISTINCT slot FROM slotted_counters ORDER BY slot')
     expect(rows.map(({ slot }) => slot)).toEqual(['0', '1', '2', '3'])
-  })
-
-  it('stores the name with the first increment, once per isolate', async () => {
-    const statements = await db.recording(async () => {
-      await hit('/a')
-      await hit('/a')
-    })
-    const kinds = statements.map(({ sql }) => (sql.includes('counter_names') ? 'name' : 'increment'))
-    expect(kinds.toSorted()).toEqual(['increment', 'increment', 'name'])
-    const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names')
-    expect(rows).toEqual([{ name: '/a' }])
   })
 
   it('counts once if the answer is lost after the commit', async () => {

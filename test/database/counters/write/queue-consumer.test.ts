@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/counter-address.ts'
-import { hash64 } from '../../../../src/counters/key-hash.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
@@ -72,7 +72,7 @@ describe('A batch from the queue', () => {
     expect([await countOf('/one'), await countOf('/two')]).toEqual([3n, -4n])
     expect(await db.number('SELECT count FROM slotted_counters WHERE record_type = 2 AND record_id = 77')).toBe(5n)
     const { rows } = await db.execute('SELECT CAST(name AS CHAR) AS name FROM counter_names ORDER BY name')
-    expect(rows).toEqual([{ name: '/one' }, { name: '/two' }])
+    expect(rows).toEqual([{ name: '/77' }, { name: '/one' }, { name: '/two' }])
   })
 
   it('that is delivered several times counts once: at the same time, later, and after a roll-up', async () => {

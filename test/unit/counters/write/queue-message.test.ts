@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/counter-address.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
 import type { QueueProducer } from '../../../../src/counters/write/queue-message.ts'
 import { batchQueue, type QueuedBatch, readMessage } from '../../../../src/counters/write/queue-message.ts'

@@ -1,4 +1,4 @@
-import { InvalidInput } from './invalid-input.ts'
+import { InvalidInput } from '../invalid-input.ts'
 import { hash64 } from './key-hash.ts'
 import { type Spelling, spellingOf } from './key-spelling.ts'
 

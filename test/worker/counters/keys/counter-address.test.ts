@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { TestWorker } from '../../../harness/worker.ts'
 
 let db: TestDatabase
 let worker: TestWorker

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../../bounded-map.ts'
 import { addressOfKey, type CounterAddress, counterId, type KeyedType } from './counter-address.ts'
 
 /** Addresses in one generation of the cache; it holds two generations. */

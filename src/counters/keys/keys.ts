@@ -1,0 +1,200 @@
+import { BoundedMap } from '../../bounded-map.ts'
+import type { Executor } from '../../database/database.ts'
+import { DatabaseFailure } from '../../database/errors.ts'
+import { type CounterAddress, counterId } from './counter-address.ts'
+import { type FoundNames, findNames, storeNames } from './names.ts'
+import type { NewKeyBudgets } from './new-key-budget.ts'
+import { mayBeNew, type NewKeyRule } from './new-key-rule.ts'
+
+/** Counters in one generation of a map; it holds two generations. */
+const MAX_GENERATION = 10_000
+/** Milliseconds for which a name is believed to be stored. It is deleted an hour after its counter at the earliest (`pruneNames`). */
+const KNOWN_MS = 10 * 60_000
+/** Milliseconds for which a key stays refused without asking. Short: its counter may be made by a request with a token. */
+const REFUSED_MS = 1_000
+const MINUTE_MS = 60_000
+
+/** Answers questions of several requests with few queries, as `ReadsByRange` does. */
+export interface SharedQuestions {
+  read(
+    counters: readonly CounterAddress[],
+    waitUntil: (work: Promise<unknown>) => void,
+  ): Promise<{ values: readonly boolean[] }>
+}
+
+/** What `Keys` depends on. */
+export interface KeysOptions {
+  /** The rules for public requests, by record type. */
+  rules: ReadonlyMap<number, NewKeyRule>
+  /** The record types in which the visits of others count too, by the record type of those. */
+  also: ReadonlyMap<number, number>
+  budgets: NewKeyBudgets
+  /** Whether a queue accepts what the database does not. Its consumer makes sure of names itself. */
+  hasQueue: boolean
+  /** Shares the statements that `ask` sends: whether each of the counters may count. */
+  share: (ask: (db: Executor, counters: readonly CounterAddress[]) => Promise<boolean[]>) => SharedQuestions
+}
+
+/**
+ * Makes sure that a counter has a name before it counts, and decides which keys public requests may bring into being: as far as
+ * the rule of the type and its budget go. What is refused is not written anywhere.
+ *
+ * An isolate remembers which names are stored, so a key costs it one statement in ten minutes, shared with other keys. Plain data,
+ * bounded, shared by an isolate's requests.
+ */
+export class Keys {
+  readonly #options: KeysOptions
+  readonly #trusted: SharedQuestions
+  readonly #public: SharedQuestions
+  readonly #existing: SharedQuestions
+  /** Until when names are believed to be stored, and keys are refused; in milliseconds of `Date.now()`. */
+  readonly #known = new BoundedMap<number>(MAX_GENERATION)
+  readonly #refused = new BoundedMap<number>(MAX_GENERATION)
+  /** Keys of a type that were let in unchecked in a minute. */
+  readonly #unchecked = new Map<number, { minute: number; keys: Set<string> }>()
+
+  constructor(options: KeysOptions) {
+    this.#options = options
+    const { share } = options
+    this.#trusted = share((db, counters) => this.#name(db, counters))
+    this.#public = share((db, counters) => this.#admit(db, counters, true))
+    this.#existing = share((db, counters) => this.#admit(db, counters, false))
+  }
+
+  /** Whether a counter may count without a question: its name is known to be stored, and so is that of its companion. */
+  knows(counter: CounterAddress): boolean {
+    if (!this.#hasName(counter)) return false
+    const companion = this.#companionOf(counter)
+    return companion === null || this.#hasName(companion)
+  }
+
+  /**
+   * Makes sure that counters have names, for a request with a token. If the database does not answer and there is a queue, they are
+   * left to its consumer.
+   *
+   * @param waitUntil keeps a question going for the other requests when the client of its sender hangs up
+   * @throws {DatabaseFailure} if the database does not answer; nothing was counted
+   * @throws {Overloaded} if too many requests wait
+   */
+  async ensure(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<void> {
+    const unknown = counters.filter((counter) => !this.#hasName(counter))
+    if (unknown.length === 0) return
+    try {
+      await this.#trusted.read(unknown, waitUntil)
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) throw error
+      if (!this.#options.hasQueue) throw error.withApplied('no')
+    }
+  }
+
+  /**
+   * Whether the counter of a public request may be counted. Then it has a name, and so has its companion.
+   *
+   * @param mayBeNew whether the sender may still bring counters into being
+   * @param waitUntil as for `ensure`
+   * @throws {DatabaseFailure} if the database does not answer; nothing was counted
+   * @throws {Overloaded} if too many requests wait
+   */
+  async admits(
+    counter: CounterAddress,
+    { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: (work: Promise<unknown>) => void },
+  ): Promise<boolean> {
+    if (this.knows(counter)) return true
+    if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
+    try {
+      const { values } = await (mayBeNew ? this.#public : this.#existing).read([counter], waitUntil)
+      return values[0]!
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) throw error
+      if (this.#options.hasQueue && this.#letsInUnchecked(counter)) return true
+      throw error.withApplied('no')
+    }
+  }
+
+  #hasName(counter: CounterAddress): boolean {
+    return isBefore(this.#known.get(counterId(counter)), KNOWN_MS)
+  }
+
+  /** The counter in which the visits of another count too. The same key has the same record id in every type. */
+  #companionOf({ recordType, recordId, name }: CounterAddress): CounterAddress | null {
+    const also = this.#options.also.get(recordType)
+    return also === undefined ? null : { recordType: also, recordId, name }
+  }
+
+  /** @param counters different ones, all in one range */
+  async #name(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
+    await this.#store(db, counters, await findNames(db, counters))
+    return counters.map(() => true)
+  }
+
+  /**
+   * Whether each of some counters may count.
+   *
+   * @param counters as for `#name`
+   * @param mayCreate whether those that do not exist may come into being
+   */
+  async #admit(db: Executor, counters: readonly CounterAddress[], mayCreate: boolean): Promise<boolean[]> {
+    const companions = new Map(counters.map((counter) => [counter, this.#companionOf(counter)]))
+    const others = [...companions.values()].filter((companion) => companion !== null)
+    const found = await findNames(db, [...counters, ...others])
+    const refused = new Set<CounterAddress>()
+    // Another question may have let some in already.
+    const added = counters.filter((counter) => !found.stored.has(counterId(counter)) && !this.#hasName(counter))
+    for (const [recordType, ofType] of Map.groupBy(added, ({ recordType }) => recordType)) {
+      const admitted = mayCreate ? await this.#choose(recordType, ofType) : new Set()
+      for (const counter of ofType) if (!admitted.has(counter)) refused.add(counter)
+    }
+    const admitted = counters.filter((counter) => !refused.has(counter))
+    const all = admitted.flatMap((counter) => [counter, companions.get(counter) ?? []].flat())
+    await this.#store(db, all, found)
+    // Another network may still bring it into being.
+    if (!mayCreate) return counters.map((counter) => !refused.has(counter))
+    const now = Date.now()
+    for (const counter of refused) this.#refused.set(counterId(counter), now + REFUSED_MS)
+    return counters.map((counter) => !refused.has(counter))
+  }
+
+  /** Those of some new counters of a type that may come into being. */
+  async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<Set<CounterAddress>> {
+    const rule = this.#options.rules.get(recordType)
+    if (rule === undefined) return new Set(counters)
+    const eligible = counters.filter(({ name }) => mayBeNew(rule, name))
+    const { newKeysPerMinute } = rule
+    if (newKeysPerMinute === null) return new Set(eligible)
+    return new Set(eligible.slice(0, await this.#options.budgets.take(recordType, eligible.length, newKeysPerMinute)))
+  }
+
+  /** Stores the names that are not stored yet, and remembers that all of them are. */
+  async #store(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
+    // A name that is stored while its counter is being deleted stays for an hour.
+    const now = Date.now()
+    await storeNames(db, counters, found)
+    for (const counter of counters) this.#known.set(counterId(counter), now + KNOWN_MS)
+  }
+
+  /**
+   * Whether a key may go to the queue although the database cannot say whether it exists: as many of a type in a minute as may
+   * come into being. Otherwise an isolate that starts during an outage would lose all hits.
+   */
+  #letsInUnchecked(counter: CounterAddress): boolean {
+    const limit = this.#options.rules.get(counter.recordType)?.newKeysPerMinute ?? null
+    if (limit === null) return true
+    const minute = Math.floor(Date.now() / MINUTE_MS)
+    let entry = this.#unchecked.get(counter.recordType)
+    if (entry?.minute !== minute) {
+      entry = { minute, keys: new Set() }
+      this.#unchecked.set(counter.recordType, entry)
+    }
+    const id = counterId(counter)
+    if (!entry.keys.has(id) && entry.keys.size >= Math.min(limit, MAX_GENERATION)) return false
+    entry.keys.add(id)
+    return true
+  }
+}
+
+/** Whether a time that was set at most so far ahead is still to come. A later one means that the clock was set back. */
+function isBefore(until: number | undefined, ahead: number): boolean {
+  if (until === undefined) return false
+  const left = until - Date.now()
+  return left > 0 && left <= ahead
+}

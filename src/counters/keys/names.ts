@@ -1,0 +1,141 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { toText } from '../../database/text.ts'
+import { counterListsSql } from '../counter-lists-sql.ts'
+import { rowsByRange } from '../ranges.ts'
+import { byPrimaryKey, type CounterAddress, counterId } from './counter-address.ts'
+
+type Place = Pick<CounterAddress, 'recordType' | 'recordId'>
+
+/** Names that one run of `pruneNames` looks at. */
+const MAX_PRUNED = 1_000
+
+/** The hour, by the database's clock: one clock for all isolates. */
+const HOUR = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
+/**
+ * Marked for more than an hour: much longer than an isolate believes that a name is stored, and than a batch is sent again.
+ * `+ 0` keeps the optimizer from using the index, whose gaps must not be locked.
+ */
+const LONG_GONE = `gone_hour + 0 < ${HOUR} - 1`
+
+/** Which of some names are in the database, by the id of their counter. */
+export interface FoundNames {
+  stored: ReadonlySet<string>
+  /** Those that are marked, because their counter was deleted or renamed. */
+  gone: ReadonlySet<string>
+}
+
+/**
+ * Finds the names of counters, in one statement.
+ *
+ * @param counters each once
+ */
+export async function findNames(db: Executor, counters: readonly Place[]): Promise<FoundNames> {
+  const select = (list: string) =>
+    `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
+  const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
+  const [stored, gone] = [new Set<string>(), new Set<string>()]
+  for (const row of rows) {
+    const id = counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) })
+    if (Number(row.gone) === 1) gone.add(id)
+    else stored.add(id)
+  }
+  return { stored, gone }
+}
+
+/**
+ * Stores the names that are not stored yet, and takes the mark off those that have one.
+ *
+ * @param counters all in one range
+ * @param found what `findNames` found of them
+ */
+export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
+  const rows = counters.filter((counter) => !found.stored.has(counterId(counter))).sort(byPrimaryKey)
+  const gone = rows.filter((counter) => found.gone.has(counterId(counter)))
+  if (gone.length > 0) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${placesSql(gone)}`)
+  if (rows.length === 0) return
+  // Those that were marked too: a pruning run may just have deleted them. IGNORE keeps the first name.
+  await db.execute(
+    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
+    rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
+  )
+}
+
+/**
+ * Makes sure that counters have names, with up to three statements for each range. A name without a count does no harm.
+ *
+ * @param counters each once
+ * @param ranges as in `Database`
+ */
+export async function ensureNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
+  const parts = [...rowsByRange(counters, ranges).values()]
+  await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
+}
+
+/** Marks the name of a counter that is deleted or renamed, in the transaction that does so. Whoever counts it again takes the mark off. */
+export async function markName(transaction: Executor, counter: Place): Promise<void> {
+  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${placesSql([counter])}`)
+}
+
+/** The most statements of `pruneNames`. */
+export function namePruningStatements(ranges: number): number {
+  return 1 + 2 * ranges
+}
+
+/**
+ * Deletes the names that were marked more than an hour ago, if their counters have nothing that counts. A counter that counts
+ * after all, because an isolate still believed that its name was stored, gets its mark taken off.
+ *
+ * Nothing counts between the read and the deletion: whoever counts makes sure of the name first, which takes the mark off.
+ */
+export async function pruneNames(db: Database): Promise<void> {
+  const { rows } = await db.execute(
+    `SELECT record_type, record_id,
+       EXISTS (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id)
+       OR EXISTS (SELECT 1 FROM slotted_counters AS s
+         WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1) AS counts
+     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR} - 1 LIMIT ${MAX_PRUNED}`,
+  )
+  const marked = rows.map(({ record_type, record_id, counts }) => {
+    return { recordType: Number(record_type), recordId: toBigInt(record_id), counts: Number(counts) === 1 }
+  })
+  const change = async (statement: string, names: readonly Place[]) => {
+    for (const part of rowsByRange(names, db.ranges).values()) {
+      await db.execute(`${statement} WHERE ${placesSql(part.toSorted(byPrimaryKey))} AND ${LONG_GONE}`)
+    }
+  }
+  await change(
+    'DELETE FROM counter_names',
+    marked.filter(({ counts }) => !counts),
+  )
+  await change(
+    'UPDATE counter_names SET gone_hour = NULL',
+    marked.filter(({ counts }) => counts),
+  )
+}
+
+/**
+ * Reads the names of counters.
+ *
+ * @param counters at most about 1,000
+ * @returns a function that looks up the name of a counter; `null` if none is stored
+ */
+export async function readNames(db: Executor, counters: readonly Place[]): Promise<(counter: Place) => string | null> {
+  const names = new Map<string, string>()
+  const requested = new Map(counters.map((counter) => [counterId(counter), counter]))
+  if (requested.size > 0) {
+    const { rows } = await db.execute(
+      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
+       WHERE ${placesSql([...requested.values()])}`,
+    )
+    for (const { record_type, record_id, name } of rows) {
+      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
+    }
+  }
+  return (counter) => names.get(counterId(counter)) ?? null
+}
+
+/** Selects counters. The values are integers, so they are written into the statement: see `applyBatch`. */
+function placesSql(counters: readonly Place[]): string {
+  return `(record_type, record_id) IN (${counters.map(({ recordType, recordId }) => `(${recordType},${recordId})`).join(',')})`
+}

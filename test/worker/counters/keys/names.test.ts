@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../../src/config/crons.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { TestWorker } from '../../../harness/worker.ts'
+
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'], also: 'visitor' },
+  visitor: { record_type: 2, public: true, dedupe_seconds: 3_600 },
+  download: { record_type: 3, public: true, allowed_origins: ['*'] },
+}
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await freshDatabase()
+})
+/** Each has caches of its own. */
+const isolate = () => new TestWorker(db.url, { COUNTERS })
+
+const OLD = '/v1/counters/download/%2Fold'
+const hit = async (worker: TestWorker, key = '/old', type = 'download') => {
+  expect((await worker.hit(type, key)).headers.get('X-Hit')).toBe('counted')
+}
+const remove = async (worker: TestWorker) => expect((await worker.api('DELETE', OLD)).status).toBe(200)
+const found = async (worker: TestWorker) => {
+  const answer = await worker.api('GET', '/v1/search/download')
+  return ((await answer.json()) as { counters: { key: string; count: number }[] }).counters
+}
+const marks = async () => {
+  const { rows } = await db.execute('SELECT gone_hour IS NOT NULL AS gone FROM counter_names')
+  return rows.map(({ gone }) => Number(gone))
+}
+/** As if an hour had passed since the counter was deleted. */
+const anHourLater = () => db.arrange('UPDATE counter_names SET gone_hour = gone_hour - 2')
+
+describe('A counter that counts has a name', () => {
+  it('before its first increment is sent, for which a new key costs two or three statements more than a known one', async () => {
+    const statements = async (work: () => Promise<unknown>) =>
+      (await db.recording(work))
+        .map(
+          ({ sql }) =>
+            /(SELECT|UPDATE|INSERT IGNORE|INSERT)\b.*?\b(counter_names|new_key_budgets|slotted_counters)/s.exec(sql)!,
+        )
+        .map(([, does, table]) => `${does} ${table}`)
+    const first = await statements(() => hit(isolate(), '/a'))
+    expect(first.slice(-2)).toEqual(['INSERT IGNORE counter_names', 'INSERT slotted_counters'])
+    const second = await statements(() => hit(isolate(), '/b'))
+    expect(second).toEqual([
+      'SELECT counter_names',
+      'UPDATE new_key_budgets',
+      'INSERT IGNORE counter_names',
+      'INSERT slotted_counters',
+    ])
+    const warm = isolate()
+    expect(await statements(() => hit(warm, '/b'))).toEqual(['SELECT counter_names', 'INSERT slotted_counters'])
+    expect(await statements(() => hit(warm, '/b'))).toEqual(['INSERT slotted_counters'])
+  })
+
+  it('in the other type that the same visits count in, too, with the same statements', async () => {
+    const first = await db.recording(() => hit(isolate(), '/a', 'page_view'))
+    expect(first.filter(({ sql }) => sql.includes('counter_names'))).toHaveLength(2)
+    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(2n)
+    // An API client has counted the key in one type only.
+    const worker = isolate()
+    await worker.api('POST', '/v1/counters/page_view/b')
+    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(3n)
+    await hit(worker, 'b', 'page_view')
+    expect(await db.number('SELECT COUNT(*) FROM counter_names')).toBe(4n)
+  })
+
+  it('also if it is set, imported, or counted in a list', async () => {
+    const worker = isolate()
+    await worker.api('PUT', '/v1/counters/download/set', { count: 1 })
+    await worker.api(
+      'POST',
+      '/v1/imports',
+      { counters: [{ type: 'download', key: 'imported', count: 2 }] },
+      { 'Idempotency-Key': 'once' },
+    )
+    await worker.api('POST', '/v1/increments', { increments: [{ type: 'download', key: 'listed', by: 3 }] })
+    expect(await found(isolate())).toEqual([
+      { key: 'imported', count: 2 },
+      { key: 'listed', count: 3 },
+      { key: 'set', count: 1 },
+    ])
+  })
+})
+
+describe('The name of a deleted counter', () => {
+  it('is in no list, and is deleted after an hour', async () => {
+    const worker = isolate()
+    await hit(worker)
+    await remove(worker)
+    expect(await found(isolate())).toEqual([])
+    await worker.cron(PRUNING_CRON)
+    expect(await marks()).toEqual([1])
+    await anHourLater()
+    await worker.cron(PRUNING_CRON)
+    expect(await marks()).toEqual([])
+  })
+
+  it('stays for isolates that still believe in it: what they count is rolled up and listed, as ever', async () => {
+    const [a, b] = [isolate(), isolate()]
+    await hit(a)
+    await remove(b)
+    await b.cron(ROLL_UP_CRON)
+    await hit(a)
+    expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
+    expect(await (await b.api('POST', '/v1/rollup')).json()).toMatchObject({ outcome: 'complete', moved: 1, left: 0 })
+    expect(await (await b.fetch(OLD)).json()).toMatchObject({ count: 1, total: 1, pending: 0 })
+    expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
+    await anHourLater()
+    await b.cron(PRUNING_CRON)
+    expect(await marks()).toEqual([0])
+    expect(await (await b.api('POST', '/v1/verify')).json()).toMatchObject({ wrong: [] })
+  })
+
+  it('stays while something is pending, too', async () => {
+    const [a, b] = [isolate(), isolate()]
+    await hit(a)
+    await remove(b)
+    await hit(a)
+    await anHourLater()
+    await b.cron(PRUNING_CRON)
+    expect(await marks()).toEqual([0])
+    expect(await found(b)).toEqual([{ key: '/old', count: 1 }])
+  })
+
+  it('is as good as new once somebody counts the key again', async () => {
+    const worker = isolate()
+    await hit(worker)
+    await remove(worker)
+    await hit(isolate())
+    expect(await marks()).toEqual([0])
+    await remove(worker)
+    await isolate().api('PUT', OLD, { count: 5 })
+    expect(await marks()).toEqual([0])
+    expect(await found(isolate())).toEqual([{ key: '/old', count: 5 }])
+  })
+
+  it('is stored again if it is deleted just before its mark is taken off', async () => {
+    const worker = isolate()
+    await hit(worker)
+    await remove(worker)
+    await db.behave({ latencyMs: 0 })
+    const late = isolate()
+    // The name goes after it was found.
+    const sent = await db.recording(async () => {
+      await anHourLater()
+      const [pruned, counted] = [worker.cron(PRUNING_CRON), hit(late)]
+      await Promise.all([pruned, counted])
+    })
+    expect(sent.length).toBeGreaterThan(2)
+    expect(await marks()).toEqual([0])
+    expect(await found(isolate())).toEqual([{ key: '/old', count: 1 }])
+  })
+})
