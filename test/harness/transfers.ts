@@ -64,12 +64,13 @@ export async function countsOf(db: Database, counters: readonly CounterAddress[]
   return (await readCounters(db, counters)).map(({ total, pending }) => total + pending)
 }
 
-/** The tables that have rows of a counter, with their number. */
+/** The tables that have rows of a counter, with their number. A name that is marked as deleted is left out. */
 export async function rowsOf(db: TestDatabase, { recordType, recordId }: CounterAddress): Promise<object> {
   const found: Record<string, number> = {}
   for (const table of TABLES) {
     const rows = await db.number(
-      `SELECT COUNT(*) FROM ${table} WHERE record_type = ${recordType} AND record_id = ${recordId}`,
+      `SELECT COUNT(*) FROM ${table} WHERE record_type = ${recordType} AND record_id = ${recordId}
+         ${table === 'counter_names' ? 'AND gone_hour IS NULL' : ''}`,
     )
     if (rows > 0n) found[table] = Number(rows)
   }

@@ -21,7 +21,7 @@ export interface Slot {
 
 /** What a source has at one instant, each part up to its bound. */
 export interface SourceState {
-  /** Whether there is anything: a total, a pending count or a name. */
+  /** Whether there is anything: a total, a pending count or a name that is not marked. */
   exists: boolean
   total: bigint
   /** The version of its total; `null` if it has none. */
@@ -68,7 +68,7 @@ export async function readSource(
         ]
   const { rows } = await db.execute(
     `SELECT 'total' AS part, version AS id, count, 0 AS batch, NULL AS at FROM counter_totals ${where}
-     UNION ALL SELECT 'name', 0, 0, 0, NULL FROM counter_names ${where}
+     UNION ALL SELECT 'name', 0, 0, 0, NULL FROM counter_names ${where} AND gone_hour IS NULL
      UNION ALL SELECT 'transfer', transfer_id, step, 0, NULL FROM counter_transfers
        ${where} AND (stage <> ${STAGES.finished} OR transfer_id = ${id})
      UNION ALL SELECT 'balance', 0, count, 0, NULL FROM ${adjustments} = ${id}

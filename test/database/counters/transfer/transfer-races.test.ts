@@ -22,7 +22,7 @@ const B: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/b' 
 const C: CounterAddress = { recordType: 1, recordId: 2n ** 62n + 1n, name: '/c' }
 
 const CREATE_TOTAL = /INSERT IGNORE INTO counter_totals/
-const STORE_NAME = /INSERT IGNORE INTO counter_names/
+const STORE_NAME = /AS gone FROM counter_names/
 const READ_SOURCE = /'total' AS part, version AS id/
 const WRITE_RECORD = /INSERT INTO counter_transfers/
 const END_RECORD = /(UPDATE|DELETE FROM) counter_transfers/

@@ -151,7 +151,7 @@ it.each([4])(
       'counter_history',
       'counter_periods',
       'counter_adjustments',
-      'counter_names',
+      'counter_names WHERE gone_hour IS NULL',
     ]) {
       expect([table, await db.number(`SELECT COUNT(*) FROM ${table}`)]).toEqual([table, 0n])
     }
