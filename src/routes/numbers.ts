@@ -174,7 +174,7 @@ export async function typeNumbers(
     readList(db, type, period, asked, now),
     also === undefined ? {} : alsoNumbers(db, also, of.name, asked, when),
   ])
-  return { ...history, prefix: of.name, total: toJsonNumber(total.total), ...alsoShown, list }
+  return { ...history, prefix: of.name || null, total: toJsonNumber(total.total), ...alsoShown, list }
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, once its sums include them all. */
