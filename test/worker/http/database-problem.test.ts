@@ -6,7 +6,7 @@ import { TestWorker } from '../../harness/worker.ts'
 describe('A failing database', () => {
   const dead = () => new TestWorker('http://user:password@127.0.0.1:9')
   it.each([
-    ['POST', '/v1/counters/page_view/a', 'outcome_unknown'],
+    ['POST', '/v1/counters/page_view/a', 'database_unavailable'],
     ['GET', '/v1/counters/page_view/a', 'database_unavailable'],
     ['GET', '/v1/counters/page_view?key=a', 'database_unavailable'],
     ['POST', '/v1/rollup', 'database_unavailable'],

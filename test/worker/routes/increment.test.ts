@@ -65,13 +65,13 @@ describe('POST /v1/increments', () => {
     const response = await worker.api('POST', '/v1/increments', {
       increments: [
         ...increments,
-        { type: 'issue', key: 18446744073709551615n.toString(), by: 7 },
+        { type: 'issue', key: '9223372036854775807', by: 7 },
         { type: 'secret', key: 's', by: -3 },
       ],
     })
     expect(await response.json()).toEqual({ accepted: 1_000 })
     expect(await read('page_view', '/many/0')).toMatchObject({ count: 2 })
-    expect(await read('issue', '18446744073709551615')).toMatchObject({ count: 7 })
+    expect(await read('issue', '9223372036854775807')).toMatchObject({ count: 7 })
     const secret = await worker.api('GET', '/v1/counters/secret/s')
     expect(await secret.json()).toMatchObject({ count: -3 })
   })
