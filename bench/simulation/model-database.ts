@@ -62,8 +62,6 @@ export interface ModelConnection {
   drawMs?(): number
   /** Whether a slot was there before the simulation began. Default: no. */
   existed?(recordId: bigint): boolean
-  /** Whether a name was there before. Default: no. */
-  named?(recordId: bigint): boolean
   /** Told of each statement with hits: how many hits its slot got. */
   onHits?(slot: string, hits: number): void
 }
@@ -183,14 +181,16 @@ const writeHits: Answerer = (sql) => {
   })
 }
 
-const writeNames: Answerer = (_, args) => {
-  const ids = args.filter((_, n) => n % 3 === 1) as bigint[]
-  return answers(true, ids[0]!, ({ costs, tables, weight, named }) => {
+/** Finds all names: the keys of the simulation were counted before. */
+const readNames: Answerer = (sql) => {
+  const ids = /IN \(([\d,]+)\)/.exec(sql)![1]!.split(',')
+  return answers(false, BigInt(ids[0]!), ({ costs, tables, weight }) => {
     tables.traffic.nameStatements += weight
     tables.traffic.nameRows += weight * ids.length
-    const known = ids.filter((id) => named?.(id)).length
-    const micros = costs.nameStatement + known * costs.knownNameRow + (ids.length - known) * costs.newNameRow
-    return { micros, result: () => ({ rows: [], rowsAffected: ids.length - known }) }
+    return {
+      micros: costs.nameStatement + ids.length * costs.knownNameRow,
+      result: () => ({ rows: ids.map((id) => ({ record_type: 1, record_id: id, gone: 0 })), rowsAffected: 0 }),
+    }
   })
 }
 
@@ -327,7 +327,7 @@ const deleteOld: Answerer = (sql) => {
 
 const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
   [/^INSERT INTO slotted_counters[\s\S]*IF\(batch = /, writeHits],
-  [/^INSERT IGNORE INTO counter_names/, writeNames],
+  [/^SELECT record_type, record_id, gone_hour/, readNames],
   [/^INSERT INTO slotted_counters/, subtract],
   [/^SELECT[\s\S]*FROM slotted_counters AS s FORCE INDEX \(pending\)/, readPage],
   [/^INSERT IGNORE INTO counter_totals/, createTotals],

@@ -1,18 +1,24 @@
-import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { StoredNames } from '../../src/counters/keys/names.ts'
+import { BoundedMap } from '../../src/bounded-map.ts'
+import { type CounterAddress, counterId } from '../../src/counters/keys/counter-address.ts'
+import { findNames, storeNames } from '../../src/counters/keys/names.ts'
+import { ReadsByRange } from '../../src/counters/read/reads-by-range.ts'
+import { SharedReads } from '../../src/counters/read/shared-reads.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../src/counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from '../../src/database/circuit-breaker.ts'
+import type { Executor } from '../../src/database/database.ts'
 import type { Keys } from './keys.ts'
 import { type ModelConnection, modelDatabase } from './model-database.ts'
 import type { Random } from './random.ts'
 
 const DEADLINE_MS = 3_000
-/** Names that an isolate remembers at most, for each range. Three times as many hits bring up more of them. */
+/** Names that an isolate remembers at most, as `Keys` does. Three times as many hits bring up more of them. */
 const REMEMBERED = 20_000
-/** Names are stored again after so many milliseconds. */
+/** Milliseconds after which a name is asked for again. */
 const BELIEVED_MS = 600_000
+/** The most names that one statement asks for. */
+const MAX_NAMES = 1_000
 
 /**
  * What an isolate counts with, put together as in src/isolate.ts: the product's own code, on a model of the database. Requests are
@@ -20,6 +26,9 @@ const BELIEVED_MS = 600_000
  */
 export class ModelIsolate {
   readonly #counting: CommitByRange
+  readonly #names: ReadsByRange<boolean>
+  /** When each name was last found. */
+  readonly #known = new BoundedMap<number>(REMEMBERED / 2)
   /** Hits by slot. */
   readonly hitsOfSlots = new Map<string, number>()
 
@@ -37,25 +46,29 @@ export class ModelIsolate {
       existed: (id) => hits > 0 && seen(keys.share(keys.rankOf(id))),
       onHits: (slot, hits) => this.hitsOfSlots.set(slot, (this.hitsOfSlots.get(slot) ?? 0) + hits),
     })
-    const names = Array.from({ length: ranges }, () => new StoredNames())
     const recent = Math.min(hits, (BELIEVED_MS / 1_000) * hitsPerSecond)
-    const remembered = Math.min(Math.floor(recent), 3 * REMEMBERED * ranges)
+    const remembered = Math.min(Math.floor(recent), 3 * REMEMBERED)
     const now = Math.floor(clock.now)
     for (let n = remembered; n > 0; n--) {
-      const address = keys.address(keys.draw(random))
-      const of = names[Number((address.recordId * BigInt(ranges)) >> 64n)]!
-      const seenAt = now - (n / Math.max(hitsPerSecond, 1e-9)) * 1_000
-      if (!of.has(address, seenAt)) of.add(address, seenAt)
+      const id = counterId(keys.address(keys.draw(random)))
+      if (this.#known.get(id) === undefined) this.#known.set(id, now - (n / Math.max(hitsPerSecond, 1e-9)) * 1_000)
     }
+    const dbs = Array.from({ length: ranges }, () => withBreaker(database, new CircuitBreaker()))
+    const read = async (db: Executor, counters: readonly CounterAddress[]) => {
+      await storeNames(db, counters, await findNames(db, counters))
+      return counters.map(() => true)
+    }
+    this.#names = new ReadsByRange(
+      dbs.map((db) => new SharedReads(db, { deadlineMs: DEADLINE_MS, maxCounters: MAX_NAMES, read })),
+    )
     this.#counting = new CommitByRange(
-      names.map(
-        (names) =>
+      dbs.map(
+        (db) =>
           new GroupCommit({
-            db: withBreaker(database, new CircuitBreaker()),
+            db,
             deadlineMs: DEADLINE_MS,
             classicSlots: new Map(),
             slots: new SlotPool(),
-            names,
             queue: null,
           }),
       ),
@@ -64,6 +77,12 @@ export class ModelIsolate {
 
   /** Counts a hit. Resolves when it is answered. */
   async count(counter: CounterAddress): Promise<void> {
+    const id = counterId(counter)
+    const now = Date.now()
+    if (now - (this.#known.get(id) ?? Number.NEGATIVE_INFINITY) >= BELIEVED_MS) {
+      await this.#names.read([counter], () => {})
+      this.#known.set(id, now)
+    }
     await this.#counting.count([{ counter, by: 1n }], { waitUntil: () => {}, answerReady: true })
   }
 }

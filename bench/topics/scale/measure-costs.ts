@@ -1,5 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
-import { StoredNames, storeNames } from '../../../src/counters/keys/names.ts'
+import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
@@ -175,10 +175,9 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
       await empty()
       await measure('refilled', hit)
       await empty()
-      // As names are stored by an isolate that does not know them.
-      const unknown = new StoredNames().toStore(counters, Date.now())
-      await measure('new name', () => storeNames(db, unknown, 1))
-      await measure('known name', () => storeNames(db, unknown, 1))
+      // As an isolate does that does not know the names.
+      await measure('new name', () => storeNames(db, counters, NONE))
+      await measure('known name', () => findNames(db, counters))
     }
     for (const [what, values] of micros) medians.set(what, [...(medians.get(what) ?? []), median(values)])
   }
@@ -197,12 +196,15 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
   }
 }
 
+/** No name was found. */
+const NONE = { stored: new Set<string>(), gone: new Set<string>() }
+
 async function storeOtherNames(db: MeasuredConnection): Promise<void> {
   for (let first = 0; first < OTHER_NAMES; first += 500) {
     const names = Array.from({ length: 500 }, (_, n) => {
       return { recordType: 1, recordId: random63(), name: `/articles/${first + n}` }
     })
-    await storeNames(db, names, 1)
+    await storeNames(db, names, NONE)
   }
 }
 
@@ -228,7 +230,8 @@ async function together(clients: readonly MeasuredConnection[]): Promise<[number
   return [
     await mean((client) => hit.replace(',7,', `,${client},`).replace(',9,', `,${random63()},`)),
     await mean(
-      (client) => `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (1, ${client}, 'a')`,
+      (client) =>
+        `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE record_type = 1 AND record_id IN (${client})`,
     ),
   ]
 }
