@@ -108,7 +108,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, count AS total': 'list',
   "SELECT CONCAT_WS(',', 'total'": '2 × list or list',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names': 'list or single shard',
-  'SELECT record_type, record_id, … FROM counter_names AS n FORCE INDEX (gone)': 'all shards',
+  'SELECT record_type, record_id, COALESCE … FROM counter_names AS n FORCE INDEX (gone)': 'all shards',
   'UPDATE counter_names SET gone_hour = NULL': 'list',
   'UPDATE counter_names SET gone_hour = FLOOR': 'list',
   'SELECT record_type, record_id, name': 'list',

@@ -18,6 +18,15 @@ const HOUR = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
  */
 const LONG_GONE = `gone_hour + 0 < ${HOUR} - 1`
 
+/**
+ * SQL that says whether the counter of a name, `n`, has a total, or a slot that is not empty. Not EXISTS: MariaDB would read the
+ * whole tables for it.
+ */
+export const COUNTS_SQL = `COALESCE(
+  (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id),
+  (SELECT MAX(s.pending) FROM slotted_counters AS s
+    WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
+
 /** Which of some names are in the database, by the id of their counter. */
 export interface FoundNames {
   stored: ReadonlySet<string>
@@ -52,7 +61,7 @@ export async function findNames(db: Executor, counters: readonly Place[]): Promi
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
   const rows = counters.filter((counter) => !found.stored.has(counterId(counter))).sort(byPrimaryKey)
   const gone = rows.filter((counter) => found.gone.has(counterId(counter)))
-  if (gone.length > 0) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${placesSql(gone)}`)
+  for (const list of counterListsSql(gone)) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${list}`)
   if (rows.length === 0) return
   // Those that were marked too: a pruning run may just have deleted them. IGNORE keeps the first name.
   await db.execute(
@@ -74,12 +83,14 @@ export async function ensureNames(db: Executor, counters: readonly CounterAddres
 
 /** Marks the name of a counter that is deleted or renamed, in the transaction that does so. Whoever counts it again takes the mark off. */
 export async function markName(transaction: Executor, counter: Place): Promise<void> {
-  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${placesSql([counter])}`)
+  for (const one of counterListsSql([counter])) {
+    await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${one}`)
+  }
 }
 
-/** The most statements of `pruneNames`. */
+/** About as many statements as `pruneNames` sends: a deletion in each range, and a few more. */
 export function namePruningStatements(ranges: number): number {
-  return 1 + 2 * ranges
+  return 2 + ranges
 }
 
 /**
@@ -90,10 +101,7 @@ export function namePruningStatements(ranges: number): number {
  */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
-    `SELECT record_type, record_id,
-       EXISTS (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id)
-       OR EXISTS (SELECT 1 FROM slotted_counters AS s
-         WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1) AS counts
+    `SELECT record_type, record_id, ${COUNTS_SQL} AS counts
      FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR} - 1 LIMIT ${MAX_PRUNED}`,
   )
   const marked = rows.map(({ record_type, record_id, counts }) => {
@@ -101,7 +109,7 @@ export async function pruneNames(db: Database): Promise<void> {
   })
   const change = async (statement: string, names: readonly Place[]) => {
     for (const part of rowsByRange(names, db.ranges).values()) {
-      await db.execute(`${statement} WHERE ${placesSql(part.toSorted(byPrimaryKey))} AND ${LONG_GONE}`)
+      for (const list of counterListsSql(part)) await db.execute(`${statement} WHERE ${list} AND ${LONG_GONE}`)
     }
   }
   await change(
@@ -126,16 +134,12 @@ export async function readNames(db: Executor, counters: readonly Place[]): Promi
   if (requested.size > 0) {
     const { rows } = await db.execute(
       `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
-       WHERE ${placesSql([...requested.values()])}`,
+       WHERE (record_type, record_id) IN (${[...requested].map(() => '(?, ?)').join(', ')})`,
+      [...requested.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
     )
     for (const { record_type, record_id, name } of rows) {
       names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
     }
   }
   return (counter) => names.get(counterId(counter)) ?? null
-}
-
-/** Selects counters. The values are integers, so they are written into the statement: see `applyBatch`. */
-function placesSql(counters: readonly Place[]): string {
-  return `(record_type, record_id) IN (${counters.map(({ recordType, recordId }) => `(${recordType},${recordId})`).join(',')})`
 }

@@ -3,6 +3,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
+import { COUNTS_SQL } from '../keys/names.ts'
 import { readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
 
@@ -60,11 +61,7 @@ export async function findCounters(
   const { rows } = await db.execute(
     `SELECT record_id, name FROM counter_names AS n FORCE INDEX (name)
      WHERE record_type = ? AND name >= x'${begin}' AND name < x'${begin}FF' ${after === null ? '' : `AND name > x'${hex(after)}'`}
-       AND (gone_hour IS NULL
-         OR EXISTS (SELECT 1 FROM counter_totals AS t
-           WHERE t.record_type = n.record_type AND t.record_id = n.record_id)
-         OR EXISTS (SELECT 1 FROM slotted_counters AS s
-           WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1))
+       AND (gone_hour IS NULL OR ${COUNTS_SQL} = 1)
      ORDER BY name LIMIT ?`,
     [recordType, limit + 1],
   )
