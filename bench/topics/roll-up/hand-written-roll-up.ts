@@ -24,8 +24,8 @@ const HISTORY = [
    SELECT s.record_type, s.record_id, p.period, p.period_start, s.count FROM (${SUMS}) AS s CROSS JOIN
      (SELECT 1 AS period, UTC_DATE() AS period_start UNION ALL SELECT 2, ${WEEK} UNION ALL SELECT 3, ${MONTH}) AS p WHERE TRUE
    ON DUPLICATE KEY UPDATE count = counter_periods.count + VALUES(count)`,
-  `INSERT INTO type_history (record_type, period, period_start, count)
-   SELECT s.record_type, p.period, p.period_start, s.count FROM
+  `INSERT INTO type_history (record_type, period, period_start, range_lane, count)
+   SELECT s.record_type, p.period, p.period_start, 0, s.count FROM
      (SELECT record_type, SUM(count) AS count ${PENDING} GROUP BY record_type) AS s CROSS JOIN
      (SELECT 0 AS period, ${HOUR} AS period_start UNION ALL SELECT 1, UTC_DATE() UNION ALL SELECT 2, ${WEEK}
       UNION ALL SELECT 3, ${MONTH}) AS p WHERE TRUE

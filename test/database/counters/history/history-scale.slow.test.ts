@@ -95,13 +95,13 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
       [1, 30, 'p.record_id DAY', 24],
     ] as const) {
       await db.arrange(
-        `INSERT INTO type_history (record_type, period, period_start, count) SELECT 1, ${period}, '${FIRST}' + INTERVAL ${unit}, ${hours} * ${ALL_IN_AN_HOUR}
+        `INSERT INTO type_history (record_type, period, period_start, range_lane, count) SELECT 1, ${period}, '${FIRST}' + INTERVAL ${unit}, 0, ${hours} * ${ALL_IN_AN_HOUR}
          FROM counter_totals AS p WHERE p.record_type = 1 AND p.record_id < ${length}`,
       )
     }
     for (const [period, start, days] of CALENDAR) {
       await db.arrange(
-        `INSERT INTO type_history (record_type, period, period_start, count) VALUES (1, ${period}, '${start}', ${24 * days * ALL_IN_AN_HOUR})`,
+        `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES (1, ${period}, '${start}', 0, ${24 * days * ALL_IN_AN_HOUR})`,
       )
     }
     await db.execute('ANALYZE TABLE counter_totals, counter_names, counter_history, counter_periods, type_history')
