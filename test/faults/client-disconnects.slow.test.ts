@@ -84,7 +84,7 @@ describe('When clients hang up', () => {
 
   it('300 hits that have arrived in full all count, the leader and its followers', async () => {
     for (let sent = 0; sent < MANY; sent += CROWD) {
-      const gate = network.close()
+      const gate = network.close({ match: BATCH })
       const increments = Array.from({ length: CROWD }, (_, i) => page(i % 3 === 0 ? '/hot' : `/own/${sent + i}`))
       const clients = await waiting(increments.map(hitOf))
       expect(await clients.hangUp()).toEqual(increments.map(() => 'unknown'))
@@ -131,7 +131,7 @@ describe('When clients hang up', () => {
       const leader = await waiting([mortal(hitOf(page('/leader')))])
       await leaderStruck()
       // For the ranges where nothing fails.
-      const gate = network.close()
+      const gate = network.close({ match: BATCH })
       const followers = Array.from({ length: 20 }, (_, i) => page(i % 2 === 0 ? '/leader' : `/own/${i}`, 3))
       const answered = sendAll(followers)
       await isolate.until(({ waiting }) => waiting === 21)
@@ -148,7 +148,7 @@ describe('When clients hang up', () => {
     const increments = ['/leader', '/a', '/b', '/a'].map((key) => page(key))
     const leader = await waiting([mortal(hitOf(increments[0]!))])
     await leaderStruck()
-    const gate = network.close()
+    const gate = network.close({ match: BATCH })
     const followers = await waiting(increments.slice(1).map((increment) => mortal(hitOf(increment))))
     expect([...(await leader.hangUp()), ...(await followers.hangUp())]).toEqual(increments.map(() => 'unknown'))
     await isolate.load()
@@ -180,7 +180,7 @@ describe('When clients hang up', () => {
     await db.behave({ faults: [{ action: 'hang-answer', match: BATCH.source }] })
     const leader = await waiting([hitOf(page('/leader'))])
     await leaderStruck()
-    const gate = network.close()
+    const gate = network.close({ match: BATCH })
     const followers = Array.from({ length: 20 }, (_, i) => page(`/own/${i}`, 3))
     const answered = sendAll(followers)
     await isolate.until(({ waiting }) => waiting === 21)

@@ -4,7 +4,7 @@ import { DatabaseFailure } from '../../database/errors.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, storeNames } from './names.ts'
 import type { NewKeyBudgets } from './new-key-budget.ts'
-import { mayBeNew, type NewKeyRule } from './new-key-rule.ts'
+import { admitsEverything, mayBeNew, type NewKeyRule } from './new-key-rule.ts'
 
 /** Counters in one generation of a map; it holds two generations. */
 const MAX_GENERATION = 10_000
@@ -102,7 +102,10 @@ export class Keys {
     if (this.knows(counter)) return true
     if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
     try {
-      const { values } = await (mayBeNew ? this.#public : this.#existing).read([counter], waitUntil)
+      const rule = this.#options.rules.get(counter.recordType)
+      // Without a budget, there is nothing that a sender could use up.
+      const mayCreate = mayBeNew || rule === undefined || admitsEverything(rule)
+      const { values } = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
       return values[0]!
     } catch (error) {
       if (!(error instanceof DatabaseFailure)) throw error

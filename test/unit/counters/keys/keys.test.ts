@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Keys } from '../../../../src/counters/keys/keys.ts'
 import { NewKeyBudgets } from '../../../../src/counters/keys/new-key-budget.ts'
+import type { NewKeyRule } from '../../../../src/counters/keys/new-key-rule.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 
 /** The entries that a map with two generations of 10,000 may have. */
@@ -18,9 +19,9 @@ const halfFull: Executor = {
   },
 }
 const counter = (id: number): CounterAddress => ({ recordType: 1, recordId: BigInt(id), name: `/${id}` })
-const isolate = () =>
+const isolate = (rule: NewKeyRule = { newKeys: 'known', newKeysPerMinute: 120 }) =>
   new Keys({
-    rules: new Map([[1, { newKeys: 'known', newKeysPerMinute: 120 }]]),
+    rules: new Map([[1, rule]]),
     also: new Map(),
     budgets: new NewKeyBudgets([halfFull]),
     hasQueue: false,
@@ -79,4 +80,10 @@ describe('What an isolate remembers of keys', () => {
     await admits(keys, 3)
     expect(asked - before).toBe(1)
   })
+})
+
+it('A network that may not bring keys into being may do so where there is no budget', async () => {
+  const admitsAny = (newKeysPerMinute: number | null) =>
+    isolate({ newKeys: 'any', newKeysPerMinute }).admits(counter(1), { mayBeNew: false, waitUntil: () => {} })
+  expect([await admitsAny(120), await admitsAny(null)]).toEqual([false, true])
 })
