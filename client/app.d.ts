@@ -1476,8 +1476,8 @@ type Routes = {
               | 'malformed_query'
               | 'overloaded'
               | 'too_many_attempts'
+              | 'too_many_keys'
               | 'too_many_requests'
-              | 'totals_not_ready'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1545,8 +1545,8 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'too_many_attempts'
+              | 'too_many_keys'
               | 'too_many_requests'
-              | 'totals_not_ready'
               | 'unauthorized'
               | 'unknown_type'
           }
@@ -1576,7 +1576,6 @@ type Routes = {
               recordType: number
               key?: string | null | undefined
               recordId: string | null
-              prefix?: string | undefined
               what: 'adjustments' | 'day' | 'hour' | 'hours' | 'month' | 'total' | 'week'
               start: string | null
               is: number

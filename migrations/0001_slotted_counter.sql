@@ -93,8 +93,8 @@ CREATE TABLE IF NOT EXISTS counter_periods (
 -- commits with them.
 CREATE TABLE IF NOT EXISTS type_history (
   record_type SMALLINT UNSIGNED NOT NULL,
-  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: all adjustments, 5: no sum, but the version of prefix_builds by which a transaction was made',
-  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for the periods 4 and 5',
+  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: all adjustments',
+  period_start DATETIME NOT NULL COMMENT 'UTC; 1970-01-01 for period 4',
   range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
   count DECIMAL(30, 0) NOT NULL,
   PRIMARY KEY (record_type, period, period_start, range_lane)
@@ -142,30 +142,6 @@ CREATE TABLE IF NOT EXISTS counter_transfers (
   stage TINYINT UNSIGNED NOT NULL COMMENT '1: more is to leave the source, 2: everything has left it, 3: finished',
   parcel MEDIUMTEXT NULL COMMENT 'the part that left the source last, until the next one leaves',
   PRIMARY KEY (record_type, record_id, transfer_id, role)
-);
-
--- The sums of type_history once more, of the counters whose keys begin with a prefix, for the prefixes that a type declares.
-CREATE TABLE IF NOT EXISTS prefix_history (
-  record_type SMALLINT UNSIGNED NOT NULL,
-  prefix_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the prefix, as of keys',
-  period TINYINT UNSIGNED NOT NULL COMMENT '0: hour, 1: day, 2: week from Monday, 3: month, 4: adjustments',
-  period_start DATETIME NOT NULL COMMENT 'UTC',
-  range_lane BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range, plus the number of the lane',
-  count DECIMAL(30, 0) NOT NULL,
-  PRIMARY KEY (record_type, prefix_hash, period, period_start, range_lane)
-);
-
--- Which counters of a range are in the sums of a prefix: those whose names are not after built_to, or all. The row with the
--- hash 0 has the version of the others: it changes with each of them.
-CREATE TABLE IF NOT EXISTS prefix_builds (
-  record_type SMALLINT UNSIGNED NOT NULL,
-  prefix_hash BIGINT UNSIGNED NOT NULL,
-  range_start BIGINT UNSIGNED NOT NULL COMMENT 'first record id of the range',
-  prefix VARBINARY(512) NOT NULL,
-  built_to VARBINARY(512) NULL COMMENT 'last name whose counter is in the sums; NULL: none is yet',
-  complete TINYINT UNSIGNED NOT NULL COMMENT '1: all are',
-  version BIGINT UNSIGNED NOT NULL COMMENT '0, but in the row with the hash 0',
-  PRIMARY KEY (record_type, prefix_hash, range_start)
 );
 
 -- The state of the roll-up: a row for each range, made by the first run. Correctness does not depend on it. The lease keeps two

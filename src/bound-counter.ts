@@ -5,13 +5,14 @@ import { readCounterHistory } from './counters/history/read-history.ts'
 import { totalOf } from './counters/history/read-total.ts'
 import type { CounterAddress } from './counters/keys/counter-address.ts'
 import type { Increment } from './counters/write/apply-batch.ts'
-import { declaredPrefix, totalsNotReady } from './http/declared-prefix.ts'
+import { spelledPrefix } from './http/asked-prefix.ts'
 import { hashOfKey } from './http/idempotency-key.ts'
 import { check } from './http/json-body.ts'
 import { counterOfKey, listedCounters } from './http/named-counters.ts'
 import { invalidRequest, type ProblemReport } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
 import { checkParameters } from './http/query-string.ts'
+import { orThrow } from './http/read-for-request.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
 import { toAnswer } from './routes/counters.ts'
@@ -68,7 +69,7 @@ export interface CounterReading {
 
 /** How to read a total. */
 export interface TotalCall extends ReadCall {
-  /** The beginning of the keys: one that the type declares. Default: all keys. */
+  /** The beginning of the keys. Default: all keys. */
   prefix?: string
 }
 
@@ -125,7 +126,7 @@ export interface BoundCounter {
     keys: readonly (string | number)[],
     options?: ReadCall,
   ): Promise<Outcome<{ counters: CounterReading[] }>>
-  /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix that the type declares. */
+  /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
   total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
   /** Reads what was counted by hour, day or month. */
   history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
@@ -223,14 +224,13 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       outcome('total', async (isolate) => {
         const asked = checkParameters(totalOfType.query, { ...options })
         const of = typeNamed(isolate, type)
-        const prefix = declaredPrefix(of, asked.prefix)
+        const prefix = spelledPrefix(of, asked.prefix)
         const { exact, rolled } = isolate.reads.sums
         const total = await totalOf(of.recordType, prefix)
         const { values } = await (asked.consistency === 'exact'
           ? exact.read([total], waitUntil)
           : rolled.read([total], waitUntil, { fresh: false }))
-        if (!values[0]!.complete) throw totalsNotReady()
-        return totalAnswer(of, prefix, values[0]!, exactly)
+        return totalAnswer(of, prefix, orThrow(values[0]!), exactly)
       }),
 
     history: (type, key, range = {}) =>

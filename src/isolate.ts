@@ -1,7 +1,7 @@
 import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { keptSums, longestWindow } from './config/counter-types.ts'
+import { longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import { readTotal, type TotalReading } from './counters/history/read-total.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
@@ -9,7 +9,7 @@ import { AddressCache } from './counters/keys/address-cache.ts'
 import type { CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budget.ts'
-import type { KeptSums } from './counters/ledger/kept-sums.ts'
+import { TooManyKeys } from './counters/keys/prefix.ts'
 import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
 import { SharedReads } from './counters/read/shared-reads.ts'
@@ -48,11 +48,11 @@ export interface Reads {
   totals: TotalsCache<Reading>
   /** What was counted in a period that ends now. */
   recent: Record<RecentPeriod, ReadsByRange<bigint>>
-  /** The totals of types and prefixes, by what `totalOf` takes for a counter. */
+  /** The totals of types and prefixes, by what `totalOf` takes for a counter; the refusal of one that has too many keys. */
   sums: {
-    exact: SharedReads<TotalReading>
-    rolled: TotalsCache<TotalReading>
-    recent: Record<RecentPeriod, SharedReads<TotalReading>>
+    exact: SharedReads<TotalReading | TooManyKeys>
+    rolled: TotalsCache<TotalReading | TooManyKeys>
+    recent: Record<RecentPeriod, SharedReads<TotalReading | TooManyKeys>>
   }
 }
 
@@ -66,8 +66,6 @@ export interface Isolate {
   keys: Keys
   counting: CommitByRange
   reads: Reads
-  /** The sums that are kept of types and prefixes. */
-  sums: KeptSums
   addresses: AddressCache
   visitors: Visitors
   bots: Bots
@@ -138,7 +136,6 @@ function makeIsolate(config: Config): Isolate {
       ),
     ),
     reads: makeReads(attemptsByRange, attempts),
-    sums: keptSums(config.types.values()),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
@@ -185,7 +182,15 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor): Reads {
       deadlineMs: STATEMENT_DEADLINE_MS,
       maxCounters: MAX_TOTALS_AT_ONCE,
       read: (db, asked) =>
-        Promise.all(asked.map((total) => readTotal(db, total, { consistency, period, ranges: attempts.length }))),
+        Promise.all(
+          asked.map((total) =>
+            readTotal(db, total, { consistency, period, ranges: attempts.length }).catch((error: unknown) => {
+              // It concerns this one alone.
+              if (error instanceof TooManyKeys) return error
+              throw error
+            }),
+          ),
+        ),
     })
   const sums = {
     exact: sumsOf('exact', null),

@@ -1,7 +1,7 @@
 import { basePathOf } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
-import { declaredPrefixes, longestWindow } from './config/counter-types.ts'
+import { longestWindow } from './config/counter-types.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
@@ -35,13 +35,13 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
 }
 
 async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void> {
-  const { config, reads, sums } = isolateOf(bindings)
+  const { config, reads } = isolateOf(bindings)
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
       const summary =
         (await rollUpWherePlaced(config, basePathOf(bindings))) ??
-        (await rollUp({ db, totals: reads.totals, sums }, { ...config.rollUp, at }))
+        (await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at }))
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
@@ -113,9 +113,8 @@ async function runExpiry(config: Config, db: Database, at: Date, statementsSent:
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
   const left = config.history.maxStatements - statementsSent - otherStatements
-  const prefixes = declaredPrefixes(config.types.values())
-  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges, prefixes))
-  const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, prefixes, at })
+  const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
+  const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.
   log(summary.kept > 0 ? 'warn' : 'info', 'fold', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)

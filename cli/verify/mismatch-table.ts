@@ -4,8 +4,6 @@ export interface Mismatch {
   recordType: number
   key: string | null
   recordId: string | null
-  /** The prefix whose sum is wrong. */
-  prefix?: string
   what: string
   start: string | null
   is: number | bigint
@@ -19,9 +17,9 @@ const MEANINGS: Record<string, string> = {
   hours: 'the hours of this day; should sum to the day',
   week: 'this week; should be the sum of its days',
   month: 'this month; should be the sum of its days',
-  day: 'this day of the type or prefix; should be the sum of its counters',
-  hour: 'this hour of the type or prefix; should be the sum of its counters',
-  adjustments: 'the adjustments of the type or prefix; should be the sum of those of its counters',
+  day: 'this day of the type; should be the sum of its counters',
+  hour: 'this hour of the type; should be the sum of its counters',
+  adjustments: 'the adjustments of the type; should be the sum of those of its counters',
 }
 
 /** A table of mismatches, and below it the meaning of their kinds. */
@@ -29,11 +27,7 @@ export function mismatchTable(rows: readonly Mismatch[]): string {
   const header = ['type', 'key', 'what', 'when', 'is', 'should be', 'by']
   const cells = rows.map((row) => [
     row.type ?? `record_type ${row.recordType}`,
-    row.recordId === null
-      ? row.prefix === undefined
-        ? '(all)'
-        : printable(`${row.prefix}*`)
-      : printable(row.key ?? `record_id ${row.recordId}`),
+    row.recordId === null ? '(all)' : printable(row.key ?? `record_id ${row.recordId}`),
     row.what,
     row.start ?? '',
     String(row.is),

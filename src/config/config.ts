@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import type { ExpirySettings } from '../counters/history/expire-hours.ts'
-import type { KeptSums } from '../counters/ledger/kept-sums.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import type { PruningSettings } from '../counters/rollup/prune.ts'
 import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
@@ -10,14 +9,7 @@ import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
-import {
-  type CounterType,
-  counterTypes,
-  keptSums,
-  outlivesPruning,
-  sharedRecordTypes,
-  wrongCompanions,
-} from './counter-types.ts'
+import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { crons } from './crons.ts'
 import { integer, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
@@ -136,16 +128,15 @@ function tooFewStatements(
   ranges: number,
   rollUpSettings: RollUpSettings,
   pruningSettings: PruningSettings,
-  sums: KeptSums,
 ): FieldError[] {
-  const least = { ROLLUP: leastRollUpStatements(ranges, sums), PRUNING: 1 + ranges }
+  const least = { ROLLUP: leastRollUpStatements(ranges), PRUNING: 1 + ranges }
   const given = { ROLLUP: rollUpSettings.maxStatements, PRUNING: pruningSettings.maxStatements }
   const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
   return (['ROLLUP', 'PRUNING'] as const)
     .filter((name) => given[name] < least[name])
     .map((name) => ({
       field: `${name}.max_statements`,
-      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}${sums.declared.length > 0 ? ' and types have totals' : ''}${advice}`,
+      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}${advice}`,
     }))
 }
 
@@ -226,7 +217,7 @@ export function readConfig(bindings: Bindings): Config {
     ...wrongTokens,
     ...wrongCompanions(data.COUNTERS),
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
-    ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING, keptSums(data.COUNTERS.values())),
+    ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
   ]
   if (conflicts.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], conflicts))
   return {

@@ -3,7 +3,6 @@ import { type KeyedType, MAX_KEY_BYTES } from '../counters/keys/counter-address.
 import { SPELLINGS } from '../counters/keys/key-spelling.ts'
 import type { NewKeyRule } from '../counters/keys/new-key-rule.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-rule.ts'
-import { type DeclaredPrefix, KeptSums } from '../counters/ledger/kept-sums.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, table } from './fields.ts'
@@ -29,8 +28,8 @@ export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presenta
   countingBadge: boolean
   /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
   also: string | null
-  /** Prefixes of keys whose totals are kept. */
-  totals: readonly string[]
+  /** Prefixes of keys whose sums everybody may read, if the type is public, and which the dashboard offers. */
+  prefixes: readonly string[]
   /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
   redirectTo: string | null
 }
@@ -71,12 +70,12 @@ const pattern = z
     ),
   )
 
-/** Each is added to with every counter that it includes, and stays kept when it is declared no more. */
-const MAX_TOTALS = 16
-const TOTALS_RULE = `must be a list of at most ${MAX_TOTALS} different beginnings of keys, such as "app-"`
+/** As many as the dashboard can show. */
+const MAX_PREFIXES = 16
+const PREFIXES_RULE = `must be a list of at most ${MAX_PREFIXES} different beginnings of keys, such as "app-"`
 
 const prefix = z
-  .string({ error: TOTALS_RULE })
+  .string({ error: PREFIXES_RULE })
   .check(
     z.refine(
       (text) =>
@@ -135,10 +134,10 @@ const counterType = table({
   counting_badge: flag,
   also: orNull(z.string({ error: 'must be the name of another type' })),
   redirect_to: orNull(folder),
-  totals: z._default(
+  prefixes: z._default(
     z
-      .array(prefix, { error: TOTALS_RULE })
-      .check(z.refine((list) => list.length <= MAX_TOTALS && new Set(list).size === list.length, TOTALS_RULE)),
+      .array(prefix, { error: PREFIXES_RULE })
+      .check(z.refine((list) => list.length <= MAX_PREFIXES && new Set(list).size === list.length, PREFIXES_RULE)),
     [],
   ),
   count_bots: flag,
@@ -161,25 +160,11 @@ const counterType = table({
     path: ['new_keys'],
     error: 'must be in lower case: with "letter_case", every key is',
   }),
-  z.refine(({ sameKey, totals }) => !sameKey.includes('letter_case') || isLowerCase(totals), {
-    path: ['totals'],
+  z.refine(({ sameKey, prefixes }) => !sameKey.includes('letter_case') || isLowerCase(prefixes), {
+    path: ['prefixes'],
     error: 'must be in lower case: with "letter_case", every key is',
   }),
 )
-
-/** The sums that types keep. */
-export function keptSums(types: Iterable<CounterType>): KeptSums {
-  const all = [...types]
-  return new KeptSums(
-    declaredPrefixes(all),
-    all.map(({ recordType }) => recordType),
-  )
-}
-
-/** The prefixes that types declare. */
-export function declaredPrefixes(types: Iterable<CounterType>): DeclaredPrefix[] {
-  return [...types].flatMap(({ recordType, totals }) => totals.map((text) => ({ recordType, text })))
-}
 
 const isLowerCase = (newKeys: string | string[]) =>
   typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())

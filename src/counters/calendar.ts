@@ -1,10 +1,8 @@
 /** The periods whose sums the history keeps, all in UTC, with their numbers in the database. */
 export const PERIODS = { hour: 0, day: 1, week: 2, month: 3 } as const
 
-/** What the history of types and prefixes has beside periods, numbered like them, at `NO_PERIOD`. */
+/** The sum of all adjustments, which the history of types has beside periods, numbered like them, at `NO_PERIOD`. */
 export const ADJUSTMENTS_SUM = 4
-/** The version of the builds of prefixes: see `src/counters/ledger/kept-sums.ts`. */
-export const BUILDS_VERSION = 5
 export const NO_PERIOD = '1970-01-01 00:00:00'
 
 export type CalendarPeriod = keyof typeof PERIODS

@@ -20,6 +20,17 @@ export function boundsOf(range: number, ranges: number): { first: bigint; last: 
   return { first: BigInt(range) << width, last: (BigInt(range + 1) << width) - 1n }
 }
 
+/** How many transactions of one range may add to the same sums at the same time: each lane has rows of its own. */
+export const MAX_LANES = 6
+
+/**
+ * A random lane of a counter's range, for a request that changes the counter. So requests seldom wait for each other, and a
+ * retry seldom meets the locks of a transaction whose answer was lost.
+ */
+export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId: bigint }): bigint {
+  return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
+}
+
 /** The first record id of each range. */
 export function rangeStarts(ranges: number): bigint[] {
   return Array.from({ length: ranges }, (_, range) => boundsOf(range, ranges).first)

@@ -100,7 +100,7 @@ export function publicReading<const O extends Operation & { access: 'read-unless
     await limitReading(c)
     const parts = (await readParts<O>(c, route as Route, mayRead)) as Parts<O> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
-    const scope = parts.type.public ? 'public' : 'private'
+    const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
     const cacheControl = `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`
     return c.json(answer as object, 200, { 'Cache-Control': cacheControl }) as never
   })

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../config/config.ts'
 import { KeyReused } from '../counters/adjust/adjustment-keys.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
+import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
 import { type TransferRefusal, TransferRefused } from '../counters/transfer/transfer-refused.ts'
@@ -48,6 +49,11 @@ export function problemOf(error: unknown, change?: Change): Problem {
     return new Problem('overtaken', {
       detail: 'Other requests kept changing these counters, and nothing was changed. Send the request again.',
       headers: { 'Retry-After': '1' },
+    })
+  }
+  if (error instanceof TooManyKeys) {
+    return new Problem('too_many_keys', {
+      detail: `${error.message} Ask for a longer prefix or a shorter period, or count these keys in a type of their own.`,
     })
   }
   if (error instanceof KeyReused) return keyReused()

@@ -73,7 +73,7 @@ export function invalidRequest(errors: readonly FieldError[]): Problem {
 /** Logs a response that is our fault or the database's, with the underlying error, which the client is not told. */
 export function logFailure(c: Context<AppEnv>, problem: Problem): void {
   const reason = problem.cause instanceof Error ? problem.cause.message : problem.message
-  log(problem.code === 'totals_not_ready' ? 'info' : 'error', problem.code, {
+  log('error', problem.code, {
     requestId: c.get('requestId'),
     path: new URL(c.req.url).pathname,
     error: reason,

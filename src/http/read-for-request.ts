@@ -3,12 +3,12 @@ import type { CounterType } from '../config/counter-types.ts'
 import { type TotalReading, totalOf } from '../counters/history/read-total.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { TooManyKeys } from '../counters/keys/prefix.ts'
 import type { Reading } from '../counters/read/read-counters.ts'
 import type { SharedReading } from '../counters/read/shared-reads.ts'
 import { MAX_AGE_MS } from '../counters/read/totals-cache.ts'
 import { isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
-import { totalsNotReady } from './declared-prefix.ts'
 
 /** What a request reads, and how long it may be cached. */
 export interface CacheableReadings {
@@ -48,9 +48,9 @@ export async function readRecentFor(
 }
 
 /**
- * Reads the total of a type, or of a prefix that it declares, for a request. Requests that arrive together share a query.
+ * Reads the total of a type, or of a prefix, for a request. Requests that arrive together share a query.
  *
- * @throws {Problem} 503 while the total is not complete
+ * @throws {TooManyKeys}
  */
 export async function readTotalFor(
   c: Context<AppEnv>,
@@ -60,24 +60,19 @@ export async function readTotalFor(
 ): Promise<{ reading: TotalReading; maxAge: number | null }> {
   const { exact, rolled } = isolateOf(c.env).reads.sums
   const total = await totalOf(recordType, prefix)
-  const read = async () => {
-    if (consistency === 'exact') {
-      const [reading] = await timedValues(c, exact.read([total], waitUntilOf(c)))
-      return { reading: reading!, maxAge: null }
-    }
-    const cached = rolled.read([total], waitUntilOf(c), { fresh: asksForFresh(c) })
-    const [reading] = await timedValues(c, cached)
-    return { reading: reading!, maxAge: maxAgeOf(await cached) }
+  if (consistency === 'exact') {
+    const [reading] = await timedValues(c, exact.read([total], waitUntilOf(c)))
+    return { reading: orThrow(reading!), maxAge: null }
   }
-  const answer = await read()
-  if (!answer.reading.complete) throw totalsNotReady()
-  return answer
+  const cached = rolled.read([total], waitUntilOf(c), { fresh: asksForFresh(c) })
+  const [reading] = await timedValues(c, cached)
+  return { reading: orThrow(reading!), maxAge: maxAgeOf(await cached) }
 }
 
 /**
  * Reads what the counters of a type or prefix counted in a period that ends now, for a request.
  *
- * @throws {Problem} 503 while the total is not complete
+ * @throws {TooManyKeys}
  */
 export async function readRecentTotalFor(
   c: Context<AppEnv>,
@@ -87,8 +82,13 @@ export async function readRecentTotalFor(
 ): Promise<TotalReading> {
   const total = await totalOf(recordType, prefix)
   const [reading] = await timedValues(c, isolateOf(c.env).reads.sums.recent[period].read([total], waitUntilOf(c)))
-  if (!reading!.complete) throw totalsNotReady()
-  return reading!
+  return orThrow(reading!)
+}
+
+/** @throws {TooManyKeys} if that is what was read */
+export function orThrow(reading: TotalReading | TooManyKeys): TotalReading {
+  if (reading instanceof TooManyKeys) throw reading
+  return reading
 }
 
 function asksForFresh(c: Context<AppEnv>): boolean {

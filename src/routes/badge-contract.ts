@@ -105,8 +105,7 @@ export const svgTotalBadgeContract = /* @__PURE__ */ documented(svgTotalBadge, (
   id: 'badgeTotalSvg',
   tag: 'Badges',
   summary: 'Get the badge of a total as SVG',
-  description:
-    'Shows the sum of all counters of a type, or of those whose keys begin with a prefix that the type declares.',
+  description: 'Shows the sum of all counters of a type, or of those whose keys begin with a prefix.',
   ...drawnAnswers(),
   examples: {
     badge: {
@@ -135,15 +134,15 @@ export const jsonTotalBadgeContract = /* @__PURE__ */ documented(jsonTotalBadge,
   description: 'The same as JSON for the endpoint badge of shields.io.',
   ...shieldsAnswers(),
   examples: {
-    undeclared: {
-      summary: 'A prefix that the type does not declare',
+    unlisted: {
+      summary: 'A prefix that the type does not list',
       params: { type: 'download' },
       query: { prefix: 'app-' },
       status: 422,
       answer: {
         schemaVersion: 1,
         label: 'counter',
-        message: 'prefix is not declared',
+        message: 'prefix is not public',
         color: 'red',
         isError: true,
         cacheSeconds: 300,

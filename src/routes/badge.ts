@@ -4,8 +4,8 @@ import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { hash64 } from '../counters/keys/key-hash.ts'
 import { toJsonNumber } from '../database/numbers.ts'
+import { listedPrefix } from '../http/asked-prefix.ts'
 import type { AppEnv } from '../http/context.ts'
-import { declaredPrefix } from '../http/declared-prefix.ts'
 import { describe } from '../http/endpoint.ts'
 import { revalidated } from '../http/etag.ts'
 import { counterOfKey } from '../http/named-counters.ts'
@@ -104,7 +104,7 @@ function totalShown(type: CounterType): Shown {
     type,
     queries,
     async countOf(c, { period, prefix: asked }) {
-      const prefix = declaredPrefix(type, asked)
+      const prefix = listedPrefix(type, asked)
       const { total, pending } =
         period === 'all'
           ? (await readTotalFor(c, type, prefix, 'exact')).reading
@@ -197,11 +197,11 @@ function saidOf({ code, status, details }: Problem): string {
   // The rules are our own text. A field name is repeated only if it is one of ours.
   if (code === 'invalid_request' && wrong !== undefined) {
     const ours = wrong.field === 'key' || Object.hasOwn(svgQuery(), wrong.field)
-    // How to declare it is for the owner, not for an image.
-    if (wrong.field === 'prefix' && wrong.message.startsWith('is not declared')) return 'prefix is not declared'
+    // How to list it is for the owner, not for an image.
+    if (wrong.field === 'prefix' && wrong.message.startsWith('is not public')) return 'prefix is not public'
     return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
   }
-  if (code === 'totals_not_ready') return 'not ready yet'
+  if (code === 'too_many_keys') return 'too many keys'
   if (status === 404) return 'not found'
   if (status === 429) return 'too many requests'
   return status === 503 ? 'unavailable' : 'error'

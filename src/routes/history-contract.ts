@@ -125,7 +125,7 @@ export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, (
   tag: 'Reading',
   summary: 'Get the history of a type',
   description:
-    'The sum over all counters of the type, or over those whose keys begin with a prefix that the type declares, as of the last roll-up.',
+    'The sum over all counters of the type, or over those whose keys begin with a prefix, as of the last roll-up.',
   answers: {
     200: {
       description: 'The counts of the periods.',
@@ -133,7 +133,7 @@ export const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, (
     },
   },
   revalidated: true,
-  problems: [...PUBLIC_READING, 'totals_not_ready', ...DATABASE],
+  problems: [...PUBLIC_READING, 'too_many_keys', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',

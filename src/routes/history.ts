@@ -6,10 +6,9 @@ import {
   readTypeHistory,
 } from '../counters/history/read-history.ts'
 import { totalOf } from '../counters/history/read-total.ts'
-import type { Database } from '../database/database.ts'
 import { toJsonNumber } from '../database/numbers.ts'
+import { askedPrefix } from '../http/asked-prefix.ts'
 import { databaseOf } from '../http/database-of.ts'
-import { declaredPrefix, totalsNotReady } from '../http/declared-prefix.ts'
 import { publicReading } from '../http/endpoint.ts'
 import {
   historyOfCounter,
@@ -35,27 +34,18 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
   },
 )
 
-/** What was counted when, of all counters of a type together, or of those whose keys begin with a declared prefix. */
+/** What was counted when, of all counters of a type together, or of those whose keys begin with a prefix. */
 export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const now = new Date()
   const range = askedRange(query, now)
-  const prefix = declaredPrefix(type, query.prefix)
-  const counts = await countsOf(databaseOf(c), type.recordType, prefix, range)
+  const prefix = await askedPrefix(c, type, query.prefix)
+  const db = databaseOf(c)
+  const counts =
+    prefix === null
+      ? await readTypeHistory(db, type.recordType, range)
+      : await readPrefixHistory(db, await totalOf(type.recordType, prefix), range)
   return { answer: { type: type.name, ...toAnswer(range, counts, toJsonNumber) }, maxAge: maxAgeOf(range, now) }
 })
-
-/** @throws {Problem} 503 while the sums of the prefix are not complete */
-async function countsOf(
-  db: Database,
-  recordType: number,
-  prefix: string | null,
-  range: HistoryRange,
-): Promise<bigint[]> {
-  if (prefix === null) return readTypeHistory(db, recordType, range)
-  const counts = await readPrefixHistory(db, await totalOf(recordType, prefix), range, db.ranges)
-  if (counts === null) throw totalsNotReady()
-  return counts
-}
 
 type HistoryQuery = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
 

@@ -142,7 +142,7 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })
-  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals, sums: isolate.sums }, rows, {
+  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, {
     id,
     at: now,
   })

@@ -15,6 +15,7 @@ import { type Adjustment, readCounterUnits, readSumUnits } from '../counters/his
 import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
 import { readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
@@ -38,6 +39,9 @@ import { limitField } from './request-fields.ts'
 const DEFAULT_ROWS = 10
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000
+const DAY_MS = 86_400_000
+/** Days of which the figures are made: 30, and the 30 before. */
+const FIGURE_DAYS = 60
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 const text = () => z.optional(z.string())
@@ -76,10 +80,11 @@ interface Page {
   mayRead: (type: string | null) => type is string
 }
 
-/** When numbers are read, and from how many ranges. */
+/** When numbers are read, from how many ranges, and for how many days hours are kept. */
 interface When {
   now: Date
   ranges: number
+  hourDays: number
 }
 
 /**
@@ -145,7 +150,8 @@ async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked,
   const { config, addresses } = isolateOf(c.env)
   const now = new Date()
   const also = mayRead(type.also) ? config.types.get(type.also) : undefined
-  if (key === undefined) return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges })
+  if (key === undefined)
+    return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges, hourDays: config.history.hourDays })
   const read = async (of: CounterType, asked: AskedNumbers) =>
     counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
   const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
@@ -153,8 +159,8 @@ async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked,
 }
 
 /**
- * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix whose totals are kept, all of
- * them are about that prefix.
+ * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix that the type lists, and not
+ * with too many, all of them are about that prefix.
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
@@ -166,8 +172,8 @@ export async function typeNumbers(
 ) {
   const { now } = when
   const period = periodOf(asked, now)
-  const of = await sumOf(db, type, asked, when)
-  const read = ({ range }: ChosenPeriod) => readSumUnits(db, of, range, now)
+  const of = await sumOf(db, type, asked, now)
+  const read = ({ range }: ChosenPeriod) => readSumUnits(db, of, range, now, hoursSince(when))
   const [history, total, list, alsoShown] = await Promise.all([
     historyNumbers(read, period, asked, now),
     rolledTotal(db, of, when),
@@ -177,12 +183,24 @@ export async function typeNumbers(
   return { ...history, prefix: of.name || null, total: toJsonNumber(total.total), ...alsoShown, list }
 }
 
-/** What the page adds up: all counters of the type, or those of a prefix, once its sums include them all. */
-async function sumOf(db: Executor, { recordType, totals }: CounterType, { find }: AskedNumbers, when: When) {
+/** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
+async function sumOf(
+  db: Executor,
+  { recordType, prefixes }: CounterType,
+  { find, ...asked }: AskedNumbers,
+  now: Date,
+): Promise<TotalOf> {
   const all = await totalOf(recordType, null)
-  if (!totals.includes(find)) return all
-  const of = await totalOf(recordType, find)
-  return (await rolledTotal(db, of, when)).complete ? of : all
+  if (!prefixes.includes(find)) return all
+  const { edges } = periodOf({ find, ...asked }, now).range
+  const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
+  try {
+    await checkPrefix(db, { recordType, prefix: find }, days)
+    return await totalOf(recordType, find)
+  } catch (error) {
+    if (error instanceof TooManyKeys) return all
+    throw error
+  }
 }
 
 /**
@@ -197,10 +215,14 @@ async function counterNumbers(
   { now, hourDays }: { now: Date; hourDays: number },
 ) {
   const adjustments = new Map<ChosenPeriod, Adjustment[]>()
-  // The day before is not expired yet in any case.
-  const hoursSince = now.getTime() - (hourDays - 1) * 86_400_000
   const read = async (of: ChosenPeriod) => {
-    const { units, adjustments: found } = await readCounterUnits(db, counter, of.range, now, hoursSince)
+    const { units, adjustments: found } = await readCounterUnits(
+      db,
+      counter,
+      of.range,
+      now,
+      hoursSince({ now, hourDays }),
+    )
     adjustments.set(of, found)
     return units
   }
@@ -221,6 +243,11 @@ async function counterNumbers(
       .filter(({ at }) => at.getTime() >= period.from && at.getTime() < period.to)
       .map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
   }
+}
+
+/** Since when every day that was counted has its hours. The day before is not expired yet in any case. */
+function hoursSince({ now, hourDays }: Pick<When, 'now' | 'hourDays'>): number {
+  return now.getTime() - (hourDays - 1) * DAY_MS
 }
 
 function periodOf({ period, from, to, tz }: AskedNumbers, now: Date): ChosenPeriod {
@@ -299,18 +326,21 @@ function rolledTotal(db: Executor, of: TotalOf, { ranges }: When) {
   return readTotal(db, of, { consistency: 'rolled', period: null, ranges })
 }
 
-/** The figures of the type that counts the same visits in another way; none if it does not keep the same prefix. */
+/** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */
 async function alsoNumbers(
   db: Executor,
   type: CounterType,
-  prefix: string | null,
+  prefix: string,
   asked: AskedNumbers,
   when: When,
 ): Promise<{ also?: { figures: ReturnType<typeof figuresOf>; total: number } }> {
-  const of = await sumOf(db, type, asked, when)
+  const of = await sumOf(db, type, asked, when.now)
   if (of.name !== prefix) return {}
   const days = chosenPeriod({ name: '30d' }, asked.tz, when.now)
-  const [units, { total }] = await Promise.all([readSumUnits(db, of, days.range, when.now), rolledTotal(db, of, when)])
+  const [units, { total }] = await Promise.all([
+    readSumUnits(db, of, days.range, when.now, hoursSince(when)),
+    rolledTotal(db, of, when),
+  ])
   return { also: { figures: figuresOf(units), total: toJsonNumber(total) } }
 }
 

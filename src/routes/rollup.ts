@@ -73,8 +73,8 @@ const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
 
 /** Rolls up now. */
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
-  const { config, reads, sums } = isolateOf(c.env)
-  const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals, sums }, config)
+  const { config, reads } = isolateOf(c.env)
+  const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals }, config)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run

@@ -95,8 +95,8 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body.schema)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
-  const { reads, sums } = isolateOf(c.env)
-  const changing = setCounter({ db: databaseOf(c), totals: reads.totals, sums }, counter, setting)
+  const { reads } = isolateOf(c.env)
+  const changing = setCounter({ db: databaseOf(c), totals: reads.totals }, counter, setting)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {

@@ -223,10 +223,10 @@ async function answerTo(
   { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
   asked: Pick<TransferRequest, 'kind' | 'target' | 'below'>,
 ) {
-  const { reads, sums } = isolateOf(c.env)
+  const { reads } = isolateOf(c.env)
   const given = await idempotencyKey(c, 'transfer')
   const request = { ...asked, id: given ?? random63(), keyed: given !== undefined, at: new Date() }
-  const changing = transfer({ db: databaseOf(c), totals: reads.totals, sums }, counter, request)
+  const changing = transfer({ db: databaseOf(c), totals: reads.totals }, counter, request)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {

@@ -12,7 +12,7 @@ export const prefixField = () =>
   once(
     described(
       z.optional(z.string()),
-      'The beginning of the keys: one of those that the type declares in `totals`. By default, and if it is empty, all keys.',
+      'The beginning of the keys: without a token, one of those that the type lists in `prefixes`. By default, and if it is empty, all keys.',
     ),
   )
 
@@ -33,7 +33,7 @@ export const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () =>
   tag: 'Reading',
   summary: 'Get the total of a type',
   description:
-    'The sum of all counters of the type, or of those whose keys begin with a prefix that the type declares. `consistency` says what the answer is: `exact`, or `rolled`, which is as of the last roll-up. A request for `exact` is answered with `rolled` while very much is pending.',
+    'The sum of all counters of the type, or of those whose keys begin with a prefix. `consistency` says what the answer is: `exact`, or `rolled`, which is as of the last roll-up. A request for `exact` is answered with `rolled` while very much is pending.',
   answers: {
     200: {
       description: 'The total.',
@@ -55,7 +55,7 @@ export const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () =>
     },
   },
   revalidated: true,
-  problems: [...PUBLIC_READING, 'totals_not_ready', ...READING],
+  problems: [...PUBLIC_READING, 'too_many_keys', ...READING],
   examples: {
     type: {
       summary: 'All counters of a type',
@@ -70,15 +70,20 @@ export const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () =>
         rolledUpAt: '2026-11-20T10:00:00.000Z',
       },
     },
-    undeclared: {
-      summary: 'A prefix that the type does not declare',
+    unlisted: {
+      summary: 'A prefix that the type does not list',
       params: { type: 'download' },
       query: { prefix: 'app-' },
       status: 422,
       answer: exampleProblem(
         'invalid_request',
-        'prefix is not declared: add it to totals in [vars.COUNTERS.download].',
-        [{ field: 'prefix', message: 'is not declared: add it to totals in [vars.COUNTERS.download]' }],
+        'prefix is not public: send a token, or add it to prefixes in [vars.COUNTERS.download].',
+        [
+          {
+            field: 'prefix',
+            message: 'is not public: send a token, or add it to prefixes in [vars.COUNTERS.download]',
+          },
+        ],
       ),
     },
   },

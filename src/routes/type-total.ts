@@ -1,14 +1,14 @@
 import type { CounterType } from '../config/counter-types.ts'
 import type { TotalReading } from '../counters/history/read-total.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { declaredPrefix } from '../http/declared-prefix.ts'
+import { askedPrefix } from '../http/asked-prefix.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { readTotalFor } from '../http/read-for-request.ts'
 import { totalOfType, type totalOfTypeContract } from './type-total-contract.ts'
 
-/** The sum of the counters of a type, or of those whose keys begin with a declared prefix. */
+/** The sum of the counters of a type, or of those whose keys begin with a prefix. */
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
-  const prefix = declaredPrefix(type, query.prefix)
+  const prefix = await askedPrefix(c, type, query.prefix)
   const { reading, maxAge } = await readTotalFor(c, type, prefix, query.consistency)
   return { answer: totalAnswer(type, prefix, reading, toJsonNumber), maxAge }
 })

@@ -11,22 +11,18 @@ export function writeCursor(position: VerifyPosition): string {
       return `hours.${position.start.replace(' ', 'T')}`
     case 'calendar':
       return `calendar.${position.recordType}`
-    case 'prefixes':
-      return `prefixes.${position.recordType}.${position.hash}`
   }
 }
 
 /** The position of a cursor; `null` if it is not one of ours. */
 export function readCursor(text: string): VerifyPosition | null {
   const [, phase, , number, rest] =
-    /^(counters|days|prefixes)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
+    /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
     /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
     []
   const recordType = Number(number)
   if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) < 2n ** 64n) {
-    return phase === 'prefixes'
-      ? { phase, recordType, hash: BigInt(rest!) }
-      : { phase: 'counters', recordType, recordId: BigInt(rest!) }
+    return { phase: 'counters', recordType, recordId: BigInt(rest!) }
   }
   if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }
   if (phase === 'calendar') return { phase, recordType }

@@ -63,7 +63,6 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
               recordType: z.int(),
               key: z.optional(z.nullable(z.string())),
               recordId: z.nullable(z.string()),
-              prefix: described(z.optional(z.string()), 'The prefix whose sum is wrong.'),
               what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
               start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
               is: count,
@@ -81,7 +80,7 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
   examples: {
     lastPage: {
       summary: 'The last page of an empty database',
-      query: { after: 'prefixes.65535.0', limit: '100' },
+      query: { after: 'calendar.65535', limit: '100' },
       answer: { checked: 0, wrong: [], next: null },
     },
   },
@@ -106,7 +105,7 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
   const counters = wrong.flatMap(({ recordType, recordId }) => (recordId === null ? [] : [{ recordType, recordId }]))
   const nameOf = await readNames(db, counters)
-  return wrong.map(({ recordType, recordId, prefix, what, start, is, shouldBe }) => {
+  return wrong.map(({ recordType, recordId, what, start, is, shouldBe }) => {
     const type = types.get(recordType)
     const counter = recordId === null ? null : { recordType, recordId }
     return {
@@ -114,7 +113,6 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
       recordType,
       key: counter && nameOf(counter),
       recordId: counter && String(counter.recordId),
-      ...(prefix !== null && { prefix }),
       what,
       start,
       is: toJsonNumber(is),

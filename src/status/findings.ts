@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts'
-import { keptSums } from '../config/counter-types.ts'
 import { type Budget, type Plan, presetOf } from '../config/plan.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { startOf } from '../counters/calendar.ts'
@@ -152,7 +151,7 @@ function slotProblems({ survey: { slots, runs }, config, now }: Circumstances): 
   if (slots === null) return []
   const { rollUp, ranges, pruning, plan } = config
   const problems: Finding[] = []
-  const most = mostSlotsPerRun(rollUp, ranges, keptSums(config.types.values()))
+  const most = mostSlotsPerRun(rollUp, ranges)
   if (slots.pending >= MAX_COUNTED && most < MAX_COUNTED) {
     problems.push({
       code: 'pending_above_bound',

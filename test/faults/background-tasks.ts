@@ -2,7 +2,6 @@ import type { Fault } from '../../local/planetscale/fault-injection.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import type { Random } from '../harness/random.ts'
 import { TOKEN } from './client.ts'
-import { DECLARED } from './counters.ts'
 import type { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, rollUpBeside } from './faulty-database.ts'
 import type { Isolate } from './isolate.ts'
@@ -58,12 +57,11 @@ function randomFault(random: Random): Fault {
   return { ...often, ...fault }
 }
 
-/** Rolls up without a lease, with a short deadline. Some runs have an older configuration, without prefixes. */
+/** Rolls up without a lease, with a short deadline. */
 export async function rollUpAllTheTime({ db, random, over }: World): Promise<void> {
   const impatient = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 2_000 })
   while (!over()) {
-    const declared = random.chance(0.3) ? [] : DECLARED
-    await rollUpBeside(impatient, random.between(5, 500), declared).catch(() => {})
+    await rollUpBeside(impatient, random.between(5, 500)).catch(() => {})
     await moment(random, 200)
   }
 }

@@ -3,7 +3,6 @@ import { counterId } from '../../src/counters/keys/counter-address.ts'
 import { byRange } from '../../src/counters/ranges.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Fate } from './client.ts'
-import { DECLARED } from './counters.ts'
 import { type Increment, recordOf } from './increment.ts'
 import { readStoredCounts } from './stored-counts.ts'
 import { type Counted, checkTotals } from './totals.ts'
@@ -78,12 +77,8 @@ export class ExpectedCounts {
     return this.#acknowledged.get(key) ?? 0
   }
 
-  /**
-   * Checks all counters as of one instant, and then all totals. Call it only when nothing is in flight.
-   *
-   * @param prefixes those that are declared
-   */
-  async check(db: Database, prefixes = DECLARED): Promise<void> {
+  /** Checks all counters as of one instant, and then all totals. Call it only when nothing is in flight. */
+  async check(db: Database): Promise<void> {
     const stored = await readStoredCounts(db)
     const rolledUp = [...stored.values()].every(({ pending }) => pending === 0n)
     const answered = [...this.#answered, ...this.#visits.values()]
@@ -125,7 +120,7 @@ export class ExpectedCounts {
     }
     for (const [id, { count }] of stored) if (count !== 0n) wrong.push(`${id} is ${count}, but no request added to it`)
     expect(wrong).toEqual([])
-    await checkTotals(db, counts, { prefixes, rolledUp })
+    await checkTotals(db, counts, rolledUp)
   }
 }
 

@@ -21,7 +21,7 @@ export class Isolate {
     this.#workerd = workerd
   }
 
-  /** Starts isolates, of which one rolls up: that declares their prefixes. They stop when the test ends. */
+  /** Starts isolates. They stop when the test ends. */
   static async start(
     count: number,
     databaseUrl: string,

@@ -52,10 +52,8 @@ export function startOverviewPage(type: string, unit: string): void {
         'top-message',
         listMessage({ found: counters.length, find, period, total, full: full && hasMore, certain }),
       )
-      const building = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
-      const scope = building
-        ? 'Figures and chart are of all keys: the totals of this prefix are still being added up. '
-        : ''
+      const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
+      const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
       setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
       for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
       if (counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {

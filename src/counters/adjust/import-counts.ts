@@ -5,7 +5,6 @@ import { startOf } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
@@ -17,8 +16,7 @@ import {
   lockTotals,
   outOfRange,
 } from '../ledger/totals.ts'
-import { laneOf } from '../prefix-builds.ts'
-import { byRange } from '../ranges.ts'
+import { byRange, laneOf } from '../ranges.ts'
 import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
@@ -61,12 +59,11 @@ export function importCounts(
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  return changingTotals(ledger, (database, sums) => importByRange(database, sums, rows, options))
+  return changingTotals(ledger, (database) => importByRange(database, rows, options))
 }
 
 async function importByRange(
   database: Database,
-  sums: KeptSums,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
@@ -77,7 +74,7 @@ async function importByRange(
   if (parts.length > 1) {
     await beforeTransaction(Promise.all(parts.map(([, part]) => missingOf(database, part, options.id))))
   }
-  const outcomes = await Promise.allSettled(parts.map(([, part]) => attemptToImport(database, sums, part, options)))
+  const outcomes = await Promise.allSettled(parts.map(([, part]) => attemptToImport(database, part, options)))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
   if (failed !== undefined) {
     const partly = outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value === 'done')
@@ -91,11 +88,10 @@ async function importByRange(
 /** @param imports all in one range */
 function attemptToImport(
   database: Database,
-  sums: KeptSums,
   imports: readonly CounterImport[],
   options: { id: bigint; at: Date },
 ): Promise<'done' | 'repeated'> {
-  return retryUntilDone(database, ATTEMPT_STATEMENTS + sums.statements, (db) =>
+  return retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
       const missing = await beforeTransaction(missingOf(transaction, imports, options.id))
@@ -105,15 +101,14 @@ function attemptToImport(
       const changes = await beforeTransaction(createTotals(db, read))
       const counters = missing.map(({ counter }) => counter)
       await beforeTransaction(ensureNames(db, counters, 1))
-      const place = await beforeTransaction(sums.placeOf(db, counters, laneOf(db, counters[0]!)))
-      // The order in which roll-ups lock, too: totals, days, types, prefixes.
+      // The order in which roll-ups lock, too: totals, days, types.
       await lockTotals(transaction, changes)
       await addToTotals(transaction, changes, null)
       await addToDays(
         transaction,
         missing.flatMap(({ counter, days }) => days.map((day) => ({ ...addressOf(counter), ...day }))),
         missing.map(({ counter, undated }) => ({ ...addressOf(counter), amount: undated })),
-        place,
+        laneOf(db, counters[0]!),
       )
       const adjustments = missing.map(({ counter, undated }) => ({ ...addressOf(counter), count: undated }))
       await recordAdjustments(transaction, 'import', adjustments, options)

@@ -3,7 +3,6 @@ import { toBigInt } from '../../database/numbers.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
 import { ensureNames } from '../keys/names.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addToDays } from '../ledger/periods.ts'
 import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
@@ -16,8 +15,8 @@ import {
   outOfRange,
 } from '../ledger/totals.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
-import { laneOf } from '../prefix-builds.ts'
 import { random63 } from '../random-id.ts'
+import { laneOf } from '../ranges.ts'
 import { tieKey } from './adjustment-keys.ts'
 import { AlreadyApplied, beforeTransaction, retryUntilDone } from './attempts.ts'
 
@@ -46,18 +45,17 @@ export interface Setting {
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
 export function setCounter(ledger: Ledger, counter: CounterAddress, setting: Setting): Promise<'set' | 'repeated'> {
-  return changingTotals(ledger, (database, sums) => attemptToSet(database, sums, counter, setting))
+  return changingTotals(ledger, (database) => attemptToSet(database, counter, setting))
 }
 
 async function attemptToSet(
   database: Database,
-  sums: KeptSums,
   counter: CounterAddress,
   { count, id: given, at }: Setting,
 ): Promise<'set' | 'repeated'> {
   if (given !== null) await tieKey(database, await keyOfCounter(given, counter), `count ${count}`)
   const id = given ?? random63()
-  const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS + sums.statements, (db) =>
+  const outcome = await retryUntilDone(database, ATTEMPT_STATEMENTS, (db) =>
     db.transaction(async (transaction) => {
       // The first statement takes no locks: if its answer is lost, nobody can roll the transaction back.
       const snapshot = await beforeTransaction(readForSetting(transaction, counter, id))
@@ -70,7 +68,6 @@ async function attemptToSet(
         await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
         throw new Overtaken()
       }
-      const place = await beforeTransaction(sums.placeOf(db, [counter], laneOf(db, counter)))
       await lockTotals(transaction, [counter])
       // Every change of a total changes its version, so this matches no row if anything was rolled up since the snapshot.
       // Anything counted since then is in the slots, in addition to what the snapshot found there.
@@ -81,7 +78,7 @@ async function attemptToSet(
       )
       if (rowsAffected !== 1) throw new Overtaken()
       const amount = total - snapshot.total
-      await addToDays(transaction, [], [{ ...counter, amount }], place)
+      await addToDays(transaction, [], [{ ...counter, amount }], laneOf(db, counter))
       await recordAdjustments(transaction, 'set', [{ ...counter, count: amount }], { id, at })
     }),
   )

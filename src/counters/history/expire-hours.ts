@@ -3,11 +3,8 @@ import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { startOf } from '../calendar.ts'
-import { hash64 } from '../keys/key-hash.ts'
-import type { DeclaredPrefix } from '../ledger/kept-sums.ts'
 import { byRange } from '../ranges.ts'
 import { deleteHours, type OldHour, readOldHours } from './delete-counter-hours.ts'
-import { deletePrefixHours, readOldPrefixHours } from './delete-prefix-hours.ts'
 import { deleteTypeHours, readOldTypeHours } from './delete-type-hours.ts'
 
 const DAY_MS = 86_400_000
@@ -29,7 +26,7 @@ export interface ExpirySummary {
   outcome: 'complete' | 'partial'
   /** The budget that was spent before everything was deleted. */
   stoppedBy: StoppedBy | null
-  /** Hours deleted, of counters, types and prefixes. */
+  /** Hours deleted, of counters and types. */
   deleted: number
   /** Hours that are old enough but were kept, because the history does not have their day. */
   kept: number
@@ -37,20 +34,15 @@ export interface ExpirySummary {
   milliseconds: number
 }
 
-/**
- * The statements of a page of types and one of counters, and of one of prefixes if there are any: each is read with one, and deleted
- * with one for each range.
- */
-export function leastExpiryStatements(ranges: number, prefixes: readonly unknown[] = []): number {
-  return (prefixes.length > 0 ? 3 : 2) * (1 + ranges)
+/** The statements of a page of types and one of counters: each is read with one, and deleted with one for each range. */
+export function leastExpiryStatements(ranges: number): number {
+  return 2 * (1 + ranges)
 }
 
 /** How to run. */
 export interface ExpiryOptions extends ExpirySettings {
   /** The record types whose own hours expire too. */
   recordTypes: readonly number[]
-  /** The prefixes whose own hours expire too. Default: none. */
-  prefixes?: readonly DeclaredPrefix[]
   /** The time of the run. */
   at: Date
 }
@@ -66,7 +58,7 @@ export async function expireHours(database: Database, options: ExpiryOptions): P
   const tally = { deleted: 0, kept: 0 }
   // Whole days, so that a day has either all of its hours or none, unless a run could not finish it.
   const before = startOf('day', new Date(options.at.getTime() - options.hourDays * DAY_MS))
-  const { pageHours, recordTypes, prefixes = [], maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
+  const { pageHours, recordTypes, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
 
   const expirePages = async <Hour extends OldHour>(
     read: (after: Hour | null) => Promise<Hour[]>,
@@ -86,23 +78,13 @@ export async function expireHours(database: Database, options: ExpiryOptions): P
       after = page.at(-1)!
     }
   }
-  const hashed = await Promise.all(
-    prefixes.map(async ({ recordType, text }) => ({ recordType, hash: await hash64(text) })),
-  )
-  // Types and prefixes first, because they have few hours.
+  // Types first, because they have few hours.
   const stoppedBy =
     (await expirePages(
       (after) => readOldTypeHours(db, recordTypes, before, after, pageHours),
       deleteTypeHours,
       ({ rangeLane }) => rangeLane,
     )) ??
-    (prefixes.length === 0
-      ? null
-      : await expirePages(
-          (after) => readOldPrefixHours(db, hashed, before, after, pageHours),
-          deletePrefixHours,
-          ({ rangeLane }) => rangeLane,
-        )) ??
     (await expirePages(
       (after) => readOldHours(db, before, after, pageHours),
       deleteHours,

@@ -2,14 +2,16 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
+import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
-import { isComplete } from '../prefix-builds.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
+
+const DAY_MS = 86_400_000
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -102,60 +104,76 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
 export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
   return sumPeriods(
     range,
-    historyRows(await readParts(db, sumParts('type_history', 'record_type = ?', [recordType], range))),
+    historyRows(
+      await readParts(
+        db,
+        sourcesOf(range).map((source) => typePart(recordType, source)),
+      ),
+    ),
   )
 }
 
 /**
- * The same for the counters whose keys begin with a prefix.
+ * The same for the counters whose keys begin with a prefix, added up from their own histories.
  *
- * @returns `null` if the sums do not include all of them yet
+ * @throws {TooManyKeys} if there are too many
  */
-export async function readPrefixHistory(
-  db: Executor,
-  { recordType, recordId: hash }: TotalOf,
-  range: HistoryRange,
-  ranges: number,
-): Promise<bigint[] | null> {
-  const rows = await readParts(db, [
-    ...sumParts('prefix_history', 'record_type = ? AND prefix_hash = ?', [recordType, hash], range),
-    {
-      sql: `SELECT 'build' AS part, NULL AS at, complete AS kind, range_start AS count FROM prefix_builds FORCE INDEX (PRIMARY)
-        WHERE record_type = ? AND prefix_hash = ?`,
-      args: [recordType, hash],
-    },
-  ])
-  const builds = rows.filter(({ part }) => part === 'build')
-  const complete = new Map(builds.map(({ kind, count }) => [toBigInt(count), Number(kind) === 1]))
-  return isComplete(complete, ranges) ? sumPeriods(range, historyRows(rows)) : null
+export async function readPrefixHistory(db: Executor, of: TotalOf, range: HistoryRange): Promise<bigint[]> {
+  return sumPeriods(range, historyRows(await readPrefixRows(db, of, range, sourcesOf(range))))
 }
 
-function sumParts(table: string, where: string, args: unknown[], range: HistoryRange): Part[] {
-  return sourcesOf(range).map(({ unit, from, to }) => ({
-    sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table}
-      WHERE ${where} AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
-    args: [...args, dayText(from), dayText(to)],
-  }))
+async function readPrefixRows(
+  db: Executor,
+  { recordType, name: prefix }: TotalOf,
+  range: HistoryRange,
+  sources: readonly HistorySource[],
+): Promise<Row[]> {
+  const days = Math.ceil((range.edges.at(-1)! - range.edges[0]!) / DAY_MS)
+  await checkPrefix(db, { recordType, prefix }, sources[0]!.unit === 'month' ? Math.ceil(days / 28) : days)
+  return readParts(
+    db,
+    sources.map(({ unit, from, to }) => {
+      const [table, period] =
+        unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND h.period = ${PERIODS[unit]}`]
+      const rows = fromNamesSql({ recordType, prefix }, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
+      return {
+        sql: `SELECT '${unit}' AS part, h.period_start AS at, 0 AS kind, SUM(h.count) AS count ${rows} ${period}
+          AND h.period_start >= ? AND h.period_start < ? GROUP BY h.period_start`,
+        args: [dayText(from), dayText(to)],
+      }
+    }),
+  )
+}
+
+function typePart(recordType: number, { unit, from, to }: HistorySource): Part {
+  return {
+    sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
+      WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
+    args: [recordType, dayText(from), dayText(to)],
+  }
 }
 
 /**
  * Reads the history of all counters of a type or prefix together, unit by unit, for comparisons. Costs what `readTypeHistory`
- * costs in a time zone other than UTC. `readTotal` says whether the sums of a prefix include all of its counters.
+ * costs in a time zone other than UTC, or `readPrefixHistory`.
+ *
+ * @param hoursSince as for `unitCounts`, for a prefix: what was imported of a type is known
+ * @throws {TooManyKeys} as `readPrefixHistory`
  */
 export async function readSumUnits(
   db: Executor,
-  { recordType, recordId: hash, name: prefix }: TotalOf,
+  of: TotalOf,
   range: HistoryRange,
   now: Date,
+  hoursSince: number,
 ): Promise<UnitCount[]> {
-  const [table, ofPrefix] = prefix === '' ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
+  const sources = sourcesOf(range, true)
+  if (of.name !== '') {
+    return unitCounts(range, detailedRows(await readPrefixRows(db, of, range, sources)), now.getTime(), hoursSince)
+  }
   const rows = await readParts(
     db,
-    sourcesOf(range, true).map(({ unit, from, to }) => ({
-      sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM ${table}
-        WHERE record_type = ? ${ofPrefix} AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
-      args: [recordType, dayText(from), dayText(to)],
-    })),
+    sources.map((source) => typePart(of.recordType, source)),
   )
   return unitCounts(range, detailedRows(rows), now.getTime())
 }

@@ -2,10 +2,12 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { ADJUSTMENTS_SUM, PERIODS } from '../calendar.ts'
 import { hash64 } from '../keys/key-hash.ts'
-import { beginsWithSql, isComplete } from '../prefix-builds.ts'
+import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { type RecentPeriod, recentSpan } from './recent-period.ts'
 
+/** Hours and days that a counter may have in a recent period. */
+const RECENT_UNITS = 24 + 31
 /** The most pending slots of a type that an exact total adds up. */
 export const MAX_PENDING = 10_000
 
@@ -14,11 +16,11 @@ export interface TotalOf {
   recordType: number
   /** The hash of the prefix; 0 for a whole type. */
   recordId: bigint
-  /** The prefix of their keys, which the type declares; empty for all of the type. */
+  /** The prefix of their keys; empty for all of the type. */
   name: string
 }
 
-/** The total of a type, or of a prefix that it declares. */
+/** The total of a type, or of the counters whose keys begin with a prefix. */
 export async function totalOf(recordType: number, prefix: string | null): Promise<TotalOf> {
   return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
 }
@@ -31,8 +33,6 @@ export interface TotalReading {
   pending: bigint | null
   /** The time of the last roll-up that left nothing pending; `null` if there was none. */
   rolledUpAt: Date | null
-  /** Whether the sums of the prefix include the counters from before it was declared. */
-  complete: boolean
 }
 
 /** How to read. */
@@ -45,13 +45,16 @@ export interface TotalOptions {
 }
 
 /**
- * Reads a total. What was rolled up is read from the sums that are kept: a few rows for each month. What is pending is added up
- * from the slots. If the type has more than `MAX_PENDING` of them, it is left out.
+ * Reads a total. That of a type is the sum of its history and adjustments, a few rows for each month. That of a prefix is added up
+ * from its counters. What is pending is added up from the slots; if the type has more than `MAX_PENDING` of them, it is left out.
  *
  * vtgate sends the statement to each shard whole, because it names no record id. So both parts are from one snapshot of each
- * shard, and a roll-up is seen whole or not at all. A counter that is being renamed or merged is missing while it is on its way.
+ * shard, and a roll-up is seen whole or not at all.
+ *
+ * @throws {TooManyKeys} if too many keys begin with the prefix
  */
 export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
+  if (of.name !== '') await checkPrefix(db, prefixOf(of), options.period === null ? 1 : RECENT_UNITS)
   const exact = options.consistency === 'exact' && (await hasFewPending(db, of.recordType))
   const { rows } = await db.execute(totalSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
@@ -60,8 +63,11 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
     total: sumOf('kept'),
     pending: exact ? sumOf('pending') : null,
     rolledUpAt: earliest(options.ranges, parts.get('run') ?? []),
-    complete: of.name === '' || isComplete(completeOf(parts.get('build') ?? []), options.ranges),
   }
+}
+
+function prefixOf({ recordType, name }: TotalOf) {
+  return { recordType, prefix: name }
 }
 
 /** The index has an entry for each slot that is not empty, so this reads at most as many as it counts. */
@@ -79,38 +85,36 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
     ...(exact ? [pendingSql(of)] : []),
     `SELECT 'run', range_start, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', caught_up_at) DIV 1000
        FROM rollup_state`,
-    ...(of.name === ''
-      ? []
-      : [
-          `SELECT 'build', range_start, complete FROM prefix_builds FORCE INDEX (PRIMARY)
-             WHERE record_type = ${of.recordType} AND prefix_hash = ${of.recordId}`,
-        ]),
   ]
   return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
 }
 
 /** The rows whose sum was rolled up in a period, or with adjustments in all time. */
-function keptSql({ recordType, recordId: hash, name: prefix }: TotalOf, period: RecentPeriod | null): string[] {
-  const [table, ofPrefix] = prefix === '' ? ['type_history', ''] : ['prefix_history', `AND prefix_hash = ${hash}`]
-  const kept = (periods: string, more: string) =>
-    `SELECT 'kept' AS part, 0 AS id, count AS number FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE record_type = ${recordType} ${ofPrefix} AND period ${periods} ${more}`
-  if (period === null) return [kept(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '')]
+function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
+  const ofType = (periods: string, more: string) =>
+    `SELECT 'kept' AS part, 0 AS id, count AS number FROM type_history FORCE INDEX (PRIMARY)
+      WHERE record_type = ${of.recordType} AND period ${periods} ${more}`
+  const ofNames = (table: string, more = '') =>
+    `SELECT 'kept' AS part, 0 AS id, t.count AS number ${fromNamesSql(prefixOf(of), `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
+  if (period === null) {
+    return [of.name === '' ? ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '') : ofNames('counter_totals')]
+  }
   const { after, nextDay } = recentSpan(period, new Date())
-  return [
-    kept(`= ${PERIODS.hour}`, `AND period_start > '${literal(after)}' AND period_start < '${literal(nextDay)}'`),
-    kept(`= ${PERIODS.day}`, `AND period_start >= '${literal(nextDay)}'`),
-  ]
+  const hours = (column: string) => `AND ${column} > '${literal(after)}' AND ${column} < '${literal(nextDay)}'`
+  const days = (column: string) => `AND ${column} >= '${literal(nextDay)}'`
+  return of.name === ''
+    ? [ofType(`= ${PERIODS.hour}`, hours('period_start')), ofType(`= ${PERIODS.day}`, days('period_start'))]
+    : [
+        ofNames('counter_history', hours('t.period_start')),
+        ofNames('counter_periods', `AND t.period = ${PERIODS.day} ${days('t.period_start')}`),
+      ]
 }
 
-function pendingSql({ recordType, name: prefix }: TotalOf): string {
-  const named =
-    prefix === ''
-      ? ''
-      : `STRAIGHT_JOIN counter_names AS n ON n.record_type = s.record_type AND n.record_id = s.record_id
-           AND ${beginsWithSql('n.name', prefix)}`
-  return `SELECT 'pending', 0, s.count FROM slotted_counters AS s FORCE INDEX (pending) ${named}
-             WHERE s.pending = 1 AND s.record_type = ${recordType}`
+function pendingSql(of: TotalOf): string {
+  const slots = 'slotted_counters AS s FORCE INDEX (pending)'
+  return of.name === ''
+    ? `SELECT 'pending', 0, s.count FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}`
+    : `SELECT 'pending', 0, s.count ${fromNamesSql(prefixOf(of), slots, 's')} AND s.pending = 1`
 }
 
 /** The earliest time of all ranges; `null` if one has none. */
@@ -118,10 +122,6 @@ function earliest(ranges: number, rows: readonly Record<string, unknown>[]): Dat
   const times = new Map(rows.map(({ id, sum }) => [toBigInt(id), sum === null ? null : Number(toBigInt(sum))]))
   const all = rangeStarts(ranges).map((start) => times.get(start) ?? null)
   return all.includes(null) ? null : new Date(Math.min(...(all as number[])))
-}
-
-function completeOf(rows: readonly Record<string, unknown>[]): Map<bigint, boolean> {
-  return new Map(rows.map(({ id, sum }) => [toBigInt(id), toBigInt(sum) === 1n]))
 }
 
 function literal(time: Date): string {

@@ -1,8 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { hasErrorNumber } from '../../database/errors.ts'
-import { ADJUSTMENTS_SUM, BUILDS_VERSION, type CalendarPeriod, NO_PERIOD, PERIODS, startOf } from '../calendar.ts'
-import type { SumsPlace } from './kept-sums.ts'
-import { Overtaken } from './totals.ts'
+import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf } from '../calendar.ts'
 
 /** An amount to add to the history of one counter. */
 export interface PeriodAmount {
@@ -19,22 +16,22 @@ const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
  * same amounts to the totals, so that the history always accounts for the totals.
  *
  * @param amounts in primary key order, each counter once
- * @param place as for `addToDays`
+ * @param rangeLane the lane of the range in the history of types (`laneOf`)
  */
 export async function addToPeriods(
   transaction: Executor,
   amounts: readonly PeriodAmount[],
   at: Date,
-  place: SumsPlace,
+  rangeLane: bigint,
 ): Promise<void> {
-  await additionToPeriods(amounts, at, place)(transaction)
+  await additionToPeriods(amounts, at, rangeLane)(transaction)
 }
 
 /** Prepares `addToPeriods`: writes the text of its statements at once. Parameters as there. @returns what sends them */
 export function additionToPeriods(
   amounts: readonly PeriodAmount[],
   at: Date,
-  place: SumsPlace,
+  rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
   const changes = amounts.filter(({ amount }) => amount !== 0n)
   if (changes.length === 0) return async () => {}
@@ -44,7 +41,7 @@ export function additionToPeriods(
      VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},${hour},${amount})`).join(',')}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
   const hourly = changes.map(({ recordType, recordId, amount }) => ({ recordType, recordId, amount, at }))
-  const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, place)
+  const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, rangeLane)
   return async (transaction) => {
     await transaction.execute(ofHours)
     await toCalendar(transaction)
@@ -69,16 +66,15 @@ export interface DayAmount extends PeriodAmount {
  *
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
- * @param place where the sums of the types and prefixes are: `KeptSums.placeOf` all of these counters
- * @throws {Overtaken} if the builds of prefixes have changed since; the transaction must be rolled back
+ * @param rangeLane as for `addToPeriods`
  */
 export function addToDays(
   transaction: Executor,
   amounts: readonly DayAmount[],
   adjustments: readonly PeriodAmount[],
-  place: SumsPlace,
+  rangeLane: bigint,
 ): Promise<void> {
-  return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, place)(transaction)
+  return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, rangeLane)(transaction)
 }
 
 /** What changes in the history. */
@@ -94,50 +90,28 @@ interface CalendarAmounts {
 }
 
 /**
- * Prepares to add amounts to the days, weeks and months of each counter, and to those of its type and of prefixes of its key.
+ * Prepares to add amounts to the days, weeks and months of each counter and of its type.
  *
  * @returns what sends the statements
  */
 function additionToCalendar(
   { hourly, daily, undated }: CalendarAmounts,
-  place: SumsPlace,
+  rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
   const ofCounters = rowsOfCounters([...hourly, ...daily])
   const ofTypes = new Sums()
-  const ofPrefixes = new Sums()
-  const types = new Set<number>()
-  const { rangeLane } = place
-  // Amounts of one instant are summed first, because there are far more of them than of periods.
-  const addSums = (amounts: readonly PeriodAmount[], rowsOf: (sum: Sums, address: string, amount: bigint) => void) => {
-    const sumsOfTypes = new Map<number, bigint>()
-    const sumsOfPrefixes = new Sums()
-    for (const counter of amounts) {
-      const { recordType, amount } = counter
-      sumsOfTypes.set(recordType, (sumsOfTypes.get(recordType) ?? 0n) + amount)
-      for (const hash of place.prefixesOf(counter)) sumsOfPrefixes.add(`${recordType},${hash}`, amount)
-    }
-    for (const [recordType, amount] of sumsOfTypes) {
-      types.add(recordType)
-      rowsOf(ofTypes, `${recordType}`, amount)
-    }
-    for (const [address, amount] of sumsOfPrefixes) rowsOf(ofPrefixes, address, amount)
-  }
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of byInstant(amounts)) {
       const starts = periods.map((period) => `${PERIODS[period]},${literal(startOf(period, at))},${lane}`)
-      addSums(some, (sums, address, amount) => {
-        for (const start of starts) sums.add(`${address},${start}`, amount)
-      })
+      for (const [recordType, amount] of sumsOfTypes(some)) {
+        for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
+      }
     }
   }
   addPeriods(hourly, HOURLY, rangeLane)
   addPeriods(daily, CALENDAR, rangeLane + IMPORT_LANE)
-  const adjusted = undated.filter(({ amount }) => amount !== 0n)
-  addSums(adjusted, (sums, address, amount) => {
-    sums.add(`${address},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
-  })
-  for (const recordType of types) {
-    ofTypes.add(`${recordType},${BUILDS_VERSION},'${NO_PERIOD}',${rangeLane}`, place.versionOf(recordType))
+  for (const [recordType, amount] of sumsOfTypes(undated.filter(({ amount }) => amount !== 0n))) {
+    ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
   }
   return async (transaction) => {
     if (ofCounters !== '') {
@@ -146,14 +120,19 @@ function additionToCalendar(
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
       )
     }
-    if (types.size === 0) return
-    await addToTypes(transaction, ofTypes, place)
-    if (ofPrefixes.size === 0) return
+    if (ofTypes.size === 0) return
     await transaction.execute(
-      `INSERT INTO prefix_history (record_type, prefix_hash, period, period_start, range_lane, count) VALUES ${ofPrefixes.rows()}
+      `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${ofTypes.rows()}
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
     )
   }
+}
+
+/** The sums of amounts by type. There are far more amounts than types and periods, so they are summed first. */
+function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
+  const sums = new Map<number, bigint>()
+  for (const { recordType, amount } of amounts) sums.set(recordType, (sums.get(recordType) ?? 0n) + amount)
+  return sums
 }
 
 /**
@@ -188,27 +167,6 @@ function byInstant(amounts: readonly DayAmount[]): Iterable<[Date, DayAmount[]]>
     .map(([milliseconds, some]) => [new Date(milliseconds), some])
 }
 
-/**
- * Adds to the sums of types, and compares the versions of the builds: another one makes the addition overflow. The rows stay
- * locked until the end of the transaction, so no build changes before that.
- *
- * @throws {Overtaken}
- */
-async function addToTypes(transaction: Executor, sums: Sums, place: SumsPlace): Promise<void> {
-  try {
-    await transaction.execute(
-      `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${sums.rows()}
-       ON DUPLICATE KEY UPDATE count = IF(period = ${BUILDS_VERSION},
-         IF(9223372036854775807 + (count <> VALUES(count)) > 0, count, 0), count + VALUES(count))`,
-    )
-  } catch (error) {
-    // No sum of 64-bit integers leaves these columns.
-    if (!hasErrorNumber(error, 1690)) throw error
-    place.outdated()
-    throw new Overtaken()
-  }
-}
-
 /** What a counter's history has of one day. */
 export interface DayHistory {
   /** The start of the day, in UTC. */
@@ -223,14 +181,14 @@ export interface DayHistory {
  * the total.
  *
  * @param adjusted the change of the counter's adjustments in the same transaction
- * @param place as for `addToDays`
+ * @param rangeLane as for `addToPeriods`
  */
 export async function addHistory(
   transaction: Executor,
   counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
   days: readonly DayHistory[],
   adjusted: bigint,
-  place: SumsPlace,
+  rangeLane: bigint,
 ): Promise<void> {
   const amounts = amountsOf(counter, days, 1n)
   if (amounts.hourly.length > 0) {
@@ -240,7 +198,10 @@ export async function addHistory(
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
     )
   }
-  await additionToCalendar({ ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] }, place)(transaction)
+  await additionToCalendar(
+    { ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] },
+    rangeLane,
+  )(transaction)
 }
 
 /**
@@ -252,7 +213,7 @@ export async function removeHistory(
   counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
   days: readonly DayHistory[],
   adjusted: bigint,
-  place: SumsPlace,
+  rangeLane: bigint,
 ): Promise<void> {
   const hours = days.flatMap(({ hours }) => hours)
   if (hours.length > 0) {
@@ -262,7 +223,7 @@ export async function removeHistory(
     )
   }
   const undated = [{ ...addressOf(counter), amount: adjusted }]
-  await additionToCalendar({ ...amountsOf(counter, days, -1n), undated }, place)(transaction)
+  await additionToCalendar({ ...amountsOf(counter, days, -1n), undated }, rangeLane)(transaction)
   if (days.length === 0) return
   const periods = CALENDAR.map((period) => {
     const starts = new Set(days.map(({ start }) => `'${startOf(period, start).toISOString().slice(0, 10)}'`))
@@ -309,10 +270,6 @@ class Sums {
 
   add(address: string, amount: bigint): void {
     this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)
-  }
-
-  [Symbol.iterator](): Iterator<[string, bigint]> {
-    return this.#sums[Symbol.iterator]()
   }
 
   /**

@@ -1,24 +1,18 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../random-id.ts'
-import { KeptSums } from './kept-sums.ts'
 
 /** A database, and what must be told when its totals change. */
 export interface Ledger {
   db: Database
   /** The cache of totals; `null` if there is none. */
   totals: { forget(): void } | null
-  /** What is known of the sums that are kept. Default: that no type declares prefixes. */
-  sums?: KeptSums
 }
 
 /** Runs work that changes totals. Drops all cached totals afterwards, even if the work fails. */
-export async function changingTotals<T>(
-  { db, totals, sums = new KeptSums() }: Ledger,
-  work: (db: Database, sums: KeptSums) => Promise<T>,
-): Promise<T> {
+export async function changingTotals<T>({ db, totals }: Ledger, work: (db: Database) => Promise<T>): Promise<T> {
   try {
-    return await work(db, sums)
+    return await work(db)
   } finally {
     totals?.forget()
   }

@@ -3,7 +3,9 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
+
 import { COUNTS_SQL } from '../keys/names.ts'
+import { beginsWithSql, bytesSql } from '../keys/prefix.ts'
 import { readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
 
@@ -56,11 +58,9 @@ export async function findCounters(
   checkText('prefix', prefix)
   if (after !== null) checkText('after', after)
   const { recordType } = type
-  // Compared as bytes, so that collations do not matter. UTF-8 has no byte 0xFF, so it sorts after every name with the prefix.
-  const begin = hex(prefix)
   const { rows } = await db.execute(
     `SELECT record_id, name FROM counter_names AS n FORCE INDEX (name)
-     WHERE record_type = ? AND name >= x'${begin}' AND name < x'${begin}FF' ${after === null ? '' : `AND name > x'${hex(after)}'`}
+     WHERE record_type = ? AND ${beginsWithSql('name', prefix)} ${after === null ? '' : `AND name > ${bytesSql(after)}`}
        AND (gone_hour IS NULL OR ${COUNTS_SQL} = 1)
      ORDER BY name LIMIT ?`,
     [recordType, limit + 1],
@@ -75,8 +75,4 @@ function checkText(field: 'prefix' | 'after', text: string): void {
   if (encoder.encode(text).length > MAX_KEY_BYTES) {
     throw new InvalidInput(field, `must have at most ${MAX_KEY_BYTES} bytes of UTF-8, as keys do`)
   }
-}
-
-function hex(text: string): string {
-  return [...encoder.encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

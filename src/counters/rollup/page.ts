@@ -1,6 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
@@ -34,12 +33,8 @@ export function amountOf({ slots }: CounterSnapshot): bigint {
   return slots.reduce((sum, { count }) => sum + count, 0n)
 }
 
-/** Stands for the version of a total that does not exist yet. */
-const NEW = 'new'
-
 /** Consecutive non-empty slots in primary key order, grouped by counter. */
 export interface RollUpPage {
-  /** Without new counters whose names are not stored yet. */
   counters: readonly CounterSnapshot[]
   /** The last slot of the page; `null` if it is empty. */
   last: Cursor | null
@@ -62,17 +57,12 @@ export interface PagePosition {
  * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
  * costs only one change of its total.
  *
- * A new counter with a string key stays pending until its name is stored. A prefix that is declared later finds counters by their
- * names, and would miss what was rolled up without one.
- *
  * @param limit the most slots in the page
- * @param namedTypes the record types with string keys
  */
 export async function readRollUpPage(
   db: Executor,
   { bounds, after }: PagePosition,
   limit: number,
-  namedTypes: readonly number[],
 ): Promise<RollUpPage> {
   // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into that query, but not a join.
   const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
@@ -81,14 +71,11 @@ export async function readRollUpPage(
     ? `AND (s.record_type > ? OR (s.record_type = ? AND s.record_id > ?)
          OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
     : ''
-  const name = `(SELECT '${NEW}' FROM counter_names AS n WHERE n.record_type = s.record_type AND n.record_id = s.record_id)`
-  const isNew =
-    namedTypes.length === 0 ? `'${NEW}'` : `IF(s.record_type IN (${namedTypes.join(',')}), ${name}, '${NEW}')`
   const { rows } = await db.execute(
     // A row is one text: the driver decodes each column on its own, which takes longer.
     `SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count,
-       COALESCE((SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
-         WHERE t.record_type = s.record_type AND t.record_id = s.record_id), ${isNew})) AS slot_and_total
+       (SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
+         WHERE t.record_type = s.record_type AND t.record_id = s.record_id)) AS slot_and_total
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${within} ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
@@ -97,17 +84,14 @@ export async function readRollUpPage(
       : [limit + 1],
   )
   const counters: CounterSnapshot[] = []
-  const nameless = new Set<CounterSnapshot>()
   for (const row of rows.slice(0, limit)) {
-    const { version, total, isNameless, ...slot } = snapshotOf(row)
+    const { version, total, ...slot } = snapshotOf(row)
     const last = counters.at(-1)
     if (last !== undefined && isOf(last, slot)) {
       last.slots.push(slot)
       continue
     }
-    const counter = { recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] }
-    counters.push(counter)
-    if (isNameless) nameless.add(counter)
+    counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]
@@ -115,7 +99,7 @@ export async function readRollUpPage(
   const leave = cut && counters.length > 1
   if (leave) counters.pop()
   return {
-    counters: counters.filter((counter) => !nameless.has(counter)),
+    counters,
     last: counters.at(-1)?.slots.at(-1) ?? null,
     exhausted: following === undefined,
     cut: cut && !leave,
@@ -130,9 +114,9 @@ function snapshotOf(row: Record<string, unknown>) {
     recordId: toBigInt(recordId),
     slot: toBigInt(slot),
     count: toBigInt(count),
-    version: version === undefined || version === NEW ? null : toBigInt(version),
+    // A counter that has no total yet has no version.
+    version: version === undefined ? null : toBigInt(version),
     total: total === undefined ? 0n : toBigInt(total),
-    isNameless: version === undefined,
   }
 }
 
@@ -144,24 +128,17 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
  * that were read are added to the totals and subtracted from the slots, no matter what the slots hold by now. If several runs
  * read the same counts, the versions let only one of them succeed.
  *
- * A counter whose key is not stored yet stays pending if its type has prefixes whose sums are kept: it would be missing from
- * them. It came back while it was deleted, or an isolate with an older configuration stores its key beside its first count.
- *
  * @param counters all in one range
  * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
  *   in the range's sums. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
- * @returns the counters that were moved; `null` if another run moved any of them first, and nothing was changed
+ * @returns whether they were moved; if not, another run moved any of them first, and nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
  */
 export async function moveRollUpPage(
   db: Database,
-  sums: KeptSums,
-  page: readonly CounterSnapshot[],
+  counters: readonly CounterSnapshot[],
   { at, rangeLane, nowait = false }: { at: Date; rangeLane: bigint; nowait?: boolean },
-): Promise<readonly CounterSnapshot[] | null> {
-  const place = await sums.placeOf(db, page, rangeLane)
-  const counters = page.filter((counter) => place.isNamed(counter))
-  if (counters.length === 0) return []
+): Promise<boolean> {
   const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
     recordId: counter.recordId,
@@ -174,7 +151,7 @@ export async function moveRollUpPage(
       const added = addToTotals(transaction, moves, at)
       // Writes the texts while the database works on that statement.
       const subtractions = subtractionsOf(counters)
-      const addHistory = additionToPeriods(moves, at, place)
+      const addHistory = additionToPeriods(moves, at, rangeLane)
       await added
       await addHistory(transaction)
       // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
@@ -191,9 +168,9 @@ export async function moveRollUpPage(
       const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
       if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
     })
-    return counters
+    return true
   } catch (error) {
-    if (error instanceof Overtaken) return null
+    if (error instanceof Overtaken) return false
     throw error
   }
 }

@@ -1,7 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import { byPrimaryKey } from '../keys/counter-address.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { boundsOf } from '../ranges.ts'
 import type { Cursor } from './lease.ts'
 import { amountOf, type CounterSnapshot, isMovable, moveRollUpPage, type RollUpPage, readRollUpPage } from './page.ts'
@@ -106,12 +105,12 @@ export class RangeProgress {
   }
 
   /** Reads the next page. Never rejects. */
-  async read(db: Database, { namedTypes }: KeptSums, limit: number): Promise<void> {
+  async read(db: Database, limit: number): Promise<void> {
     this.#reading = true
     this.pagesRead++
     const before = this.#position
     try {
-      const page = await readRollUpPage(db, { bounds: this.#bounds, after: before.cursor }, limit, namedTypes)
+      const page = await readRollUpPage(db, { bounds: this.#bounds, after: before.cursor }, limit)
       this.#advance(page, before)
     } catch (error) {
       this.#fail(error)
@@ -136,15 +135,14 @@ export class RangeProgress {
   }
 
   /** Moves the page that was read. Never rejects. */
-  async move(db: Database, sums: KeptSums, at: Date): Promise<void> {
+  async move(db: Database, at: Date): Promise<void> {
     const page = this.#ready!
     const lane = this.#freeLanes.pop()!
     this.#ready = null
     const movable = page.counters.filter(isMovable)
     try {
-      const moved = await moveRollUpPage(db, sums, movable, { at, rangeLane: this.start + lane })
-      if (moved !== null) {
-        this.#countMoved(moved)
+      if (await moveRollUpPage(db, movable, { at, rangeLane: this.start + lane })) {
+        this.#countMoved(movable)
         this.#countStuck(page.counters)
       } else {
         this.#tally.overtaken++

@@ -3,13 +3,10 @@ import { toBigInt } from '../../database/numbers.ts'
 import { withRetries } from '../../database/retry.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
-import { KeptSums } from '../ledger/kept-sums.ts'
 import { changingTotals, type Ledger } from '../ledger/totals.ts'
-import { MAX_LANES } from '../prefix-builds.ts'
 import { random63 } from '../random-id.ts'
-import { boundsOf } from '../ranges.ts'
+import { boundsOf, MAX_LANES } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
-import { buildPrefixes, STEP_STATEMENTS } from './build-prefixes.ts'
 import { acquireLease, type RollUpState, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
@@ -18,8 +15,6 @@ import { RangeProgress, type RollUpTally } from './range-progress.ts'
  * that fails.
  */
 const PAGE_STATEMENTS = 10
-/** The part of a run's budgets that the sums of new prefixes may take before pages are moved. */
-const BUILDING_SHARE = 0.25
 /** Statements for each range: taking its lease, reading its state, releasing it. */
 const RANGE_STATEMENTS = 3
 /** Statements after the last page for all ranges: counting the slots that are left. */
@@ -79,10 +74,10 @@ export interface RollUpOptions extends RollUpSettings {
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
 export function rollUp(ledger: Ledger, options: RollUpOptions): Promise<RollUpSummary> {
-  return changingTotals(ledger, (database, sums) => runRollUp(database, sums, options))
+  return changingTotals(ledger, (database) => runRollUp(database, options))
 }
 
-async function runRollUp(database: Database, sums: KeptSums, options: RollUpOptions): Promise<RollUpSummary> {
+async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
   const { at, maxSeconds, lease = true } = options
   const db = countStatements(database)
   // Failed pages are read again. All other statements can simply be retried.
@@ -100,10 +95,7 @@ async function runRollUp(database: Database, sums: KeptSums, options: RollUpOpti
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
     ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
   )
-  const building = new Building(db, sums, progress, options, began)
-  await building.goOn(BUILDING_SHARE)
-  const spent = progress.length > 0 ? await movePages(db, sums, progress, options, began) : null
-  await building.goOn(1)
+  const spent = progress.length > 0 ? await movePages(db, progress, options, began) : null
 
   const released = progress.map(({ start, cursor, caughtUp, complete, failure }) => {
     const stoppedBy = complete || failure !== null ? null : spent
@@ -111,7 +103,7 @@ async function runRollUp(database: Database, sums: KeptSums, options: RollUpOpti
     return releaseLease(retried, start, holder, { at, cursor, caughtUp, stoppedBy }).catch(() => {})
   })
   await Promise.all(released)
-  const failure = leases.failure ?? progress.find((range) => range.failure !== null)?.failure ?? building.failure
+  const failure = leases.failure ?? progress.find((range) => range.failure !== null)?.failure
   if (failure !== undefined) throw failure
 
   const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
@@ -122,58 +114,6 @@ async function runRollUp(database: Database, sums: KeptSums, options: RollUpOpti
   const caughtUpAt = caughtUp ? at : earliest(previous)
   const behindSeconds = caughtUpAt && Math.max(0, Math.round((at.getTime() - caughtUpAt.getTime()) / 1_000))
   return { outcome, ...tally, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
-}
-
-/** The sums of prefixes that do not include everything yet. */
-class Building {
-  /** Why it was given up, if so. */
-  failure: unknown
-  readonly #db: CountedDatabase
-  readonly #sums: KeptSums
-  readonly #starts: readonly bigint[]
-  readonly #options: RollUpOptions
-  readonly #began: number
-  #done: boolean
-
-  constructor(
-    db: CountedDatabase,
-    sums: KeptSums,
-    ranges: readonly RangeProgress[],
-    options: RollUpOptions,
-    began: number,
-  ) {
-    this.#db = db
-    this.#sums = sums
-    this.#starts = ranges.map(({ start }) => start)
-    this.#options = options
-    this.#began = began
-    this.#done = sums.declared.length === 0 || ranges.length === 0
-  }
-
-  /**
-   * Goes on, step by step. Never rejects.
-   *
-   * @param share how much of the run's budgets may be spent afterwards. The first step comes in any case, so that it ends some day.
-   */
-  async goOn(share: number): Promise<void> {
-    if (this.#done || this.failure !== undefined) return
-    const { maxStatements, maxSeconds } = this.#options
-    const ranges = this.#starts.length
-    const reserved = ranges + LAST_STATEMENTS + (share < 1 ? pageStatements(this.#sums) + ranges - 1 : 0)
-    let steps = 0
-    const mayGoOn = () => {
-      const { sent } = this.#db
-      if (sent + STEP_STATEMENTS + reserved > maxStatements) return false
-      const early =
-        sent + STEP_STATEMENTS <= maxStatements * share && Date.now() - this.#began < maxSeconds * share * 1_000
-      return (steps++ === 0 && share < 1) || early
-    }
-    try {
-      this.#done = await buildPrefixes(this.#db, this.#sums, this.#starts, mayGoOn)
-    } catch (error) {
-      this.failure = error
-    }
-  }
 }
 
 /** The leases of all ranges, which may be held by other runs, and how long a round trip to the database takes. */
@@ -212,7 +152,6 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number): Pro
  */
 async function movePages(
   db: CountedDatabase,
-  sums: KeptSums,
   ranges: readonly RangeProgress[],
   { at, pageSlots, maxStatements, maxSeconds }: RollUpOptions,
   began: number,
@@ -227,7 +166,7 @@ async function movePages(
   }
   const mayRead = () => {
     const underWay = ranges.reduce((sum, { pagesUnderWay }) => sum + pagesUnderWay, 0)
-    const reserved = (underWay + 1) * pageStatements(sums) + ranges.length + LAST_STATEMENTS
+    const reserved = (underWay + 1) * PAGE_STATEMENTS + ranges.length + LAST_STATEMENTS
     if (db.sent + reserved > maxStatements) {
       // Pages under way may take fewer statements than are reserved for them.
       if (underWay === 0) spentFirst ??= 'statements'
@@ -238,11 +177,11 @@ async function movePages(
   }
   const nextJob = (): (() => Promise<void>) | null => {
     const movable = ranges.find(({ mayMove }) => mayMove)
-    if (movable !== undefined) return () => movable.move(db, sums, at)
+    if (movable !== undefined) return () => movable.move(db, at)
     const [readable] = ranges
       .filter((range) => range.mayRead)
       .sort((a, b) => a.pagesUnderWay - b.pagesUnderWay || a.pagesRead - b.pagesRead)
-    return readable !== undefined && mayRead() ? () => readable.read(db, sums, pageLimit()) : null
+    return readable !== undefined && mayRead() ? () => readable.read(db, pageLimit()) : null
   }
   let jobs = 0
   const startJobs = () => {
@@ -263,29 +202,14 @@ function earliest(times: readonly (Date | null)[]): Date | null {
   return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
 
-/** The most statements of one page. */
-function pageStatements(sums: Pick<KeptSums, 'statements'>): number {
-  return PAGE_STATEMENTS + sums.statements
-}
-
-/**
- * The statements of a run that moves one page of the last range, after it has read a page of each other range and found nothing,
- * and that adds counters to the sums of a prefix.
- *
- * @param sums Default: no type declares prefixes
- */
-export function leastRollUpStatements(ranges: number, sums: KeptSums = new KeptSums()): number {
-  const building = sums.declared.length === 0 ? 0 : ranges + STEP_STATEMENTS
-  return ranges * RANGE_STATEMENTS + (ranges - 1) + pageStatements(sums) + building + LAST_STATEMENTS
+/** The statements of a run that moves one page of the last range, after it has read a page of each other range and found nothing. */
+export function leastRollUpStatements(ranges: number): number {
+  return ranges * RANGE_STATEMENTS + (ranges - 1) + PAGE_STATEMENTS + LAST_STATEMENTS
 }
 
 /** The most slots that one run can move, if all of its pages are large. */
-export function mostSlotsPerRun(
-  { pageSlots, maxStatements }: RollUpSettings,
-  ranges: number,
-  sums: KeptSums = new KeptSums(),
-): number {
-  const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / pageStatements(sums))
+export function mostSlotsPerRun({ pageSlots, maxStatements }: RollUpSettings, ranges: number): number {
+  const pages = Math.floor((maxStatements - ranges * RANGE_STATEMENTS - LAST_STATEMENTS) / PAGE_STATEMENTS)
   return Math.max(0, pages) * pageSlots
 }
 

@@ -3,11 +3,10 @@ import { beforeTransaction } from '../adjust/attempts.ts'
 import { startOf } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames, markName } from '../keys/names.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { type DayHistory, removeHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
-import { laneOf } from '../prefix-builds.ts'
+import { laneOf } from '../ranges.ts'
 import { isMovable, moveRollUpPage, subtractionsOf } from '../rollup/page.ts'
 import { MAX_ADJUSTMENTS, MAX_DAYS, MAX_SLOTS, readDays, readSource, type SourceState } from './counter-state.ts'
 import type { Parcel } from './parcel.ts'
@@ -37,7 +36,6 @@ const BEFORE_ALL = '9999-12-31'
  */
 export async function beginToLeave(
   db: Database,
-  sums: KeptSums,
   source: CounterAddress,
   request: TransferRequest,
   target: bigint,
@@ -61,7 +59,7 @@ export async function beginToLeave(
         ? null
         : { amount, days: withPending(part.days, pending, request.at), imported: state.imported }
     const finished = request.target === null && part.isLast
-    await takePart(db, sums, transaction, source, state, part, {
+    await takePart(db, transaction, source, state, part, {
       total: 0n,
       balance: -state.total,
       id: request.id,
@@ -91,8 +89,8 @@ export async function beginToLeave(
   if (!isMovable(page)) throw outOfRange()
   if (read.version === null) await beforeTransaction(ensureNames(db, [source], 1))
   const options = { at: request.at, rangeLane: laneOf(db, source), nowait: true }
-  const moved = await moveRollUpPage(db, sums, [page], options)
-  if (moved === null || moved.length === 0) throw new Overtaken()
+  const moved = await moveRollUpPage(db, [page], options)
+  if (!moved) throw new Overtaken()
   return 'folded'
 }
 
@@ -102,18 +100,12 @@ export async function beginToLeave(
  *
  * @throws {Overtaken} if another request took it first
  */
-export async function leaveOn(
-  db: Database,
-  sums: KeptSums,
-  source: CounterAddress,
-  record: TransferRecord,
-  at: Date,
-): Promise<void> {
+export async function leaveOn(db: Database, source: CounterAddress, record: TransferRecord, at: Date): Promise<void> {
   await db.transaction(async (transaction) => {
     const state = await beforeTransaction(readSource(transaction, source, record))
     if (!state.transfers.some(({ id, step }) => id === record.id && step === record.step)) throw new Overtaken()
     const part = await partOf(transaction, source, state, { isFirst: false, isDeletion: record.other === null })
-    await takePart(db, sums, transaction, source, state, part, { total: state.total, balance: 0n, id: record.id, at })
+    await takePart(db, transaction, source, state, part, { total: state.total, balance: 0n, id: record.id, at })
     const finished = part.isLast && record.other === null
     if (finished && !record.keyed) await deleteTransfer(transaction, source, record)
     else {
@@ -188,7 +180,6 @@ async function partOf(
 /** Changes the source's total, history and adjustments, so that the total stays the sum of both. */
 async function takePart(
   db: Database,
-  sums: KeptSums,
   transaction: Executor,
   source: CounterAddress,
   state: SourceState,
@@ -203,7 +194,6 @@ async function takePart(
     await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
     throw new Overtaken()
   }
-  const place = await beforeTransaction(sums.placeOf(db, [source], laneOf(db, source)))
   await lockTotals(transaction, [counter])
   if (part.empties) await deleteTotal(transaction, source, state.version)
   else {
@@ -216,7 +206,7 @@ async function takePart(
   }
   // The adjustments must make up for the days that leave, and for the total.
   const adjusted = part.days.reduce((sum, { count }) => sum + count, balance)
-  await removeHistory(transaction, counter, part.days, adjusted, place)
+  await removeHistory(transaction, counter, part.days, adjusted, laneOf(db, source))
   const change = part.adjustments.reduce((sum, { count }) => sum + count, adjusted)
   const rest = (part.balance ?? 0n) + change
   const ids = part.adjustments.map((adjustment) => adjustment.id)

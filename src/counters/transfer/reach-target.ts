@@ -3,11 +3,10 @@ import { toBigInt } from '../../database/numbers.ts'
 import { beforeTransaction } from '../adjust/attempts.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { addHistory } from '../ledger/periods.ts'
 import { ADJUSTMENTS } from '../ledger/record-adjustments.ts'
 import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken, outOfRange } from '../ledger/totals.ts'
-import { laneOf } from '../prefix-builds.ts'
+import { laneOf } from '../ranges.ts'
 import { addToBalance } from './leave-source.ts'
 import { deleteTransfer, insertTransfer, type Place, ROLES, STAGES, type TransferRecord } from './transfer-records.ts'
 
@@ -29,7 +28,6 @@ export const FORGET_STATEMENTS = 2
  */
 export async function reachTarget(
   db: Database,
-  sums: KeptSums,
   source: Place,
   target: CounterAddress,
   record: TransferRecord,
@@ -60,11 +58,10 @@ export async function reachTarget(
       throw new Overtaken()
     }
     const changes = [{ recordType, recordId, amount: parcel.amount, version: toBigInt(total.version) }]
-    const place = await beforeTransaction(sums.placeOf(db, [target], laneOf(db, target)))
     await lockTotals(transaction, changes)
     await addToTotals(transaction, changes, null)
     const rest = parcel.days.reduce((sum, { count }) => sum - count, parcel.amount)
-    await addHistory(transaction, target, parcel.days, rest, place)
+    await addHistory(transaction, target, parcel.days, rest, laneOf(db, target))
     if (rest !== 0n || parcel.imported) {
       await addToBalance(transaction, target, id, { amount: rest, at, imported: parcel.imported })
     }

@@ -3,7 +3,6 @@ import { type CountedDatabase, countStatements } from '../../database/statement-
 import { beforeTransaction } from '../adjust/attempts.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
-import type { KeptSums } from '../ledger/kept-sums.ts'
 import { changingTotals, type Ledger, Overtaken } from '../ledger/totals.ts'
 import { beginToLeave, END_STATEMENTS, endLeaving, LEAVE_STATEMENTS, leaveOn } from './leave-source.ts'
 import { FORGET_STATEMENTS, forgetArrivals, REACH_STATEMENTS, reachTarget, readTarget } from './reach-target.ts'
@@ -47,9 +46,7 @@ export async function transfer(
   request: TransferRequest,
 ): Promise<TransferOutcome> {
   const id = request.keyed ? await keyOfCounter(request.id, source) : request.id
-  return changingTotals(ledger, (database, sums) =>
-    new Transfer(countStatements(database), sums, source, { ...request, id }).run(),
-  )
+  return changingTotals(ledger, (database) => new Transfer(countStatements(database), source, { ...request, id }).run())
 }
 
 /** The same key may be used for several sources, also with the same target: each has its own. */
@@ -60,7 +57,6 @@ function keyOfCounter(id: bigint, { recordType, recordId }: CounterAddress): Pro
 /** One request, which goes on until the transfer is finished or a limit is reached. */
 class Transfer {
   readonly #db: CountedDatabase
-  readonly #sums: KeptSums
   readonly #source: CounterAddress
   readonly #request: TransferRequest
   readonly #began = Date.now()
@@ -73,9 +69,8 @@ class Transfer {
   /** The part that certainly arrived: its transfer and step. */
   #arrived = ''
 
-  constructor(db: CountedDatabase, sums: KeptSums, source: CounterAddress, request: TransferRequest) {
+  constructor(db: CountedDatabase, source: CounterAddress, request: TransferRequest) {
     this.#db = db
-    this.#sums = sums
     this.#source = source
     this.#request = request
   }
@@ -148,7 +143,7 @@ class Transfer {
 
   async #begin(): Promise<TransferOutcome | 'more'> {
     const { kind, target, id } = this.#request
-    if (!this.#maySend(2 + LEAVE_STATEMENTS + this.#sums.statements)) return 'unfinished'
+    if (!this.#maySend(2 + LEAVE_STATEMENTS)) return 'unfinished'
     const there = target === null ? null : await beforeTransaction(readTarget(this.#db, target))
     if (target !== null && there?.isLeaving) {
       const records = await beforeTransaction(readTransfers(this.#db, target, id))
@@ -158,7 +153,7 @@ class Transfer {
     try {
       if (kind === 'rename' && there?.exists) throw await this.#refusal('counter_exists')
       if (kind === 'merge' && !there?.exists) throw await this.#refusal('no_such_target')
-      const outcome = await beginToLeave(this.#db, this.#sums, this.#source, this.#request, there?.total ?? 0n)
+      const outcome = await beginToLeave(this.#db, this.#source, this.#request, there?.total ?? 0n)
       if (outcome === 'missing') throw new TransferRefused('no_such_counter')
       if (outcome === 'begun') this.#mine = id
       return outcome === 'finished' ? 'done' : 'more'
@@ -202,13 +197,13 @@ class Transfer {
     const { at } = this.#request
     const part = `${id}/${step}`
     if (target !== null && record.parcel !== null && this.#arrived !== part) {
-      if (!this.#maySend(REACH_STATEMENTS + this.#sums.statements)) return 'unfinished'
-      await reachTarget(this.#db, this.#sums, source, target, record, at)
+      if (!this.#maySend(REACH_STATEMENTS)) return 'unfinished'
+      await reachTarget(this.#db, source, target, record, at)
       this.#arrived = part
     }
     if (stage === 'taking') {
-      if (!this.#maySend(LEAVE_STATEMENTS + this.#sums.statements)) return 'unfinished'
-      await leaveOn(this.#db, this.#sums, source, record, at)
+      if (!this.#maySend(LEAVE_STATEMENTS)) return 'unfinished'
+      await leaveOn(this.#db, source, record, at)
     } else {
       // First in the source's range: by its row the transfer is known.
       if (!this.#maySend(END_STATEMENTS + FORGET_STATEMENTS)) return 'unfinished'

@@ -11,11 +11,9 @@ export interface Mismatch {
   recordType: number
   /** `null` if the type as a whole is wrong. */
   recordId: bigint | null
-  /** The prefix whose sum is wrong; `null` if it is not that of a prefix. */
-  prefix: string | null
   /**
    * `total`, `week` and `month` differ from the sum of their days, the `hours` of a day from that day. An `hour` or `day` of a
-   * type or prefix, and its `adjustments`, differ from the sum of its counters.
+   * type, and its `adjustments`, differ from the sum of its counters.
    */
   what: (typeof MISMATCHES)[number]
   /** The first day of the period, `2026-11-20`, or the hour, `2026-11-20T10:00:00Z`; `null` for totals. */
@@ -26,25 +24,18 @@ export interface Mismatch {
 
 /** Reads twice, and returns the mismatches that are there both times, as read the second time. */
 export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promise<Mismatch[]> {
-  const place = ({ recordType, recordId, prefix, what, start }: Mismatch) =>
-    `${recordType} ${recordId} ${what} ${start} ${prefix}`
+  const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
   const first = new Set((await read()).map(place))
   return first.size === 0 ? [] : (await read()).filter((mismatch) => first.has(place(mismatch)))
 }
 
 /** Converts a row of the database to a mismatch. */
-export function toMismatch(
-  recordType: number,
-  recordId: bigint | null,
-  row: Record<string, unknown>,
-  prefix: string | null = null,
-): Mismatch {
+export function toMismatch(recordType: number, recordId: bigint | null, row: Record<string, unknown>): Mismatch {
   const what = String(row.what) as Mismatch['what']
   const start = row.start === null || row.start === undefined ? null : String(row.start)
   return {
     recordType,
     recordId,
-    prefix,
     what,
     // Adjustments have no day.
     start:

@@ -2,7 +2,6 @@ import type { Database } from '../../database/database.ts'
 import type { HourRule } from './kept-hours.ts'
 import type { Mismatch } from './mismatch.ts'
 import { nextRecordType, verifyCounters } from './verify-counters.ts'
-import { verifyPrefix } from './verify-prefixes.ts'
 import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
 
 /** The most counters that one page checks. */
@@ -19,13 +18,12 @@ export interface VerifiedPage {
   next: VerifyPosition | null
 }
 
-/** Where a page begins. Counters come first, then the days of types, their hours, their weeks and months, and prefixes. */
+/** Where a page begins. Counters come first, then the days of types, their hours, and their weeks and months. */
 export type VerifyPosition =
   | { phase: 'counters'; recordType: number; recordId: bigint }
   | { phase: 'days'; recordType: number; start: string }
   | { phase: 'hours'; start: string }
   | { phase: 'calendar'; recordType: number }
-  | { phase: 'prefixes'; recordType: number; hash: bigint }
 
 /** The beginning of the first page. */
 export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
@@ -44,8 +42,7 @@ export interface VerifyOptions extends HourRule {
  * - each of its weeks and months is the sum of the days in it;
  * - each of its days is the sum of its hours, if all of them are kept (see `HourRule`);
  * - each day and hour of a type is the sum over its counters;
- * - each week and month of a type is the sum of the days in it, and its adjustments are those of its counters;
- * - each sum of a prefix is the sum over the counters whose keys begin with it.
+ * - each week and month of a type is the sum of the days in it, and its adjustments are those of its counters.
  *
  * Each comparison is one statement, so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or
  * not at all. A mismatch is nevertheless read a second time, and reported only if it persists.
@@ -80,13 +77,9 @@ export async function verifyPage(db: Database, options: VerifyOptions): Promise<
     }
     case 'calendar': {
       const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'prefixes', recordType: 0, hash: 0n } }
+      if (recordType === null) return { checked: 0, wrong: [], next: null }
       const wrong = await verifyTypeCalendar(db, recordType)
       return { checked: 0, wrong, next: { phase: 'calendar', recordType: recordType + 1 } }
-    }
-    case 'prefixes': {
-      const { wrong, next } = await verifyPrefix(db, from, options)
-      return { checked: 0, wrong, next: next && { phase: 'prefixes', recordType: next.recordType, hash: next.hash } }
     }
   }
 }

@@ -2,10 +2,10 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 
-/** The prefixes whose totals a type keeps, such as those of its sites: each shows the page for its keys alone. */
-export function prefixChoice({ totals }: CounterType): Html | '' {
-  if (totals.length === 0) return ''
-  return html`<div class="period-bar"><div class="choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${totals.map(
+/** The prefixes that a type lists, such as those of its sites: each shows the page for its keys alone. */
+export function prefixChoice({ prefixes }: CounterType): Html | '' {
+  if (prefixes.length === 0) return ''
+  return html`<div class="period-bar"><div class="choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
     (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${prefix}</bdi></button>`,
   )}</div></div>`
 }

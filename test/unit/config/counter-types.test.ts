@@ -374,21 +374,21 @@ describe('also', () => {
   })
 })
 
-describe('totals', () => {
+describe('prefixes', () => {
   it('are different beginnings of string keys', () => {
-    expect(typed({ record_type: 1 })!.totals).toEqual([])
-    expect(typed({ record_type: 1, totals: ['app-', 'Été/'] })!.totals).toEqual(['app-', 'Été/'])
-    const rule = 'COUNTERS.page_view.totals must be a list of at most 16 different beginnings of keys, such as "app-"'
-    for (const totals of ['app-', ['a', 'a'], Array.from({ length: 17 }, (_, i) => `a${i}`)]) {
-      expect(typeProblems({ totals })).toEqual([rule])
+    expect(typed({ record_type: 1 })!.prefixes).toEqual([])
+    expect(typed({ record_type: 1, prefixes: ['app-', 'Été/'] })!.prefixes).toEqual(['app-', 'Été/'])
+    const rule = 'COUNTERS.page_view.prefixes must be a list of at most 16 different beginnings of keys, such as "app-"'
+    for (const prefixes of ['app-', ['a', 'a'], Array.from({ length: 17 }, (_, i) => `a${i}`)]) {
+      expect(typeProblems({ prefixes })).toEqual([rule])
     }
     for (const text of ['', 'a\0', '\ud800', 'é'.repeat(257)]) {
-      expect(typeProblems({ totals: [text] })).toEqual([
-        'COUNTERS.page_view.totals.0 must have 1 to 512 bytes of UTF-8, without NUL',
+      expect(typeProblems({ prefixes: [text] })).toEqual([
+        'COUNTERS.page_view.prefixes.0 must have 1 to 512 bytes of UTF-8, without NUL',
       ])
     }
-    expect(typeProblems({ same_key: ['letter_case'], totals: ['App-'] })).toEqual([
-      'COUNTERS.page_view.totals must be in lower case: with "letter_case", every key is',
+    expect(typeProblems({ same_key: ['letter_case'], prefixes: ['App-'] })).toEqual([
+      'COUNTERS.page_view.prefixes must be in lower case: with "letter_case", every key is',
     ])
   })
 })

@@ -13,7 +13,7 @@ import { totalOf } from '../../../../src/counters/history/read-total.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
-import { countPeriods, laneAt } from '../../../harness/count-periods.ts'
+import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const TYPE: KeyedType = { recordType: 1, key: 'string' }
@@ -67,7 +67,7 @@ describe.each(NOWS)('At %s', (text) => {
     for (const { key, at, amount, imported } of ledger) {
       const { recordId } = await addressOfKey(TYPE, key)
       const change = { recordType: 1, recordId, amount }
-      const lane = laneAt(boundsOf(rangeOf(recordId, db.ranges), db.ranges).first)
+      const lane = boundsOf(rangeOf(recordId, db.ranges), db.ranges).first
       if (imported) await addToDays(db, [{ ...change, at: new Date(at) }], [], lane)
       else await countPeriods(db, [change], new Date(at))
     }
@@ -107,7 +107,7 @@ describe.each(NOWS)('At %s', (text) => {
       const next = Temporal.PlainDate.from(period.days.last).add({ days: 1 })
       expect(period.to).toBe(next.toZonedDateTime(zone).epochMilliseconds)
 
-      const units = await readSumUnits(db, await totalOf(1, null), period.range, now)
+      const units = await readSumUnits(db, await totalOf(1, null), period.range, now, 0)
       const shown = comparePeriod(period, units, now.getTime())
       const say = `${zone} ${JSON.stringify(one)}`
       expect(shown.count, say).toBe(sumOf(period))
@@ -157,7 +157,7 @@ describe.each(NOWS)('At %s', (text) => {
           .map(({ at }) => at),
       )
     const days = period.range.edges.slice(0, -1)
-    const ofType = await readSumUnits(db, await totalOf(1, null), period.range, now)
+    const ofType = await readSumUnits(db, await totalOf(1, null), period.range, now, 0)
     const all = imported(() => true)
     expect(ofType.map((unit) => unit.imported)).toEqual(days.map((day) => all.has(day)))
     expect(all.size).toBeGreaterThan(3)

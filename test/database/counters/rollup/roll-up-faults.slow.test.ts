@@ -6,7 +6,6 @@ import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
-import { laneAt } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 
@@ -127,7 +126,7 @@ describe('A roll-up', () => {
            ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
           [AT],
         )
-        await addToPeriods(transaction, [{ recordType: 1, recordId: 1n, amount: 7n }], AT, laneAt(0n))
+        await addToPeriods(transaction, [{ recordType: 1, recordId: 1n, amount: 7n }], AT, 0n)
         await transaction.execute('UPDATE slotted_counters SET count = count - 7 WHERE record_id = 1')
       })
     }

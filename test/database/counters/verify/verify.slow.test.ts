@@ -3,7 +3,7 @@ import { addToDays, addToPeriods } from '../../../../src/counters/ledger/periods
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Executor } from '../../../../src/database/database.ts'
-import { laneAt } from '../../../harness/count-periods.ts'
+
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { MixedWorkload } from '../../../harness/mixed-workload.ts'
@@ -17,7 +17,7 @@ const VICTIM = { recordType: 2, recordId: 2n ** 64n - 7n }
 /** Adds to the sum of a type's adjustments, which is kept with each of them. */
 function adjust(db: Executor, counter: { recordType: number; recordId: bigint }, amount: bigint, ranges: number) {
   const { first } = boundsOf(rangeOf(counter.recordId, ranges), ranges)
-  return addToDays(db, [], [{ ...counter, amount }], laneAt(first))
+  return addToDays(db, [], [{ ...counter, amount }], first)
 }
 /** A period of a type has a row for each lane of the roll-ups that counted in it. */
 const ONE_ROW = 'ORDER BY range_lane LIMIT 1'
@@ -224,7 +224,7 @@ describe('Verification', () => {
     const { first } = boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges)
     await db.transaction(async (transaction) => {
       const amounts = [{ ...VICTIM, amount: 2n ** 62n }]
-      for (let i = 0; i < 8; i++) await addToPeriods(transaction, amounts, TODAY, laneAt(first))
+      for (let i = 0; i < 8; i++) await addToPeriods(transaction, amounts, TODAY, first)
       await adjust(transaction, VICTIM, -(2n ** 65n), db.ranges)
       await transaction.execute(
         `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 10, 1, NOW(), ${-(2n ** 65n)})`,

@@ -1,0 +1,154 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
+import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import { type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
+import { readCounterHistory, readPrefixHistory } from '../../../../src/counters/history/read-history.ts'
+import { MAX_PENDING, readTotal, totalOf } from '../../../../src/counters/history/read-total.ts'
+import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { TestIsolate } from '../../../harness/isolate.ts'
+import { rollUpAt, sendTransfer } from '../../../harness/transfers.ts'
+
+const TYPE = { recordType: 1, key: 'string' } as const
+const PREFIX = 'app-'
+const DAY = new Date('2026-11-02T12:00:00Z')
+const NOW = new Date('2026-11-20T10:30:00Z')
+
+let db: TestDatabase
+let counters: CounterAddress[]
+const addressOf = (key: string) => addressOfKey(TYPE, key)
+const addresses = (keys: readonly string[]) => Promise.all(keys.map(addressOf))
+const count = (some: readonly CounterAddress[], by: bigint) =>
+  new TestIsolate(db).count(some.map((counter) => ({ counter, by })))
+const total = async (prefix: string | null, more = {}) =>
+  readTotal(db, await totalOf(1, prefix), { consistency: 'exact', period: null, ranges: db.ranges, ...more })
+const exactTotal = async (prefix: string | null) => {
+  const { total: rolled, pending } = await total(prefix)
+  return rolled + pending!
+}
+/** The sum of counters, read one by one. */
+const sumOf = async (some: readonly CounterAddress[]) =>
+  (await readCounters(db, some)).reduce((sum, { total, pending }) => sum + total + pending, 0n)
+const options = () => ({ id: random63(), at: NOW })
+
+beforeEach(async () => {
+  db = await freshDatabase()
+  counters = await addresses(['app-1', 'app-2', 'app-3', 'App-1', 'ap', 'app', 'aq', 'app-\u{10ffff}', 'zoo'])
+})
+const withPrefix = () => counters.filter(({ name }) => name.startsWith(PREFIX))
+
+describe('The sum of a prefix', () => {
+  it('is that of its counters, pending or rolled up, set, imported, deleted, renamed and merged', async () => {
+    await count(counters, 5n)
+    expect([await exactTotal(PREFIX), await exactTotal(null)]).toEqual([20n, 45n])
+    await rollUpAt(db, NOW)
+    await count(counters, 3n)
+    expect(await total(PREFIX)).toMatchObject({ total: 20n, pending: 12n })
+    const [one, two, three] = counters as [CounterAddress, CounterAddress, CounterAddress]
+    const ledger = { db, totals: null }
+    await setCounter(ledger, one, { count: 50n, ...options() })
+    const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
+    await importCounts(ledger, rows, options())
+    expect(await exactTotal(PREFIX)).toBe(await sumOf(withPrefix()))
+    await sendTransfer(db, three)
+    const moved = await addressOf('app-moved')
+    await sendTransfer(db, one, { kind: 'rename', target: moved })
+    await sendTransfer(db, two, { kind: 'merge', target: counters.at(-1)! })
+    expect(await exactTotal(PREFIX)).toBe(await sumOf([...withPrefix(), moved]))
+    expect(await exactTotal('zoo')).toBe(await sumOf(counters.slice(-1)))
+    await rollUpAt(db, NOW)
+    expect(await total(PREFIX)).toMatchObject({ total: await sumOf([...withPrefix(), moved]), pending: 0n })
+    expect(await exactTotal('nothing')).toBe(0n)
+  })
+
+  it('is right at every instant beside writers and roll-ups', async () => {
+    let [begun, counted] = [0n, 0n]
+    let writing = true
+    const write = async () => {
+      const isolate = new TestIsolate(db)
+      for (let i = 0; i < 60; i++) {
+        begun += 4n
+        await isolate.count(counters.map((counter) => ({ counter, by: 1n })))
+        counted += 4n
+      }
+      await isolate.settle()
+    }
+    const read = async () => {
+      while (writing) {
+        const least = counted
+        const sum = await exactTotal(PREFIX)
+        if (sum < least || sum > begun) expect.fail(`the sum is ${sum}, not ${least} to ${begun}`)
+      }
+    }
+    const roll = async () => {
+      while (writing) await rollUpAt(db)
+    }
+    const writers = Promise.all([write(), write(), write()]).finally(() => {
+      writing = false
+    })
+    await Promise.all([writers, read(), read(), roll()])
+    expect(await exactTotal(PREFIX)).toBe(720n)
+  })
+
+  it('in a recent period is what was counted in it', async () => {
+    await count(counters, 2n)
+    await rollUpAt(db, new Date(Date.now() - 3 * 86_400_000))
+    await count(counters, 5n)
+    await rollUpAt(db, new Date())
+    await count(counters, 1n)
+    const recent = async (period: 'day' | 'week') => {
+      const { total: rolled, pending } = await total(PREFIX, { period })
+      return rolled + pending!
+    }
+    expect([await recent('day'), await recent('week')]).toEqual([24n, 32n])
+  })
+
+  it('is as of the last roll-up while very much is pending', async () => {
+    await count(counters, 2n)
+    await rollUpAt(db, NOW)
+    const { recordId } = counters[0]!
+    const rows = Array.from({ length: MAX_PENDING + 1 }, (_, i) => `(1, ${recordId}, ${i + 1}, 1, 1, 1)`)
+    await db.arrange(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join()}`,
+    )
+    expect(await total(PREFIX)).toMatchObject({ total: 8n, pending: null })
+    expect(await total(null)).toMatchObject({ total: 18n, pending: null })
+  })
+
+  it('is refused for more than 10,000 keys', async () => {
+    const rows = Array.from({ length: 10_001 }, (_, i) => `(1, ${i}, 'many-${i}')`)
+    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+    await expect(total('many-')).rejects.toThrow(TooManyKeys)
+    await db.arrange('DELETE FROM counter_names WHERE record_id = 7')
+    expect(await exactTotal('many-')).toBe(0n)
+  })
+})
+
+describe('The history of a prefix', () => {
+  it('is the sum of those of its counters, in any unit and time zone', async () => {
+    await count(counters, 5n)
+    await rollUpAt(db, new Date('2026-10-31T23:40:00Z'))
+    await count(counters.slice(0, 2), 7n)
+    await rollUpAt(db, new Date('2026-11-01T00:10:00Z'))
+    const rows = counters.map((counter, i) => ({ counter, count: BigInt(i), day: DAY }))
+    await importCounts({ db, totals: null }, rows, options())
+    for (const by of ['hour', 'day', 'month'] as HistoryUnit[]) {
+      for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
+        const range = historyRange({ by, timeZone, from: '2026-10-30', to: '2026-11-05' }, NOW)
+        const histories = await Promise.all(
+          withPrefix().map((counter) => readCounterHistory(db, counter, range, new Date('2027-01-01'))),
+        )
+        const sums = range.edges.slice(1).map((_, i) => histories.reduce((sum, { counts }) => sum + counts[i]!, 0n))
+        expect([by, timeZone, await readPrefixHistory(db, await totalOf(1, PREFIX), range)]).toEqual([
+          by,
+          timeZone,
+          sums,
+        ])
+        expect(sums.reduce((all, one) => all + one)).toBeGreaterThan(20n)
+      }
+    }
+  })
+})
