@@ -63,18 +63,17 @@ export class WorkerClient {
   }
 
   /**
-   * Sends a request that goes on where it stopped when it is sent again, until the Worker has done all of it. All attempts have the
-   * same idempotency key, so that none of them begins anew.
+   * Changes something once. All attempts have the same idempotency key.
    *
    * @throws {RefusedError} if a retry would not help
    */
-  async finish(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<void> {
+  async change(method: 'DELETE' | 'POST', path: string, body?: unknown): Promise<void> {
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const init =
       body === undefined
         ? { method, headers }
         : { method, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-    while ((await this.#send(path, init)).status === 202) this.#options.signal.throwIfAborted()
+    await this.#send(path, init)
   }
 
   async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
@@ -87,7 +86,7 @@ export class WorkerClient {
           signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
         })
         const text = await response.text()
-        if (response.ok) return { text, headers: response.headers, status: response.status }
+        if (response.ok) return { text, headers: response.headers }
         const { code, detail, errors } = readProblem(text)
         const problem = `the Worker answered ${response.status}: ${detail}`
         const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)

@@ -102,46 +102,23 @@ CREATE TABLE IF NOT EXISTS type_history (
 
 -- The adjustments: amounts that setting a counter or an import added to its total, or took away. A total is the sum of the
 -- counter's days and its adjustments.
---
--- A row is also the mark by which a repeated setting or import is recognized, so rows are never deleted.
 CREATE TABLE IF NOT EXISTS counter_adjustments (
   record_type SMALLINT UNSIGNED NOT NULL,
   record_id BIGINT UNSIGNED NOT NULL,
-  adjustment_id BIGINT UNSIGNED NOT NULL COMMENT 'random, or hash of an idempotency key',
+  adjustment_id BIGINT UNSIGNED NOT NULL COMMENT 'random',
   kind TINYINT UNSIGNED NOT NULL COMMENT '1: set, 2: import',
   adjusted_at DATETIME(3) NOT NULL COMMENT 'UTC',
   count DECIMAL(30, 0) NOT NULL COMMENT 'what was added to the total; 0 for an import that went into the history',
   PRIMARY KEY (record_type, record_id, adjustment_id)
 );
 
--- What came under each idempotency key of a setting or an import, so that the key is refused if it comes again with other
--- contents. Rows are never deleted.
-CREATE TABLE IF NOT EXISTS adjustment_keys (
-  key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, for a setting also of its counter',
+-- The idempotency keys of settings, imports, deletions, renames and merges, each with what was asked. A change writes its key in its
+-- own transaction. So a request that comes again is recognized, whatever has happened since. Rows are never deleted.
+CREATE TABLE IF NOT EXISTS change_keys (
+  record_id BIGINT UNSIGNED NOT NULL COMMENT 'of the counter; of an import, 0, and with several ranges the first record id of each',
+  key_hash BIGINT UNSIGNED NOT NULL COMMENT 'hash of the key, and of a counter also of the counter and the kind of change',
   contents_hash BIGINT UNSIGNED NOT NULL,
-  PRIMARY KEY (key_hash)
-);
-
--- Deletions, renames and merges that are under way. Each counter that takes part has a row, on its own shard: the source says
--- what has left it, the target which part has arrived last. So what was cut off half-way is finished by whoever comes next.
---
--- Rows are deleted when a transfer is finished. A source's row stays if the request had an idempotency key, by which it is
--- recognized.
-CREATE TABLE IF NOT EXISTS counter_transfers (
-  record_type SMALLINT UNSIGNED NOT NULL,
-  record_id BIGINT UNSIGNED NOT NULL,
-  transfer_id BIGINT UNSIGNED NOT NULL COMMENT 'random, or hash of an idempotency key',
-  role TINYINT UNSIGNED NOT NULL COMMENT '1: the counter is the source, 2: it is the target',
-  kind TINYINT UNSIGNED NOT NULL COMMENT '1: delete, 2: rename, 3: merge',
-  other_id BIGINT UNSIGNED NULL COMMENT 'record id of the counter at the other end; NULL: there is none',
-  other_name VARBINARY(512) NULL COMMENT 'key of the target',
-  keyed TINYINT UNSIGNED NOT NULL COMMENT '1: transfer_id is the hash of an idempotency key',
-  started_at DATETIME(3) NOT NULL COMMENT 'UTC',
-  before_day DATE NOT NULL COMMENT 'the days from this one on have left the source',
-  step INT UNSIGNED NOT NULL COMMENT 'number of the part that left the source last, or arrived at the target last',
-  stage TINYINT UNSIGNED NOT NULL COMMENT '1: more is to leave the source, 2: everything has left it, 3: finished',
-  parcel MEDIUMTEXT NULL COMMENT 'the part that left the source last, until the next one leaves',
-  PRIMARY KEY (record_type, record_id, transfer_id, role)
+  PRIMARY KEY (record_id, key_hash)
 );
 
 -- The state of the roll-up: a row for each range, made by the first run. Correctness does not depend on it. The lease keeps two

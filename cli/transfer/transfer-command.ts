@@ -74,9 +74,9 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
   const transfer = (one: string) => {
     const address = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
     if (otherOption === null) {
-      return worker.finish('DELETE', below === undefined ? address : `${address}?below=${below}`)
+      return worker.change('DELETE', below === undefined ? address : `${address}?below=${below}`)
     }
-    return worker.finish('POST', `${address}/${name}`, { [otherOption.at]: otherOf(one) })
+    return worker.change('POST', `${address}/${name}`, { [otherOption.at]: otherOf(one) })
   }
 
   /** Lists the counters with a prefix, before anything is changed. */

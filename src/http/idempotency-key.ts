@@ -7,13 +7,20 @@ import { invalidRequest } from './problem.ts'
 /** What a client can do if the outcome is unknown. */
 export const SEND_AGAIN = 'Send it again with the same Idempotency-Key to count it exactly once.'
 
-// Counting, setting, importing and transfers have separate namespaces: the same key may be used once for each.
+// Counting, setting, importing and moving have separate namespaces: the same key may be used once for each.
 const BEGINNINGS = {
   count: 'idempotency-key',
   set: 'set idempotency-key',
   import: 'import idempotency-key',
-  transfer: 'transfer idempotency-key',
+  move: 'move idempotency-key',
 } as const
+
+/** What a client can do if nobody knows whether a counter was changed. */
+export function adviceFor(key: bigint | undefined): string {
+  return key === undefined
+    ? 'Read the counter. With an Idempotency-Key, a request may be sent again.'
+    : 'Send it again with the same Idempotency-Key.'
+}
 
 /**
  * The hash of the request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header). It becomes the slot

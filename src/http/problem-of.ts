@@ -1,10 +1,11 @@
 import { ConfigurationError } from '../config/config.ts'
-import { KeyReused } from '../counters/adjust/adjustment-keys.ts'
+import { KeyReused } from '../counters/changes/change.ts'
+import { type ChangeRefusal, ChangeRefused } from '../counters/changes/change-refused.ts'
+import { MAX_ROWS } from '../counters/changes/counter-state.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
-import { type TransferRefusal, TransferRefused } from '../counters/transfer/transfer-refused.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { invalidRequest, Problem } from './problem.ts'
@@ -12,12 +13,17 @@ import { invalidRequest, Problem } from './problem.ts'
 /** Seconds after which a client should retry when the database does not answer. */
 const RETRY_AFTER = { 'Retry-After': '5' }
 
-/** What a client is told about a transfer that does not begin. */
-const REFUSALS: Record<Exclude<TransferRefusal, 'idempotency_key_reused'>, [ProblemCode, string]> = {
+/** What a client is told if a counter is not deleted, renamed or merged. */
+const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
   no_such_counter: ['no_such_counter', 'There is no such counter.'],
   no_such_target: ['no_such_counter', 'There is no counter to merge into.'],
   counter_exists: ['counter_exists', 'There is a counter with the new key. Merge into it, or delete it first.'],
   count_not_below: ['count_not_below', 'The count is not below this number.'],
+  different_ranges: [
+    'different_ranges',
+    'The two keys are in different ranges (SHARDING.ranges), and nothing changes two ranges at once. Set both counters instead, or export and import the history.',
+  ],
+  history_too_large: ['history_too_large', `The counter has more than ${MAX_ROWS} rows of history.`],
 }
 
 /** What a request was changing. It decides what is true for the client if the outcome is unknown. */
@@ -57,8 +63,7 @@ export function problemOf(error: unknown, change?: Change): Problem {
     })
   }
   if (error instanceof KeyReused) return keyReused()
-  if (error instanceof TransferRefused) {
-    if (error.reason === 'idempotency_key_reused') return keyReused()
+  if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]
     return new Problem(code, { detail: `${what} Nothing was changed.` })
   }

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
-import { importCounts } from '../counters/adjust/import-counts.ts'
+import { importCounts } from '../counters/changes/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { neededIdempotencyKey } from '../http/idempotency-key.ts'
+import { adviceFor, neededIdempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { listedCounters } from '../http/named-counters.ts'
 import { problemOf } from '../http/problem-of.ts'
@@ -149,7 +149,7 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(importing.catch(() => {}))
   const outcome = await importing.catch((error: unknown) => {
-    throw problemOf(error, { may: 'have been done', advice: 'Send it again with the same Idempotency-Key.' })
+    throw problemOf(error, { may: 'have been done', advice: adviceFor(id) })
   })
   const answer = { imported: rows.length }
   return c.json(answer, 200, {

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { setCounter } from '../counters/adjust/set-counter.ts'
+import { setCounter } from '../counters/changes/set-counter.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
+import { adviceFor, idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
@@ -100,11 +100,7 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {
-    const advice =
-      given === undefined
-        ? 'Read the counter, or send the request with an Idempotency-Key.'
-        : 'Send it again with the same Idempotency-Key.'
-    throw problemOf(error, { may: 'have been done', advice })
+    throw problemOf(error, { may: 'have been done', advice: adviceFor(given) })
   })
   const answer = { type: type.name, key, count }
   return c.json(answer, 200, {

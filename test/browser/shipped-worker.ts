@@ -24,7 +24,6 @@ const TABLES = [
   'counter_periods',
   'type_history',
   'counter_adjustments',
-  'counter_transfers',
   'rollup_state',
 ]
 

@@ -13,12 +13,11 @@ const TABLES = [
   'counter_names',
   'counter_history',
   'counter_adjustments',
-  'counter_transfers',
   'counter_periods',
   'type_history',
   'rollup_state',
   'visitor_salts',
-  'adjustment_keys',
+  'change_keys',
   'background_runs',
   'new_key_budgets',
 ]

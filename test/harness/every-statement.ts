@@ -17,22 +17,20 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_names': 'list',
   'DELETE FROM counter_periods': 'single shard',
   'DELETE FROM counter_totals': 'single shard',
-  'DELETE FROM counter_transfers': 'single shard',
   'DELETE FROM slotted_counters WHERE record_type': 'single shard',
-  'INSERT INTO counter_transfers': 'list',
-  'SELECT CAST(period_start AS CHAR) AS at, count FROM counter_history': 'single shard',
-  'SELECT 1 FROM counter_transfers': 'single shard',
-  "SELECT 'target' AS part": 'single shard',
-  "SELECT 'total' AS part, version, count FROM counter_totals": 'single shard',
   "SELECT 'total' AS part, version AS id": 'single shard',
-  'SELECT transfer_id, role, kind': 'single shard',
-  'UPDATE counter_transfers': 'single shard',
   'DELETE FROM counter_history WHERE record_id IN': 'list',
   'DELETE FROM new_key_budgets': 'single shard',
   'DELETE FROM slotted_counters WHERE (record_type, record_id, slot) IN': 'list',
   'DELETE FROM visitor_salts': 'single shard',
   'DELETE FROM type_history WHERE (record_type, period, period_start, range_lane) IN': 'list',
-  'INSERT IGNORE INTO adjustment_keys': 'list',
+  'INSERT IGNORE INTO change_keys': 'list',
+  'SELECT contents_hash FROM change_keys': 'single shard',
+  "SELECT 'day' AS part, CAST(period_start AS CHAR) AS at": 'single shard',
+  'INSERT INTO counter_adjustments … SELECT': 'list',
+  'INSERT INTO counter_history … SELECT': 'list',
+  'INSERT INTO counter_periods … SELECT': 'list',
+  'SELECT record_type, record_id, count, version FROM counter_totals': 'list',
   'INSERT IGNORE INTO counter_names': 'list',
   'INSERT IGNORE INTO counter_totals': 'list',
   'INSERT INTO background_runs': 'list',
@@ -79,7 +77,6 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL … h.record_id > … ORDER BY': 'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … ORDER BY': 'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … h.range_lane > … ORDER BY': 'all shards',
-  'SELECT contents_hash FROM adjustment_keys': 'single shard',
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',
@@ -93,7 +90,6 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_id, what, start, SUM(recorded)': 'all shards',
   "SELECT record_type, 'hour' AS what, start, SUM(recorded)": 'all shards',
   'SELECT record_type, record_id, SUM(count) AS count FROM counter_history': 'list',
-  'SELECT record_type, record_id, count AS total': 'list',
   "SELECT CONCAT_WS(',', 'total'": '2 × list or list',
   'SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names': 'list or single shard',
   'SELECT record_type, record_id, COALESCE … FROM counter_names AS n FORCE INDEX (gone)': 'all shards',
@@ -181,7 +177,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
     const key = { 'Idempotency-Key': 'twice' }
     for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)
-    await sendTransfers(worker)
+    await moves(worker)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
     // Two days have two parts in UTC. Elsewhere they have hours of a third one.
@@ -217,7 +213,7 @@ async function sendTotals(worker: TestWorker): Promise<void> {
 }
 
 /** Deletes, renames and merges counters that have everything. */
-async function sendTransfers(worker: TestWorker): Promise<void> {
+async function moves(worker: TestWorker): Promise<void> {
   const fill = async (key: string, days: string[]) => {
     await worker.api('POST', `/v1/counters/page_view/${key}`, { by: 2 })
     await worker.api('PUT', `/v1/counters/page_view/${key}`, { count: 9 })
@@ -226,20 +222,17 @@ async function sendTransfers(worker: TestWorker): Promise<void> {
     const counters = days.map((day) => ({ type: 'page_view', key, count: 2, day }))
     await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': `fill ${key}` })
   }
-  const finish = async (method: string, path: string, body?: unknown, headers = {}) => {
-    let status: number
-    do status = (await worker.api(method, `/v1/counters/page_view/${path}`, body, headers)).status
-    while (status === 202)
-    expect(status).toBe(200)
+  const send = async (method: string, path: string, body?: unknown, headers = {}) => {
+    expect((await worker.api(method, `/v1/counters/page_view/${path}`, body, headers)).status).toBe(200)
   }
   const dates = Array.from({ length: 60 }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10))
   for (const key of ['deleted', 'renamed', 'merged']) await fill(key, dates)
-  await finish('DELETE', 'deleted')
+  await send('DELETE', 'deleted')
   // Takes the mark off the name.
-  await finish('PUT', 'deleted', { count: 1 })
-  await finish('POST', 'renamed/rename', { to: 'moved' }, { 'Idempotency-Key': 'rename' })
-  await finish('POST', 'merged/merge', { into: 'moved' })
-  await finish('DELETE', 'moved?below=1000')
+  await send('PUT', 'deleted', { count: 1 })
+  await send('POST', 'renamed/rename', { to: 'moved' }, { 'Idempotency-Key': 'rename' })
+  await send('POST', 'merged/merge', { into: 'moved' })
+  await send('DELETE', 'moved?below=1000')
 }
 
 /**

@@ -50,15 +50,25 @@ export function path(segments: readonly string[], parameters: Record<string, str
  * Sends a request to the API, which recognizes the browser by its session cookie.
  *
  * @param body JSON
+ * @param idempotencyKey of a change
  * @throws {ApiError} if the response is an error, or with status 0 if there was no response
  */
-export async function ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+export async function ask<Answer>(
+  method: string,
+  path: string,
+  body?: string,
+  idempotencyKey?: string,
+): Promise<Answer> {
   const response = await fetch(path, {
     method,
     credentials: 'same-origin',
     // Caches may keep rankings for a while. The dashboard wants the current ones.
     cache: 'no-cache',
-    ...(body !== undefined && { body, headers: { 'Content-Type': 'application/json' } }),
+    headers: {
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    },
+    ...(body !== undefined && { body }),
   }).catch(() => {
     const offline = !navigator.onLine
     throw new ApiError(
@@ -79,6 +89,22 @@ export async function ask<Answer>(method: string, path: string, body?: string): 
   if (response.status === 401) showSignedOut()
   const { detail, code } = answer as { detail?: string; code?: string }
   throw new ApiError(response.status, detail ?? `The Worker answered ${response.status}.`, code)
+}
+
+/**
+ * Sends a change of a counter. If there is no response, it is sent once more: its key makes sure that it takes effect once.
+ *
+ * @param body JSON
+ * @throws {ApiError} as `ask` does
+ */
+export async function change<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+  const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
+  try {
+    return await ask(method, path, body, key)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 0) return ask(method, path, body, key)
+    throw error
+  }
 }
 
 /** The message to show for an error. */

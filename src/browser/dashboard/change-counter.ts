@@ -1,4 +1,4 @@
-import { ask, type Counter, messageOf, path } from './api.ts'
+import { ask, type Counter, change, messageOf, path } from './api.ts'
 import { confirmed, keyLine } from './confirm.ts'
 import { byId } from './elements.ts'
 import type { Count } from './exact-json.ts'
@@ -18,7 +18,7 @@ export function startChangeForms(type: string, key: string, changed: () => void)
   const message = byId('change-message')
   let busy = false
 
-  const change = async (count: bigint, resets: boolean) => {
+  const set = async (count: bigint, resets: boolean) => {
     // A second click, while the first one waits for its confirmation or its response.
     if (busy) return
     busy = true
@@ -38,7 +38,7 @@ export function startChangeForms(type: string, key: string, changed: () => void)
       if (!agreed) return
       const address = path(['counters', type, key])
       // The digits are sent unchanged: a JavaScript number would round them.
-      const answer = await ask<{ count: Count }>('PUT', address, `{"count":${count}}`)
+      const answer = await change<{ count: Count }>('PUT', address, `{"count":${count}}`)
       message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } catch (error) {
       message.textContent = messageOf(error)
@@ -55,7 +55,7 @@ export function startChangeForms(type: string, key: string, changed: () => void)
     const count = readTypedCount(field.value)
     field.setCustomValidity(count === null ? `A whole number, such as 1234 or ${showCount(1_234)}.` : '')
     if (count === null) field.reportValidity()
-    else void change(count, false)
+    else void set(count, false)
   })
-  byId('reset').addEventListener('click', () => void change(0n, true))
+  byId('reset').addEventListener('click', () => void set(0n, true))
 }

@@ -1,11 +1,8 @@
-import { ask, type Counter, messageOf, path } from './api.ts'
+import { ask, type Counter, change, messageOf, path } from './api.ts'
 import { basePath } from './base-path.ts'
 import { confirmed, keyLine, type Question } from './confirm.ts'
 import { byId } from './elements.ts'
 import { showCount } from './format-counts.ts'
-
-/** Milliseconds between two requests for a transfer that takes several. */
-const AGAIN_MS = 500
 
 type Action = 'delete' | 'rename' | 'merge'
 
@@ -26,14 +23,10 @@ export function startMoveForms(type: string, key: string): void {
     try {
       if (!(await confirmed(await questionOf(action, type, key, other)))) return
       const address = ['counters', type, key]
-      const send = () => {
-        if (action === 'delete') return ask<{ finished: boolean }>('DELETE', path(address))
+      if (action === 'delete') await change('DELETE', path(address))
+      else {
         const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
-        return ask<{ finished: boolean }>('POST', path([...address, action]), body)
-      }
-      while (!(await send()).finished) {
-        message.textContent = 'Under way …'
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+        await change('POST', path([...address, action]), body)
       }
       location.assign(
         `${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams({ type, ...(other && { key: other }) })}`,

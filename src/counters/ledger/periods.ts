@@ -99,6 +99,20 @@ function additionToCalendar(
   rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
   const ofCounters = rowsOfCounters([...hourly, ...daily])
+  const ofTypes = rowsOfTypes({ hourly, daily, undated }, rangeLane)
+  return async (transaction) => {
+    if (ofCounters !== '') {
+      await transaction.execute(
+        `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters}
+         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+      )
+    }
+    await addToType(transaction, ofTypes)
+  }
+}
+
+/** The rows by which amounts change the history of their types. */
+function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: bigint): Sums {
   const ofTypes = new Sums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of byInstant(amounts)) {
@@ -113,19 +127,15 @@ function additionToCalendar(
   for (const [recordType, amount] of sumsOfTypes(undated.filter(({ amount }) => amount !== 0n))) {
     ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
   }
-  return async (transaction) => {
-    if (ofCounters !== '') {
-      await transaction.execute(
-        `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters}
-         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-      )
-    }
-    if (ofTypes.size === 0) return
-    await transaction.execute(
-      `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${ofTypes.rows()}
-       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-    )
-  }
+  return ofTypes
+}
+
+async function addToType(transaction: Executor, rows: Sums): Promise<void> {
+  if (rows.size === 0) return
+  await transaction.execute(
+    `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${rows.rows()}
+     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+  )
 }
 
 /** The sums of amounts by type. There are far more amounts than types and periods, so they are summed first. */
@@ -177,63 +187,21 @@ export interface DayHistory {
 }
 
 /**
- * Adds days with their hours to the history of a counter and of its type. Call it in the transaction that accounts for them in
- * the total.
+ * Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own.
  *
- * @param adjusted the change of the counter's adjustments in the same transaction
+ * @param adjustments the sum of its adjustments
  * @param rangeLane as for `addToPeriods`
  */
-export async function addHistory(
+export async function removeFromType(
   transaction: Executor,
   counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
   days: readonly DayHistory[],
-  adjusted: bigint,
+  adjustments: bigint,
   rangeLane: bigint,
 ): Promise<void> {
-  const amounts = amountsOf(counter, days, 1n)
-  if (amounts.hourly.length > 0) {
-    const rows = amounts.hourly.map(({ at, amount }) => `(${idOf(counter)},${literal(at)},${amount})`)
-    await transaction.execute(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join(',')}
-       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-    )
-  }
-  await additionToCalendar(
-    { ...amounts, undated: [{ ...addressOf(counter), amount: adjusted }] },
-    rangeLane,
-  )(transaction)
-}
-
-/**
- * Removes days with their hours from the history of a counter and of its type, weeks and months included. Call it in the
- * transaction that accounts for them in the total, which must be locked. Parameters as for `addHistory`.
- */
-export async function removeHistory(
-  transaction: Executor,
-  counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
-  days: readonly DayHistory[],
-  adjusted: bigint,
-  rangeLane: bigint,
-): Promise<void> {
-  const hours = days.flatMap(({ hours }) => hours)
-  if (hours.length > 0) {
-    await transaction.execute(
-      `DELETE FROM counter_history WHERE record_type = ${counter.recordType} AND record_id = ${counter.recordId}
-         AND period_start IN (${hours.map(({ start }) => literal(start)).join(',')})`,
-    )
-  }
-  const undated = [{ ...addressOf(counter), amount: adjusted }]
-  await additionToCalendar({ ...amountsOf(counter, days, -1n), undated }, rangeLane)(transaction)
-  if (days.length === 0) return
-  const periods = CALENDAR.map((period) => {
-    const starts = new Set(days.map(({ start }) => `'${startOf(period, start).toISOString().slice(0, 10)}'`))
-    return `(period = ${PERIODS[period]} AND period_start IN (${[...starts].join(',')}))`
-  })
-  // Days are empty now; weeks and months may be. `count + 0` keeps the optimizer from using the ranking.
-  await transaction.execute(
-    `DELETE FROM counter_periods WHERE record_type = ${counter.recordType} AND record_id = ${counter.recordId}
-       AND (${periods.join(' OR ')}) AND count + 0 = 0`,
-  )
+  const { recordType, recordId } = counter
+  const undated = [{ recordType, recordId, amount: -adjustments }]
+  await addToType(transaction, rowsOfTypes({ ...amountsOf(counter, days, -1n), undated }, rangeLane))
 }
 
 /** The amounts of days: those of their hours, and what each day has beyond them. */
@@ -252,13 +220,6 @@ function amountsOf(counter: Pick<PeriodAmount, 'recordType' | 'recordId'>, days:
       .filter(some),
   }
 }
-
-const addressOf = ({ recordType, recordId }: Pick<PeriodAmount, 'recordType' | 'recordId'>) => ({
-  recordType,
-  recordId,
-})
-
-const idOf = ({ recordType, recordId }: Pick<PeriodAmount, 'recordType' | 'recordId'>) => `${recordType},${recordId}`
 
 /** Sums of amounts, by the address of their row. */
 class Sums {

@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/database.ts'
+import { random63 } from '../random-id.ts'
 
 /** The kinds of adjustments, with their numbers in the database. */
 export const ADJUSTMENTS = { set: 1, import: 2 } as const
@@ -13,19 +14,18 @@ export interface CounterAdjustment {
 }
 
 /**
- * Records adjustments. Call it in the transaction that changes the totals. A row then proves that the whole transaction took
- * effect.
+ * Records adjustments. Call it in the transaction that changes the totals.
  *
  * @param adjustments in primary key order, each counter once
- * @param id a random number, or the hash of an idempotency key
  * @param at the time of the adjustment, by the caller's clock
  */
 export async function recordAdjustments(
   transaction: Executor,
   kind: AdjustmentKind,
   adjustments: readonly CounterAdjustment[],
-  { id, at }: { id: bigint; at: Date },
+  at: Date,
 ): Promise<void> {
+  const id = random63()
   await transaction.execute(
     `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
      VALUES ${adjustments.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,

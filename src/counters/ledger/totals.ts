@@ -54,10 +54,16 @@ export function outOfRange(): DatabaseFailure {
 }
 
 /**
+ * A random version for a new total, so that no version of a total that was deleted comes again. 62 bits, so that it stays below
+ * 2^63 however often it is incremented: see `random63`.
+ */
+export function newVersion(): bigint {
+  return BigInt.asUintN(62, random63())
+}
+
+/**
  * Creates missing totals with a count of 0, which changes no sum. Call it before the transaction that changes them: once every
  * row exists, the number of affected rows tells whether every version was the one that was read.
- *
- * The version of a new total is random, so that no version of a total that was deleted comes again.
  *
  * @param totals in primary key order; those with a version exist already
  * @returns the same, all with a version. If someone else created a total in the meantime, its version is another one, and the
@@ -67,8 +73,7 @@ export async function createTotals<Total extends Address & { version: bigint | n
   db: Executor,
   totals: readonly Total[],
 ): Promise<(Total & { version: bigint })[]> {
-  // 62 bits, so that it stays below 2^63 however often it is incremented: see `random63`.
-  const created = totals.map((total) => ({ ...total, version: total.version ?? BigInt.asUintN(62, random63()) }))
+  const created = totals.map((total) => ({ ...total, version: total.version ?? newVersion() }))
   const missing = created.filter((_, index) => totals[index]!.version === null)
   if (missing.length > 0) {
     await db.execute(

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { importCounts } from '../../../src/counters/adjust/import-counts.ts'
-import { setCounter } from '../../../src/counters/adjust/set-counter.ts'
+import { importCounts } from '../../../src/counters/changes/import-counts.ts'
+import { setCounter } from '../../../src/counters/changes/set-counter.ts'
 import { addressOfKey, type CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'

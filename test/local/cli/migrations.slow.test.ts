@@ -31,17 +31,14 @@ describe('Migrations', () => {
     const names = migrationNames
     expect(await migrate({ databaseUrl, say })).toEqual(names)
     expect(await tables()).toEqual([
-      'adjustment_keys',
       'background_runs',
+      'change_keys',
       'counter_adjustments',
       'counter_history',
       'counter_names',
       'counter_periods',
       'counter_totals',
-      'counter_transfers',
       'new_key_budgets',
-      'prefix_builds',
-      'prefix_history',
       'rollup_state',
       'slotted_counter_migrations',
       'slotted_counters',
@@ -124,9 +121,9 @@ describe('Migrations', () => {
     await client.execute('ALTER TABLE counter_totals DROP KEY ranking')
     await client.execute('ALTER TABLE rollup_state DROP COLUMN stopped_by')
     await client.execute('ALTER TABLE counter_names DROP KEY name')
-    await client.execute('DROP TABLE counter_transfers')
+    await client.execute('DROP TABLE change_keys')
     await expect(markApplied({ databaseUrl, say })).rejects.toThrow(
-      'The database lacks: index counter_totals.ranking, index counter_names.name, table counter_transfers, column rollup_state.stopped_by. Nothing',
+      'The database lacks: index counter_totals.ranking, index counter_names.name, table change_keys, column rollup_state.stopped_by. Nothing',
     )
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: [], pending: migrationNames })
   })

@@ -133,9 +133,9 @@ describe('POST /v1/setup says why it cannot go on', () => {
 
   it('for a table of another program under the name of one of ours', async () => {
     const db = await emptyDatabase()
-    await db.execute('CREATE TABLE counter_transfers (id INT NOT NULL PRIMARY KEY)')
+    await db.execute('CREATE TABLE rollup_state (id INT NOT NULL PRIMARY KEY)')
     const worker = new TestWorker(db.url)
-    expect(await stopped(worker)).toMatch(/lacks: column counter_transfers\.record_type.*Another program/)
+    expect(await stopped(worker)).toMatch(/lacks: column rollup_state\.record_type.*Another program/)
   })
 })
 

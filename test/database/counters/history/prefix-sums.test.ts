@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { importCounts } from '../../../../src/counters/adjust/import-counts.ts'
-import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
+import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
 import { readCounterHistory, readPrefixHistory } from '../../../../src/counters/history/read-history.ts'
 import { MAX_PENDING, readTotal, totalOf } from '../../../../src/counters/history/read-total.ts'
@@ -10,7 +10,7 @@ import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
-import { rollUpAt, sendTransfer } from '../../../harness/transfers.ts'
+import { move, rollUpAt } from '../../../harness/moves.ts'
 
 const TYPE = { recordType: 1, key: 'string' } as const
 const PREFIX = 'app-'
@@ -53,10 +53,10 @@ describe('The sum of a prefix', () => {
     const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
     await importCounts(ledger, rows, options())
     expect(await exactTotal(PREFIX)).toBe(await sumOf(withPrefix()))
-    await sendTransfer(db, three)
+    await move(db, three)
     const moved = await addressOf('app-moved')
-    await sendTransfer(db, one, { kind: 'rename', target: moved })
-    await sendTransfer(db, two, { kind: 'merge', target: counters.at(-1)! })
+    await move(db, one, { kind: 'rename', target: moved })
+    await move(db, two, { kind: 'merge', target: counters.at(-1)! })
     expect(await exactTotal(PREFIX)).toBe(await sumOf([...withPrefix(), moved]))
     expect(await exactTotal('zoo')).toBe(await sumOf(counters.slice(-1)))
     await rollUpAt(db, NOW)

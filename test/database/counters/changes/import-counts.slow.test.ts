@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ImportRow, importCounts } from '../../../../src/counters/adjust/import-counts.ts'
+import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'

@@ -1,14 +1,12 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
+import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { random63 } from '../counters/random-id.ts'
-import { transfer } from '../counters/transfer/transfer.ts'
-import type { TransferRequest } from '../counters/transfer/transfer-request.ts'
 import type { AppEnv } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
+import { adviceFor, idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { counterOfKey } from '../http/named-counters.ts'
 import { invalidRequest } from '../http/problem.ts'
@@ -23,25 +21,12 @@ import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { keyField } from './request-fields.ts'
 
-/** Seconds after which a client should go on with a transfer that is not finished. */
-const RETRY_AFTER = '1'
-
-const transferred = () =>
-  described(z.strictObject({ type: z.string(), key: z.string(), finished: z.boolean() }), {
-    id: 'Transferred',
-  })
-
 const answers = () =>
   ({
     200: {
       description: 'Done, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: transferred(),
-    },
-    202: {
-      description: 'Begun, but there is more than one request can do. Send the same request again to go on.',
-      headers: ['Retry-After'],
-      schema: transferred(),
+      schema: described(z.strictObject({ type: z.string(), key: z.string() }), { id: 'Moved' }),
     },
   }) as const
 
@@ -53,6 +38,7 @@ const problems = () =>
     'unknown_type',
     'invalid_request',
     'no_such_counter',
+    'history_too_large',
     ...ADJUSTING,
   ] as const
 const bodyProblems = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const
@@ -136,7 +122,7 @@ const renameContract = /* @__PURE__ */ documented(rename, () => ({
     'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
   headers: settingKey(),
   answers: answers(),
-  problems: [...problems(), ...bodyProblems, 'counter_exists'],
+  problems: [...problems(), ...bodyProblems, 'counter_exists', 'different_ranges'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
@@ -177,7 +163,7 @@ const mergeContract = /* @__PURE__ */ documented(merge, () => ({
     'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
   headers: settingKey(),
   answers: answers(),
-  problems: [...problems(), ...bodyProblems],
+  problems: [...problems(), ...bodyProblems, 'different_ranges'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
@@ -221,21 +207,20 @@ async function targetOf(
 async function answerTo(
   c: Context<AppEnv>,
   { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
-  asked: Pick<TransferRequest, 'kind' | 'target' | 'below'>,
+  asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
-  const { reads } = isolateOf(c.env)
-  const given = await idempotencyKey(c, 'transfer')
-  const request = { ...asked, id: given ?? random63(), keyed: given !== undefined, at: new Date() }
-  const changing = transfer({ db: databaseOf(c), totals: reads.totals }, counter, request)
-  // A client that hangs up must not leave a transaction open that holds locks.
-  c.executionCtx.waitUntil(changing.catch(() => {}))
-  const outcome = await changing.catch((error: unknown) => {
-    throw problemOf(error, { may: 'have been done', advice: 'Send it again.' })
+  const given = await idempotencyKey(c, 'move')
+  const moving = moveCounter({ db: databaseOf(c), totals: isolateOf(c.env).reads.totals }, counter, {
+    ...asked,
+    key: given ?? null,
   })
-  const finished = outcome !== 'unfinished'
-  return c.json({ type: type.name, key, finished }, finished ? 200 : 202, {
+  // A client that hangs up must not leave a transaction open that holds locks.
+  c.executionCtx.waitUntil(moving.catch(() => {}))
+  const outcome = await moving.catch((error: unknown) => {
+    throw problemOf(error, { may: 'have been done', advice: adviceFor(given) })
+  })
+  return c.json({ type: type.name, key }, 200, {
     'Cache-Control': 'no-store',
-    ...(!finished && { 'Retry-After': RETRY_AFTER }),
     ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
   })
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { expectExact } from '../../harness/transfers.ts'
+import { expectExact } from '../../harness/moves.ts'
 import { TestWorker } from '../../harness/worker.ts'
 
 let db: TestDatabase
@@ -39,7 +39,7 @@ describe('DELETE /v1/counters/:type/:key', () => {
     await add('gone', 4)
     expect(await count('gone', 'page_view', '?consistency=rolled')).toBe(3)
     const response = await remove('gone')
-    expect([response.status, await response.json()]).toEqual([200, { type: 'page_view', key: 'gone', finished: true }])
+    expect([response.status, await response.json()]).toEqual([200, { type: 'page_view', key: 'gone' }])
     expect([await count('gone'), await count('gone', 'page_view', '?consistency=rolled')]).toEqual([0, 0])
     expect(await found('gone')).toEqual([])
     const again = await remove('gone')
@@ -87,10 +87,7 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     await worker.api('POST', '/v1/rollup')
     await add('old%2Fpath', 4)
     const response = await rename('old%2Fpath', 'new/path')
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      { type: 'page_view', key: 'old/path', finished: true },
-    ])
+    expect([response.status, await response.json()]).toEqual([200, { type: 'page_view', key: 'old/path' }])
     expect([await count('old%2Fpath'), await count('new%2Fpath')]).toEqual([0, 7])
     expect([await found('old'), await found('new')]).toEqual([[], ['new/path']])
     await expectExact(db)
@@ -104,24 +101,15 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     await expectExact(db)
   })
 
-  it('answer 202 until they are finished, and go on when they are sent again', async () => {
-    const counters = Array.from({ length: 120 }, (_, i) => {
-      const day = new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10)
-      return { type: 'page_view', key: 'long', count: 1, day }
-    })
-    await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': 'long' })
-    const first = await rename('long', 'longer')
-    expect([first.status, first.headers.get('Retry-After'), await first.json()]).toEqual([
-      202,
-      '1',
-      { type: 'page_view', key: 'long', finished: false },
-    ])
-    await expectExact(db)
-    let status: number
-    do status = (await rename('long', 'longer')).status
-    while (status === 202)
-    expect([status, await count('long'), await count('longer')]).toEqual([200, 0, 120])
-    await expectExact(db)
+  it('happen whole although the client leaves at once', async () => {
+    await add('left', 3)
+    const request = rename('left', 'arrived', { 'Idempotency-Key': 'leaves' })
+    request.catch(() => {})
+    await expect.poll(() => count('arrived')).toBe(3)
+    expect(await count('left')).toBe(0)
+    expect(
+      (await (await rename('left', 'arrived', { 'Idempotency-Key': 'leaves' })).headers).has('Idempotent-Replayed'),
+    ).toBe(true)
   })
 
   it('are refused if the new key is taken, or either counter is missing', async () => {

@@ -1,11 +1,9 @@
 import { expect } from 'vitest'
+import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { Overtaken } from '../../src/counters/ledger/totals.ts'
 import { random63 } from '../../src/counters/random-id.ts'
 import { readCounters } from '../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { type TransferOutcome, transfer } from '../../src/counters/transfer/transfer.ts'
-import type { TransferRequest } from '../../src/counters/transfer/transfer-request.ts'
 import { applyBatch, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
@@ -19,31 +17,16 @@ const TABLES = [
   'counter_periods',
   'counter_adjustments',
   'counter_names',
-  'counter_transfers',
 ] as const
 
-/** What a test asks for: a deletion unless it says otherwise. */
-export type AskedTransfer = Partial<TransferRequest>
-
-/** Sends a request as one client does. */
-export function sendTransfer(
+/** Deletes a counter, unless the request says otherwise. */
+export function move(
   db: Database,
   source: CounterAddress,
-  asked: AskedTransfer = {},
-): Promise<TransferOutcome> {
-  const request = { kind: 'delete', target: null, below: null, id: random63(), keyed: false, at: new Date() } as const
-  return transfer({ db, totals: null }, source, { ...request, ...asked })
-}
-
-/** Sends a request again and again until it is done, as clients are told to. */
-export async function finishTransfer(db: Database, source: CounterAddress, asked: AskedTransfer = {}): Promise<void> {
-  for (;;) {
-    const outcome = await sendTransfer(db, source, asked).catch((error: unknown) => {
-      if (error instanceof Overtaken) return 'unfinished' as const
-      throw error
-    })
-    if (outcome !== 'unfinished') return
-  }
+  request: Partial<MoveRequest> = {},
+): Promise<'done' | 'repeated'> {
+  const whole = { kind: 'delete', target: null, below: null, key: null, ...request } as const
+  return moveCounter({ db, totals: null }, source, whole)
 }
 
 /** Counts, with a slot and batch of its own. */
@@ -81,19 +64,4 @@ export async function rowsOf(db: TestDatabase, { recordType, recordId }: Counter
 export async function expectExact(db: TestDatabase): Promise<void> {
   const { wrong } = await verifyAll(db)
   expect(wrong).toEqual([])
-}
-
-/** Sends something for each counter that takes part in an unfinished transfer, as its client would. */
-export async function finishAll(db: TestDatabase): Promise<void> {
-  for (;;) {
-    const { rows } = await db.execute(
-      'SELECT record_id, kind, other_id, other_name FROM counter_transfers WHERE role = 1 AND stage <> 3 LIMIT 1',
-    )
-    const [row] = rows
-    if (row === undefined) return
-    const source = { recordType: 1, recordId: BigInt(String(row.record_id)), name: 'any' }
-    const kind = (['delete', 'rename', 'merge'] as const)[Number(row.kind) - 1]!
-    const target = row.other_id === null ? null : { recordType: 1, recordId: BigInt(String(row.other_id)), name: 'any' }
-    await finishTransfer(db, source, { kind, target })
-  }
 }

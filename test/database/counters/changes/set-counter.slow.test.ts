@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { KeyReused } from '../../../../src/counters/adjust/adjustment-keys.ts'
-import { type ImportRow, importCounts } from '../../../../src/counters/adjust/import-counts.ts'
-import { setCounter } from '../../../../src/counters/adjust/set-counter.ts'
+import { KeyReused } from '../../../../src/counters/changes/change.ts'
+import { type ImportRow, importCounts } from '../../../../src/counters/changes/import-counts.ts'
+import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { withRetries } from '../../../../src/database/retry.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
@@ -93,23 +92,45 @@ describe('A key that comes again with other contents', () => {
     expect(await counts()).toEqual(expected)
   })
 
-  it('is refused after the first request died at any of its first statements, and that one can be completed', async () => {
-    for (const match of ['INSERT IGNORE INTO adjustment_keys', 'counter_names', 'SELECT SUM']) {
-      const id = random63()
-      await db.behave({ faults: [{ action: 'cut-answer', match, times: 100 }] })
-      await expect(set(0, 10n, id), match).rejects.toThrow()
-      await db.behave()
-      await expect(set(0, 11n, id), match).rejects.toThrow(KeyReused)
-      expect(await set(0, 10n, id), match).toMatch(/set|repeated/)
-      expect((await counts())[0]).toBe(10)
-    }
+  it('is refused after an import failed that had tied it, and that import can be completed', async () => {
+    const id = random63()
+    const rows = [row(0, 1n), row(1, 2n)]
+    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT IGNORE INTO change_keys', times: 100 }] })
+    await expect(bring(rows, id)).rejects.toThrow()
+    await db.behave()
+    await expect(bring([row(0, 1n)], id)).rejects.toThrow(KeyReused)
+    expect(await bring(rows, id)).toMatch(/imported|repeated/)
+    expect(await counts()).toEqual([1, 2, 0, 0, 0, 0])
+  })
+})
+
+describe('A setting with a key', () => {
+  it.each([
+    'BEGIN',
+    'SELECT contents_hash',
+    'SELECT SUM',
+    'UPDATE counter_totals',
+    'INTO counter_adjustments',
+    'INSERT IGNORE INTO change_keys',
+    'COMMIT',
+  ])('is made once if the answer to %s is lost', async (match) => {
+    const id = random63()
+    await set(0, 3n, null)
+    await db.behave({ faults: [{ action: 'cut-answer', match }] })
+    expect(await set(0, 10n, id)).toBe('set')
+    await db.behave()
+    expect(await set(0, 10n, id)).toBe('repeated')
+    await expect(set(0, 11n, id)).rejects.toThrow(KeyReused)
+    expect((await counts())[0]).toBe(10)
+    expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(2n)
   })
 
-  it('is recognized as the same request if only the answer to its tie was lost', async () => {
-    const retried = { ...db, execute: withRetries(db).execute }
-    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT IGNORE INTO adjustment_keys' }] })
-    const setting = { count: 10n, id: random63(), at: AT }
-    expect(await setCounter({ db: retried, totals: null }, counters[0]!, setting)).toBe('set')
+  it('leaves its key free if it was not made', async () => {
+    const id = random63()
+    await db.behave({ faults: [{ action: 'cut-request', match: 'UPDATE counter_totals', times: 100 }] })
+    await expect(set(0, 10n, id)).rejects.toThrow()
+    await db.behave()
+    expect(await set(0, 11n, id)).toBe('set')
   })
 })
 
@@ -125,23 +146,11 @@ describe('An import in several parts', () => {
   })
 })
 
-describe('A key from before keys were tied to contents', () => {
-  it('is answered as before: what has its mark stays as it is', async () => {
-    const id = random63()
-    await bring([row(0, 1n)], id)
-    await set(1, 5n, id)
-    await db.arrange('DELETE FROM adjustment_keys')
-    expect(await set(1, 6n, id)).toBe('repeated')
-    expect(await bring([row(0, 8n)], id)).toBe('repeated')
-    expect(await counts()).toEqual([1, 5, 0, 0, 0, 0])
-  })
-})
-
 describe('A setting without a key', () => {
   it('is tied to nothing', async () => {
     await set(0, 10n, null)
     await set(0, 11n, null)
     expect(await counts()).toEqual([11, 0, 0, 0, 0, 0])
-    expect(await db.number('SELECT COUNT(*) FROM adjustment_keys')).toBe(0n)
+    expect(await db.number('SELECT COUNT(*) FROM change_keys')).toBe(0n)
   })
 })

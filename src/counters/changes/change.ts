@@ -1,0 +1,163 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { classify, type DatabaseFailure } from '../../database/errors.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { countStatements } from '../../database/statement-budget.ts'
+import { hash64 } from '../keys/key-hash.ts'
+import { Overtaken } from '../ledger/totals.ts'
+import { ChangeRefused } from './change-refused.ts'
+
+/** Statements that all attempts may send. The free plan allows 50 subrequests; some are left for repeated ROLLBACKs. */
+const MAX_STATEMENTS = 45
+const MAX_ATTEMPTS = 7
+/** The longest pause before the second attempt, in milliseconds. It doubles with each further attempt. */
+const BACKOFF_MS = 30
+const MAX_BACKOFF_MS = 1_000
+/** Milliseconds after which no further attempt begins. */
+const GIVE_UP_AFTER_MS = 8_000
+
+/** Statements that a key adds to an attempt. */
+const KEY_STATEMENTS = 2
+
+/** Thrown if an idempotency key has come before, with other contents. Nothing was changed. */
+export class KeyReused extends Error {
+  constructor() {
+    super('the idempotency key was used before, with other contents')
+    this.name = 'KeyReused'
+  }
+}
+
+/** Thrown inside a transaction to roll it back: an earlier attempt or request with the same key took effect. */
+class AlreadyApplied extends Error {}
+
+/** The idempotency key of a change, and what was asked, as `change_keys` has them. */
+export interface ChangeKey {
+  /** In the range that the change is in: the counter's record id, or the range's first one. */
+  recordId: bigint
+  hash: bigint
+  contents: bigint
+}
+
+/**
+ * The key of a change of one counter: the same idempotency key may be used for several counters and kinds of changes.
+ *
+ * @param given the hash of the idempotency key; `null` if there is none
+ * @param contents the same text for the same request, and for no others
+ */
+export async function keyOfCounter(
+  given: bigint | null,
+  kind: string,
+  { recordType, recordId }: { recordType: number; recordId: bigint },
+  contents: string,
+): Promise<ChangeKey | null> {
+  if (given === null) return null
+  const [hash, asked] = await Promise.all([hash64(`${kind} ${recordType} ${recordId} ${given}`), hash64(contents)])
+  return { recordId, hash, contents: asked }
+}
+
+/**
+ * Awaits work that comes before anything is changed. If it fails, nothing was adjusted, even if its own outcome is unknown.
+ *
+ * @throws {DatabaseFailure} whose `applied` is `no`
+ */
+export async function beforeTransaction<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw classify(error).withApplied('no')
+  }
+}
+
+/** A change of counters of one range, in one transaction. */
+export interface Change {
+  /** The key, which is written in the same transaction, for good; `null` if there is none. */
+  key: ChangeKey | null
+  /** The most statements of one attempt, with BEGIN, COMMIT, and the ROLLBACK after a failed COMMIT. */
+  statements: number
+  /**
+   * Makes the change. Its first statement must take no locks: if its answer is lost, nobody can roll the transaction back.
+   *
+   * @param db for statements outside the transaction
+   */
+  attempt(transaction: Executor, db: Database): Promise<void>
+}
+
+/**
+ * Makes a change, and repeats it until it succeeds or a limit is reached. An attempt that was overtaken, or that met a failure that
+ * may pass, is followed by another one, which reads everything again.
+ *
+ * The COMMIT of an attempt may be of unknown outcome. With a key, the next attempt finds out: it finds the key. Without one, the
+ * change does not begin again, because it could be made twice.
+ *
+ * @returns `done` if an attempt took effect, `repeated` if an earlier request had
+ * @throws {KeyReused | ChangeRefused} nothing was changed
+ * @throws {Overtaken} if every attempt was overtaken; nothing was changed
+ * @throws {DatabaseFailure} with an unknown outcome if the outcome of any attempt is unknown
+ */
+export async function makeChange(
+  database: Database,
+  { key, statements, attempt }: Change,
+): Promise<'done' | 'repeated'> {
+  const db = countStatements(database)
+  const most = statements + (key === null ? 0 : KEY_STATEMENTS)
+  const began = Date.now()
+  let unknown: DatabaseFailure | null = null
+  for (let made = 1; ; made++) {
+    try {
+      await db.transaction(async (transaction) => {
+        if (key !== null) await checkKey(transaction, key)
+        await attempt(transaction, db)
+        if (key !== null) await writeKey(transaction, key)
+      })
+      return 'done'
+    } catch (error) {
+      if (error instanceof AlreadyApplied) return unknown === null ? 'repeated' : 'done'
+      if (error instanceof KeyReused || error instanceof ChangeRefused) throw error
+      const failure = error instanceof Overtaken ? null : classify(error)
+      if (failure?.applied === 'unknown') unknown = failure
+      const pause = Math.random() * Math.min(BACKOFF_MS * 2 ** (made - 1), MAX_BACKOFF_MS)
+      const isLast =
+        made === MAX_ATTEMPTS || db.sent + most > MAX_STATEMENTS || Date.now() + pause - began > GIVE_UP_AFTER_MS
+      // Even if the last attempt was overtaken: an earlier attempt of the same request may have come through after all.
+      if (isLast || failure?.retry === false || (unknown !== null && key === null)) {
+        throw unknown ? (failure ?? unknown).withApplied('unknown') : error
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+}
+
+/** @throws {AlreadyApplied | KeyReused} if the key has come before */
+async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<void> {
+  const { rows } = await beforeTransaction(db.execute(selectSql({ recordId, hash })))
+  if (rows.length === 0) return
+  throw toBigInt(rows[0]!.contents_hash) === contents ? new AlreadyApplied() : new KeyReused()
+}
+
+/**
+ * Ties a key to what is asked for, before a change of several ranges, each of which has a row of its own besides. Of two requests
+ * that race, the primary key lets one in.
+ *
+ * @throws {KeyReused}
+ * @throws {DatabaseFailure} whose `applied` is `no`
+ */
+export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
+  const { rowsAffected } = await beforeTransaction(db.execute(insertSql(key)))
+  if (rowsAffected === 1) return
+  // The row is there: from an earlier request, from another one just now, or from this one, if its answer was lost.
+  const { rows } = await beforeTransaction(db.execute(selectSql(key)))
+  if (toBigInt(rows[0]?.contents_hash) !== key.contents) throw new KeyReused()
+}
+
+/** @throws {Overtaken} if a request with the same key was faster */
+async function writeKey(transaction: Executor, key: ChangeKey): Promise<void> {
+  const { rowsAffected } = await transaction.execute(insertSql(key))
+  if (rowsAffected !== 1) throw new Overtaken()
+}
+
+function selectSql({ recordId, hash }: Omit<ChangeKey, 'contents'>): string {
+  return `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`
+}
+
+function insertSql({ recordId, hash, contents }: ChangeKey): string {
+  return `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`
+}

@@ -1,0 +1,105 @@
+import type { Executor } from '../../database/database.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { PERIODS } from '../calendar.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
+import type { DayHistory } from '../ledger/periods.ts'
+import { pendingSlotsSql } from '../pending-slots-sql.ts'
+
+/** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
+export const MAX_ROWS = 50_000
+/** The most empty slots of a deleted counter that go with it. The others are pruned later. */
+const MAX_EMPTY_SLOTS = 1_000
+
+/** A slot, and the last batch that was applied to it. */
+export interface Slot {
+  slot: bigint
+  count: bigint
+  batch: bigint
+}
+
+/** What a counter has at one instant, and what the target of a move has. */
+export interface CounterState {
+  /** Whether there is anything: a total, a pending count, or a name that is not marked. */
+  exists: boolean
+  total: bigint
+  /** The version of its total; `null` if it has none. */
+  version: bigint | null
+  /** Those that are not empty, in primary key order. */
+  slots: Slot[]
+  emptySlots: Slot[]
+  /** The sum of its adjustments. */
+  adjustments: bigint
+  /** The number of its slots that are not empty, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
+  rows: number
+  target: { exists: boolean; total: bigint; version: bigint | null }
+}
+
+/** Reads what a counter has, in one statement, so from one snapshot, and without locks. */
+export async function readState(
+  db: Executor,
+  source: CounterAddress,
+  target: CounterAddress | null,
+): Promise<CounterState> {
+  const where = `WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}`
+  const counted = (table: string) =>
+    `UNION ALL SELECT 'rows', COUNT(*), 0, 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
+  const { rows } = await db.execute(
+    `SELECT 'total' AS part, version AS id, count, 0 AS batch FROM counter_totals ${where}
+     UNION ALL SELECT 'name', 0, 0, 0 FROM counter_names ${where} AND gone_hour IS NULL
+     UNION ALL SELECT 'adjustments', 0, SUM(count), 0 FROM counter_adjustments ${where}
+     ${['counter_history', 'counter_periods', 'counter_adjustments'].map(counted).join('\n')}
+     ${target === null ? '' : targetSql(target)}
+     UNION ALL (SELECT 'slot', slot, count, batch FROM ${pendingSlotsSql(source)} LIMIT ${MAX_ROWS + 1})
+     ${target === null ? `UNION ALL (SELECT 'empty', slot, 0, batch FROM slotted_counters ${where} AND pending = 0 LIMIT ${MAX_EMPTY_SLOTS})` : ''}`,
+  )
+  const parts = Map.groupBy(rows, ({ part }) => String(part))
+  const all = <T>(part: string, to: (row: Record<string, unknown>) => T): T[] => (parts.get(part) ?? []).map(to)
+  const slotOf = ({ id, count, batch }: Record<string, unknown>): Slot => {
+    return { slot: toBigInt(id), count: toBigInt(count), batch: toBigInt(batch) }
+  }
+  const totalOf = (part: string) =>
+    all(part, ({ id, count }) => ({ version: toBigInt(id), total: toBigInt(count) }))[0] ?? { version: null, total: 0n }
+  const slots = all('slot', slotOf).sort((a, b) => (a.slot < b.slot ? -1 : 1))
+  const own = totalOf('total')
+  const ofTarget = totalOf('target')
+  return {
+    ...own,
+    exists: own.version !== null || slots.length > 0 || parts.has('name'),
+    slots,
+    emptySlots: all('empty', slotOf),
+    adjustments: all('adjustments', ({ count }) => toBigInt(count ?? 0))[0] ?? 0n,
+    rows: all('rows', ({ id }) => Number(toBigInt(id))).reduce((sum, rows) => sum + rows, slots.length),
+    target: { ...ofTarget, exists: ofTarget.version !== null || parts.has('target slot') },
+  }
+}
+
+function targetSql(target: CounterAddress): string {
+  return `UNION ALL SELECT 'target', version, count, 0 FROM counter_totals
+       WHERE record_type = ${target.recordType} AND record_id = ${target.recordId}
+     UNION ALL (SELECT 'target slot', 0, 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
+}
+
+/** Reads the days of a counter with their hours. */
+export async function readDays(db: Executor, { recordType, recordId }: CounterAddress): Promise<DayHistory[]> {
+  const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+  const { rows } = await db.execute(
+    `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)
+       ${where} AND period = ${PERIODS.day}
+     UNION ALL SELECT 'hour', CAST(period_start AS CHAR), count FROM counter_history FORCE INDEX (PRIMARY) ${where}`,
+  )
+  const days = new Map<string, { start: Date; count: bigint; hours: { start: Date; count: bigint }[] }>()
+  const dayOf = (text: string) => {
+    const known = days.get(text)
+    if (known !== undefined) return known
+    const day = { start: new Date(`${text}T00:00:00Z`), count: 0n, hours: [] }
+    days.set(text, day)
+    return day
+  }
+  for (const { part, at, count } of rows) {
+    const text = String(at)
+    const day = dayOf(text.slice(0, 10))
+    if (part === 'day') day.count = toBigInt(count)
+    else day.hours.push({ start: new Date(`${text.slice(0, 19).replace(' ', 'T')}Z`), count: toBigInt(count) })
+  }
+  return [...days.values()]
+}

@@ -1,0 +1,213 @@
+import type { Database, Executor } from '../../database/database.ts'
+import { hasErrorNumber } from '../../database/errors.ts'
+import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
+import { ensureNames, markName } from '../keys/names.ts'
+import { removeFromType } from '../ledger/periods.ts'
+import {
+  changingTotals,
+  fitsTotal,
+  type Ledger,
+  lockTotals,
+  newVersion,
+  Overtaken,
+  outOfRange,
+} from '../ledger/totals.ts'
+import { random63 } from '../random-id.ts'
+import { laneOf, rangeOf } from '../ranges.ts'
+import { subtractionsOf } from '../rollup/page.ts'
+import { beforeTransaction, keyOfCounter, makeChange } from './change.ts'
+import { ChangeRefused } from './change-refused.ts'
+import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
+
+/**
+ * The most statements of one attempt: BEGIN, state, two for the target's name, lock, three for totals, slots, six for the history,
+ * name, COMMIT, and ROLLBACK if that fails. A deletion has fewer.
+ */
+const ATTEMPT_STATEMENTS = 18
+
+/** An error of an INSERT of a row that is there. */
+const DUPLICATE = 1062
+
+/** What to do with a counter. */
+export interface MoveRequest {
+  kind: 'delete' | 'rename' | 'merge'
+  /** The counter that gets everything, of the same type; `null` for deletions. */
+  target: CounterAddress | null
+  /** Only if its count is below this number; `null`: whatever it is. */
+  below: bigint | null
+  /** The hash of an idempotency key, which may be used for several counters; `null` if there is none. */
+  key: bigint | null
+}
+
+/**
+ * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the instant at which
+ * it was read is the beginning of a new counter under the old key.
+ *
+ * Its total is locked, so no roll-up and no other change comes in between. What is pending is taken out of the slots as a roll-up
+ * does it, and stays pending at the target. The history of the type changes only if something is deleted.
+ *
+ * @throws {ChangeRefused} nothing was changed
+ * @throws {KeyReused} nothing was changed
+ * @throws {Overtaken} if other changes came first every time; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others possibly with an unknown outcome
+ */
+export async function moveCounter(
+  ledger: Ledger,
+  source: CounterAddress,
+  request: MoveRequest,
+): Promise<'done' | 'repeated'> {
+  const { kind, target, below } = request
+  const { ranges } = ledger.db
+  if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {
+    throw new ChangeRefused('different_ranges')
+  }
+  const key = await keyOfCounter(request.key, 'move', source, `${kind} ${target?.recordId ?? ''} ${below ?? ''}`)
+  return changingTotals(ledger, (database) =>
+    makeChange(database, {
+      key,
+      statements: ATTEMPT_STATEMENTS,
+      attempt: (transaction, db) => attemptToMove(transaction, db, source, request),
+    }),
+  )
+}
+
+async function attemptToMove(
+  transaction: Executor,
+  db: Database,
+  source: CounterAddress,
+  { kind, target, below }: MoveRequest,
+): Promise<void> {
+  const state = await beforeTransaction(readState(transaction, source, target))
+  const pending = state.slots.reduce((sum, { count }) => sum + count, 0n)
+  const amount = state.total + pending
+  if (!state.exists) throw new ChangeRefused('no_such_counter')
+  if (kind === 'rename' && state.target.exists) throw new ChangeRefused('counter_exists')
+  if (kind === 'merge' && !state.target.exists) throw new ChangeRefused('no_such_target')
+  if (below !== null && amount >= below) throw new ChangeRefused('count_not_below')
+  if (state.rows > MAX_ROWS) throw new ChangeRefused('history_too_large')
+  if (target !== null) {
+    if (![amount, pending, state.target.total + amount].every(fitsTotal)) throw outOfRange()
+    await beforeTransaction(ensureNames(db, [target], 1))
+  }
+  await takeTotals(transaction, source, target, state)
+  await takeSlots(transaction, source, target, state, pending)
+  if (target === null) await deleteHistory(transaction, db, source, state)
+  else await moveHistory(transaction, source, target)
+  await markName(transaction, source)
+}
+
+/**
+ * Deletes the total of the source and adds it to that of the target.
+ *
+ * @throws {Overtaken} if either has changed since it was read, or is about to
+ */
+async function takeTotals(
+  transaction: Executor,
+  source: CounterAddress,
+  target: CounterAddress | null,
+  state: CounterState,
+): Promise<void> {
+  const guarded = [
+    ...(state.version === null ? [] : [source]),
+    ...(target === null || state.target.version === null ? [] : [target]),
+  ]
+  if (guarded.length > 0) await lockTotals(transaction, guarded.sort(byPrimaryKey))
+  // A total that does not exist yet keeps roll-ups away until the end of the transaction.
+  if (state.version === null) await insertTotal(transaction, source, 0n)
+  const { rowsAffected: deleted } = await transaction.execute(
+    `DELETE FROM counter_totals WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}
+       ${state.version === null ? '' : `AND version = ${state.version}`}`,
+  )
+  if (deleted !== 1) throw new Overtaken()
+  if (target === null) return
+  if (state.target.version === null) {
+    await insertTotal(transaction, target, state.total)
+    return
+  }
+  const { rowsAffected: updated } = await transaction.execute(
+    `UPDATE counter_totals SET count = count + ${state.total}, version = version + 1
+     WHERE record_type = ${target.recordType} AND record_id = ${target.recordId} AND version = ${state.target.version}`,
+  )
+  if (updated !== 1) throw new Overtaken()
+}
+
+/** @throws {Overtaken} if somebody else was faster */
+async function insertTotal(transaction: Executor, counter: CounterAddress, count: bigint): Promise<void> {
+  try {
+    await transaction.execute(
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+       VALUES (${counter.recordType}, ${counter.recordId}, ${count}, ${newVersion()}, NULL)`,
+    )
+  } catch (error) {
+    throw hasErrorNumber(error, DUPLICATE) ? new Overtaken() : error
+  }
+}
+
+/** Subtracts what was pending from the slots, and adds it to a new slot of the target. */
+async function takeSlots(
+  transaction: Executor,
+  source: CounterAddress,
+  target: CounterAddress | null,
+  { slots, emptySlots }: CounterState,
+  pending: bigint,
+): Promise<void> {
+  const { recordType, recordId } = source
+  if (slots.length > 0) {
+    const subtractions = subtractionsOf([
+      { recordType, recordId, slots: slots.map((slot) => ({ ...source, ...slot })) },
+    ])
+    const added =
+      target === null || pending === 0n
+        ? ''
+        : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},FLOOR(UNIX_TIMESTAMP() / 3600))`
+    await transaction.execute(
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+       VALUES ${subtractions}${added}
+       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+    )
+  }
+  // Of a counter that is deleted, no visit is remembered. A slot with another batch belongs to its next life.
+  const read = target === null ? [...slots, ...emptySlots] : []
+  if (read.length > 0) {
+    await transaction.execute(
+      `DELETE FROM slotted_counters
+       WHERE record_type = ${recordType} AND record_id = ${recordId} AND slot IN (${read.map(({ slot }) => slot).join(',')})
+         AND count = 0 AND batch IN (${read.map(({ batch }) => batch).join(',')})`,
+    )
+  }
+}
+
+const HISTORY = {
+  counter_history: 'period_start, count',
+  counter_periods: 'period, period_start, count',
+  counter_adjustments: 'adjustment_id, kind, adjusted_at, count',
+} as const
+
+/** Moves hours, days, weeks, months and adjustments. */
+async function moveHistory(transaction: Executor, source: CounterAddress, target: CounterAddress): Promise<void> {
+  for (const [table, columns] of Object.entries(HISTORY)) {
+    await transaction.execute(
+      `INSERT INTO ${table} (record_type, record_id, ${columns})
+       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old ${whereOf(source)}
+       ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
+    )
+    await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
+  }
+}
+
+/** Deletes them, and takes them out of the history of the type. */
+async function deleteHistory(
+  transaction: Executor,
+  db: Database,
+  source: CounterAddress,
+  { adjustments, rows }: CounterState,
+): Promise<void> {
+  if (rows === 0) return
+  const days = await readDays(transaction, source)
+  await removeFromType(transaction, source, days, adjustments, laneOf(db, source))
+  for (const table of Object.keys(HISTORY)) await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
+}
+
+function whereOf({ recordType, recordId }: CounterAddress): string {
+  return `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+}

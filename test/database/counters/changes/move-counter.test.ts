@@ -1,0 +1,293 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { MAX_ROWS } from '../../../../src/counters/changes/counter-state.ts'
+import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
+import type { MoveRequest } from '../../../../src/counters/changes/move-counter.ts'
+import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
+import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { ensureNames } from '../../../../src/counters/keys/names.ts'
+import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { random63 } from '../../../../src/counters/random-id.ts'
+import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/page.ts'
+import { openDatabase } from '../../../../src/database/database.ts'
+import { DatabaseFailure } from '../../../../src/database/errors.ts'
+import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { countOn, countsOf, expectExact, move, rollUpAt, rowsOf } from '../../../harness/moves.ts'
+
+const DAY_MS = 86_400_000
+// All in one range, but for the last one, which is in another if there are several.
+const [A, B, C, FAR] = [1n, 5n, 9n, 2n ** 64n - 1n].map(
+  (recordId): CounterAddress => ({ recordType: 1, recordId, name: `/${recordId}` }),
+) as [CounterAddress, CounterAddress, CounterAddress, CounterAddress]
+
+let db: TestDatabase
+beforeEach(async () => {
+  db = await freshDatabase()
+})
+
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS)
+const options = () => ({ id: random63(), at: new Date() })
+/** All rows of the history and the adjustments of a counter. */
+const historyOf = async ({ recordType, recordId }: CounterAddress) => {
+  const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+  const { rows } = await db.execute(
+    `SELECT 0 AS period, CAST(period_start AS CHAR) AS at, CAST(count AS CHAR) AS count FROM counter_history ${where}
+     UNION ALL SELECT period, CAST(period_start AS CHAR), CAST(count AS CHAR) FROM counter_periods ${where}
+     UNION ALL SELECT kind + 10, CAST(adjusted_at AS CHAR), CAST(count AS CHAR) FROM counter_adjustments ${where}`,
+  )
+  return rows.map(({ period, at, count }) => `${period} ${at} ${count}`).sort()
+}
+
+/** Gives a counter everything that a counter can have. Its count is 1,237. */
+async function fill(counter: CounterAddress): Promise<void> {
+  await ensureNames(db, [counter], 1)
+  for (const day of [3, 2, 1]) {
+    await countOn(db, counter, BigInt(day))
+    await rollUpAt(db, daysAgo(day))
+  }
+  const ledger = { db, totals: null }
+  const rows = [daysAgo(400), null].map((day) => ({ counter, count: 50n, day }))
+  await importCounts(ledger, rows, options())
+  await setCounter(ledger, counter, { count: 1_230n, ...options() })
+  await countOn(db, counter, 3n)
+  await rollUpAt(db)
+  await countOn(db, counter, 9n)
+  await countOn(db, counter, -5n)
+}
+
+describe('Deleting a counter', () => {
+  it('leaves no row of it, and nothing of it in the history of its type', async () => {
+    await fill(A)
+    await fill(B)
+    const ofB = [await historyOf(B), await rowsOf(db, B)]
+    expect(await move(db, A)).toBe('done')
+    expect(await rowsOf(db, A)).toEqual({})
+    expect([await historyOf(B), await rowsOf(db, B)]).toEqual(ofB)
+    expect(await countsOf(db, [A, B])).toEqual([0n, 1_237n])
+    await expectExact(db)
+    await expect(move(db, A)).rejects.toMatchObject({ reason: 'no_such_counter' })
+    // The type has what its other counter has, hours and imports apart.
+    await move(db, B)
+    const left =
+      'SELECT COUNT(*) FROM (SELECT period_start FROM type_history GROUP BY period, period_start, range_lane & 64 HAVING SUM(count) <> 0) AS s'
+    expect(await db.number(left)).toBe(0n)
+  })
+
+  it('that was never rolled up, or has nothing but a name, leaves no row', async () => {
+    await countOn(db, A, 5n)
+    await ensureNames(db, [B], 1)
+    expect([await move(db, A), await move(db, B)]).toEqual(['done', 'done'])
+    expect([await rowsOf(db, A), await rowsOf(db, B)]).toEqual([{}, {}])
+    await expectExact(db)
+  })
+
+  it('below a number is refused if the count, with what is pending, is not below it', async () => {
+    await countOn(db, A, 3n)
+    await rollUpAt(db)
+    await countOn(db, A, 2n)
+    await expect(move(db, A, { below: 5n })).rejects.toMatchObject({ reason: 'count_not_below' })
+    expect(await countsOf(db, [A])).toEqual([5n])
+    expect(await move(db, A, { below: 6n })).toBe('done')
+  })
+
+  it('takes only what was counted before', async () => {
+    await fill(A)
+    await move(db, A)
+    await countOn(db, A, 4n)
+    expect(await countsOf(db, [A])).toEqual([4n])
+    await rollUpAt(db)
+    expect(await countsOf(db, [A])).toEqual([4n])
+    await expectExact(db)
+  })
+
+  it('makes a page of the roll-up that was read before it fail, also if the counter is counted again', async () => {
+    await countOn(db, A, 5n)
+    const page = await readRollUpPage(db, { bounds: null, after: null }, 100)
+    expect(await move(db, A)).toBe('done')
+    expect(await moveRollUpPage(db, page.counters, { at: new Date(), rangeLane: 0n })).toBe(false)
+    await countOn(db, A, 1n)
+    await rollUpAt(db)
+    expect(await moveRollUpPage(db, page.counters, { at: new Date(), rangeLane: 0n })).toBe(false)
+    expect(await countsOf(db, [A])).toEqual([1n])
+    await expectExact(db)
+  })
+})
+
+describe('Renaming and merging', () => {
+  it('move count, history and adjustments to a new key, and leave the history of the type alone', async () => {
+    await fill(A)
+    const before = await historyOf(A)
+    const ofType = () => db.execute('SELECT * FROM type_history ORDER BY 1, 2, 3, 4')
+    const typeBefore = await ofType()
+    expect(await move(db, A, { kind: 'rename', target: B })).toBe('done')
+    expect(await historyOf(B)).toEqual(before)
+    expect(await ofType()).toEqual(typeBefore)
+    expect(await countsOf(db, [A, B])).toEqual([0n, 1_237n])
+    expect(Object.keys(await rowsOf(db, A))).toEqual(['slotted_counters'])
+    await expectExact(db)
+    await rollUpAt(db)
+    expect(await countsOf(db, [A, B])).toEqual([0n, 1_237n])
+    await expectExact(db)
+  })
+
+  it('add up what two counters have', async () => {
+    await fill(A)
+    await fill(B)
+    expect(await move(db, A, { kind: 'merge', target: B })).toBe('done')
+    expect(await countsOf(db, [A, B])).toEqual([0n, 2_474n])
+    await expectExact(db)
+    await rollUpAt(db)
+    expect(await countsOf(db, [A, B])).toEqual([0n, 2_474n])
+    await expectExact(db)
+  })
+
+  it('work for counters that were never rolled up, and for a target that was deleted', async () => {
+    await countOn(db, A, 5n)
+    await countOn(db, C, 7n)
+    await move(db, A, { kind: 'rename', target: B })
+    await move(db, C, { kind: 'merge', target: B })
+    expect(await countsOf(db, [A, B, C])).toEqual([0n, 12n, 0n])
+    await move(db, B)
+    await countOn(db, A, 2n)
+    await move(db, A, { kind: 'rename', target: B })
+    await rollUpAt(db)
+    expect(await countsOf(db, [A, B])).toEqual([0n, 2n])
+    expect(await rowsOf(db, B)).toMatchObject({ counter_names: 1, counter_totals: 1 })
+    await expectExact(db)
+  })
+
+  it('are refused without a source, with a target that is there, or without one', async () => {
+    await countOn(db, A, 1n)
+    await countOn(db, B, 1n)
+    await expect(move(db, C, { kind: 'rename', target: B })).rejects.toMatchObject({ reason: 'no_such_counter' })
+    await expect(move(db, A, { kind: 'rename', target: B })).rejects.toMatchObject({ reason: 'counter_exists' })
+    await expect(move(db, A, { kind: 'merge', target: C })).rejects.toMatchObject({ reason: 'no_such_target' })
+    expect(await countsOf(db, [A, B, C])).toEqual([1n, 1n, 0n])
+  })
+
+  it('are refused if the target would leave 64 bits', async () => {
+    await countOn(db, A, 2n ** 62n)
+    await countOn(db, B, 2n ** 62n)
+    await rollUpAt(db)
+    await expect(move(db, A, { kind: 'merge', target: B })).rejects.toMatchObject({ kind: 'range' })
+    expect(await countsOf(db, [A, B])).toEqual([2n ** 62n, 2n ** 62n])
+  })
+
+  it('between two ranges are refused', async () => {
+    await countOn(db, A, 1n)
+    const ranges = Math.max(2, db.ranges)
+    const several = openDatabase({ url: db.url, ranges, deadlineMs: 30_000 })
+    for (const kind of ['rename', 'merge'] as const) {
+      await expect(move(several, A, { kind, target: FAR })).rejects.toMatchObject({ reason: 'different_ranges' })
+    }
+    expect(await countsOf(db, [A])).toEqual([1n])
+  })
+
+  it('take at most 20 statements', async () => {
+    await fill(A)
+    const sent = await db.recording(() => move(db, A, { kind: 'rename', target: B, key: random63() }))
+    expect(sent.length).toBeLessThanOrEqual(20)
+  })
+
+  it('in opposite directions at the same time lose nothing', async () => {
+    for (let round = 0; round < 10; round++) {
+      await countOn(db, A, 3n)
+      await countOn(db, B, 4n)
+      await rollUpAt(db)
+      const tolerant = (moving: Promise<unknown>) =>
+        moving.catch((error: unknown) => {
+          if (!(error instanceof Overtaken) && !(error instanceof Error && 'reason' in error)) throw error
+        })
+      await Promise.all([
+        tolerant(move(db, A, { kind: 'merge', target: B })),
+        tolerant(move(db, B, { kind: 'merge', target: A })),
+        rollUpAt(db),
+      ])
+      const [a, b] = await countsOf(db, [A, B])
+      expect(a! + b!).toBe(BigInt(7 * (round + 1)))
+    }
+    await expectExact(db)
+  })
+})
+
+describe('A counter with very much', () => {
+  it('is refused', async () => {
+    const rows = Array.from(
+      { length: MAX_ROWS + 1 },
+      (_, i) => `(1, ${A.recordId}, '1990-01-01' + INTERVAL ${i} HOUR, 1)`,
+    )
+    await db.arrange(`INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join()}`)
+    await countOn(db, A, 1n)
+    for (const request of [{}, { kind: 'rename', target: B }] as const) {
+      await expect(move(db, A, request)).rejects.toMatchObject({ reason: 'history_too_large' })
+    }
+    expect(await countsOf(db, [A, B])).toEqual([1n, 0n])
+  })
+})
+
+describe('An idempotency key', () => {
+  it.each(['delete', 'rename', 'merge'] as const)(
+    'makes a %s happen once, whatever has been counted since',
+    async (kind) => {
+      const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : B, key: random63() }
+      await countOn(db, A, 5n)
+      if (kind === 'merge') await countOn(db, B, 1n)
+      expect(await move(db, A, request)).toBe('done')
+      await countOn(db, A, 2n)
+      await rollUpAt(db)
+      expect(await move(db, A, request)).toBe('repeated')
+      expect((await countsOf(db, [A]))[0]).toBe(2n)
+      await expect(move(db, A, { ...request, below: 100n })).rejects.toThrow('used before, with other contents')
+      // Another counter may have the same one.
+      await countOn(db, C, 3n)
+      if (kind !== 'rename') expect(await move(db, C, request)).toBe('done')
+    },
+  )
+
+  it('of a request is known even if another key finished the same deletion, and takes no later hit', async () => {
+    const [one, two] = [random63(), random63()]
+    await countOn(db, A, 5n)
+    // Interrupted before its COMMIT.
+    const cut = openDatabase({
+      url: db.url,
+      ranges: db.ranges,
+      deadlineMs: 30_000,
+      fetch: cutFetch({ after: 5, delivered: false, rollback: true }),
+    })
+    await expect(move(cut, A, { key: one })).rejects.toThrow(DatabaseFailure)
+    expect(await move(db, A, { key: two })).toBe('done')
+    await countOn(db, A, 1n)
+    expect(await move(db, A, { key: two })).toBe('repeated')
+    expect(await countsOf(db, [A])).toEqual([1n])
+  })
+
+  it.each(['delete', 'rename'] as const)('finds out whether a %s that was cut off anywhere was done', async (kind) => {
+    for (let after = 0; after < 22; after++) {
+      for (const delivered of [false, true]) {
+        await fill(A)
+        const key = random63()
+        const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : B, key }
+        const fetch = cutFetch({ after, delivered, rollback: true })
+        const cut = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch })
+        await move(cut, A, request).catch(() => {})
+        // A BEGIN whose answer was lost leaves locks behind for a moment, but not of these rows.
+        await move(db, A, request)
+        const moved = kind === 'delete' ? 0n : 1_237n
+        expect([after, delivered, await countsOf(db, [A, B])]).toEqual([after, delivered, [0n, moved]])
+        await expectExact(db)
+        if (kind === 'rename') await move(db, B)
+      }
+    }
+  })
+})
+
+describe('Without a key', () => {
+  it('a request whose COMMIT was of unknown outcome says so, and does not begin again', async () => {
+    await countOn(db, A, 5n)
+    await db.behave({ faults: [{ action: 'cut-answer', match: '^COMMIT', times: 1 }] })
+    await expect(move(db, A)).rejects.toMatchObject({ applied: 'unknown' })
+    await db.behave()
+    await countOn(db, A, 1n)
+    expect(await countsOf(db, [A])).toEqual([1n])
+  })
+})
