@@ -1,4 +1,3 @@
-import { basePathOf } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
 import { longestWindow } from './config/counter-types.ts'
@@ -39,9 +38,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
-      const summary =
-        (await rollUpWherePlaced(config, basePathOf(bindings))) ??
-        (await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at }))
+      const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at })
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
@@ -60,34 +57,6 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       throw new Error(
         `no task for cron expression "${cron}": this counter rolls up at "${config.crons.rollUp}" and prunes at "${config.crons.pruning}"`,
       )
-  }
-}
-
-/**
- * Rolls up by a request to this Worker's own handler, which runs near the database: placement concerns `fetch` handlers alone
- * (https://developers.cloudflare.com/workers/configuration/placement/), and a cron runs anywhere. A page is about nine round trips.
- *
- * @returns what the log tells of the run; `null` if SELF is not bound, or did not do it: a roll-up may be repeated
- */
-async function rollUpWherePlaced(
-  { self, apiToken }: Config,
-  basePath: string,
-): Promise<{ stuck: number; placement: string | null } | null> {
-  if (self === null) return null
-  try {
-    const headers = { Authorization: `Bearer ${apiToken}` }
-    const response = await self.fetch(`https://self.invalid${basePath}/v1/rollup`, {
-      method: 'POST',
-      headers,
-      redirect: 'manual',
-    })
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
-    const summary = (await response.json()) as { stuck: number }
-    if (typeof summary.stuck !== 'number') throw new Error('SELF is bound to another Worker')
-    return { ...summary, placement: response.headers.get('cf-placement') }
-  } catch (error) {
-    log('warn', 'rollup_not_placed', { error: String(error) })
-    return null
   }
 }
 

@@ -19,8 +19,6 @@ export interface Bindings {
   ASSETS?: unknown
   /** The path under which everything is served, such as `/counter`. */
   BASE_PATH?: unknown
-  /** This Worker: where its `fetch` handler is placed, the cron trigger rolls up. Without it, it does so where it runs. */
-  SELF?: unknown
   /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown

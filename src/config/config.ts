@@ -16,11 +16,6 @@ import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 import { asWritten, WRITTEN } from './written-settings.ts'
 
-/** A service binding of the Worker to itself. */
-export interface SelfBinding {
-  fetch(url: string, init: RequestInit): Promise<Response>
-}
-
 /** The Worker's settings, checked and typed. */
 export interface Config {
   databaseUrl: string
@@ -37,7 +32,6 @@ export interface Config {
   /** Rate limit of public reading. */
   readLimit: RateLimit | null
   /** This Worker, for roll-ups near the database. */
-  self: SelfBinding | null
   plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
@@ -153,7 +147,6 @@ const binding = <T>(method: keyof T & string, what: string) =>
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
-const self = binding<SelfBinding>('fetch', 'service binding: [[services]]')
 
 const settings = z.object({
   DATABASE_URL: z
@@ -174,7 +167,6 @@ const settings = z.object({
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
   BASE_PATH: basePath,
-  SELF: self,
   PLAN: plan,
   SHARDING: z.prefault(sharding, {}),
   EXCLUDE: z.prefault(exclude, {}),
@@ -229,7 +221,6 @@ export function readConfig(bindings: Bindings): Config {
     rateLimit: data.VISITOR_LIMIT,
     plan: data.PLAN,
     readLimit: data.READER_LIMIT,
-    self: data.SELF,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

@@ -27,7 +27,6 @@ const BINDINGS = {
   visitorLimit: 'VISITOR_LIMIT',
   readerLimit: 'READER_LIMIT',
   assets: 'ASSETS',
-  self: 'SELF',
 } as const
 
 type Setting<Name extends keyof typeof SETTINGS> = NonNullable<Settings[(typeof SETTINGS)[Name]]>

@@ -78,12 +78,7 @@ export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) 
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run
-  // Where Cloudflare runs this request, for the cron trigger's log.
-  const placement = c.req.header('cf-placement')
-  return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, {
-    'Cache-Control': 'no-store',
-    ...(placement !== undefined && { 'cf-placement': placement }),
-  })
+  return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
 })
 
 /**

@@ -84,7 +84,7 @@ export async function startShippedWorker(options: BuiltWorkerOptions): Promise<{
   return { url: origin, stop: () => miniflare.dispose() }
 }
 
-/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`, and with itself as `SELF`. */
+/** A Worker on Miniflare, with the queues `BATCHES`, which it consumes, and `DEAD_BATCHES`. */
 export class QueuedWorker {
   readonly url: string
   readonly #miniflare: Miniflare
@@ -110,7 +110,6 @@ export class QueuedWorker {
               ...bindingsOf(options),
               BATCHES: { type: 'queue', name: 'batches' },
               DEAD_BATCHES: { type: 'queue', name: 'dead-batches' },
-              SELF: { type: 'worker', worker: 'main' },
             },
             triggers: [{ type: 'queue', name: 'batches', maxBatchSize: 100, maxBatchTimeout: 1, maxRetries: 100 }],
           },

@@ -118,20 +118,11 @@ describe('docs/deploy.md', async () => {
       'configuration_invalid',
       'database_not_ready',
       'batch_dead',
-      'rollup_not_placed',
       'namespace_id',
       'workers_dev',
     ]
     for (const name of named) if (!elsewhere.includes(name)) expect(config).toMatch(new RegExp(`\\b${name}\\b`))
-    for (const name of [
-      'DATABASE_URL',
-      'API_TOKEN',
-      'BATCHES',
-      'DEAD_BATCHES',
-      'VISITOR_LIMIT',
-      'READER_LIMIT',
-      'SELF',
-    ]) {
+    for (const name of ['DATABASE_URL', 'API_TOKEN', 'BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT']) {
       expect(guide).toContain(name)
       expect(config).toContain(name)
     }

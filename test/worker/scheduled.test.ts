@@ -35,44 +35,6 @@ describe('The cron trigger', () => {
     expect(rows).toEqual([{ period_start: '2026-01-02 03:00:00' }])
   })
 
-  it('of every minute lets the Worker bound as SELF roll up, and tells where it ran', async () => {
-    const own = await freshDatabase()
-    const placed = new TestWorker(own.url)
-    await placed.api('POST', '/v1/counters/page_view/a', { by: 6 })
-    const headers = { 'cf-placement': 'remote-FRA' }
-    const asked: string[] = []
-    const SELF = {
-      fetch(url: string, init: RequestInit) {
-        asked.push(`${init.method} ${url}`)
-        return placed.fetch(new URL(url).pathname, { ...init, headers: { ...init.headers, ...headers } })
-      },
-    }
-    // The cron itself cannot reach the database, so it did not roll up.
-    const cron = new TestWorker('http://user:password@127.0.0.1:9', { SELF })
-    const lines = await logged(() => cron.cron(ROLL_UP_CRON))
-    expect(asked).toEqual(['POST https://self.invalid/v1/rollup'])
-    expect(lines).toEqual([
-      expect.objectContaining({ event: 'rollup', outcome: 'complete', moved: 6, placement: 'remote-FRA' }),
-    ])
-    expect(await (await placed.fetch('/v1/counters/page_view/a')).json()).toMatchObject({ total: 6, pending: 0 })
-  })
-
-  it.each([
-    ['cannot be reached', () => Promise.reject(new Error('gone'))],
-    ['refuses the request', () => Promise.resolve(new Response('no', { status: 503 }))],
-    ['answers something else', () => Promise.resolve(new Response('<p>Hello</p>'))],
-  ])('of every minute rolls up by itself if the Worker bound as SELF %s', async (_, fetch) => {
-    const own = await freshDatabase()
-    const alone = new TestWorker(own.url, { SELF: { fetch } })
-    await alone.api('POST', '/v1/counters/page_view/a', { by: 6 })
-    const lines = await logged(() => alone.cron(ROLL_UP_CRON))
-    expect(lines).toEqual([
-      expect.objectContaining({ event: 'rollup_not_placed' }),
-      expect.objectContaining({ event: 'rollup', outcome: 'complete', moved: 6 }),
-    ])
-    expect(JSON.stringify(lines)).not.toContain('a-token-for-tests')
-  })
-
   it('of every second minute prunes slots and deletes old hours, and logs one line about each', async () => {
     // The roll-up above was for January, so its hour is old.
     await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 48')

@@ -337,14 +337,3 @@ describe.each(['BATCHES', 'DEAD_BATCHES'])('%s', (name) => {
     },
   )
 })
-
-describe('SELF', () => {
-  it('may be a Worker', () => {
-    const self = { fetch: async () => new Response() }
-    expect(read({ SELF: self }).self).toBe(self)
-  })
-
-  it.each([null, 'slotted-counter', {}])('is not %j', (value) => {
-    expect(problems({ SELF: value })).toEqual(['SELF must be a service binding: [[services]] in wrangler.toml'])
-  })
-})
