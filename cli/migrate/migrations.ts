@@ -10,7 +10,7 @@ import {
   readProgress,
   recordAll,
 } from '../../src/database/migrations.ts'
-import { missingVSchema } from '../../src/database/vschema.ts'
+import { missingSharding } from '../../src/database/sharding.ts'
 import { connectDatabase } from '../database-connection.ts'
 
 /** Which migrations to apply, and to which database. */
@@ -34,8 +34,8 @@ export class MigrationRefused extends Error {}
 export async function migrate(options: MigrationOptions): Promise<string[]> {
   const { migrations, say } = options
   return withDatabase(options, async (db) => {
-    const vschema = await missingVSchema(db)
-    if (vschema !== null) throw new MigrationRefused(vschema)
+    const sharding = await missingSharding(db, null)
+    if (sharding !== null) throw new MigrationRefused(sharding)
     const applied = await applyMigrations(db, {
       ...(migrations && { migrations }),
       onApplied: (name) => say(`  applied ${name}`),

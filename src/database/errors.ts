@@ -1,7 +1,7 @@
 import { DatabaseError } from '@planetscale/database'
 
 /** The kinds of failure that callers distinguish. */
-export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'range' | 'rejected'
+export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'shards' | 'range' | 'rejected'
 
 /** What a failure means for its statement. */
 export interface FailureClass {
@@ -14,6 +14,8 @@ export interface FailureClass {
 
 const CREDENTIALS: FailureClass = { kind: 'credentials', retry: false, applied: 'no' }
 const SCHEMA: FailureClass = { kind: 'schema', retry: false, applied: 'no' }
+/** What must be on one shard is on several: the keyspace has more shards than there are ranges. */
+const SHARDS: FailureClass = { kind: 'shards', retry: false, applied: 'no' }
 const REJECTED: FailureClass = { kind: 'rejected', retry: false, applied: 'no' }
 const BUG: FailureClass = { kind: 'rejected', retry: false, applied: 'unknown' }
 const NOT_APPLIED: FailureClass = { kind: 'unavailable', retry: true, applied: 'no' }
@@ -57,7 +59,8 @@ const BY_TEXT: [string, FailureClass][] = [
   // The keyspace has several shards, and its VSchema does not name the table (go/vt/vtgate/engine/routing.go, `unsharded`).
   ["Keyspace '\\S+' does not have exactly one shard", SCHEMA],
   ['VT(?:03|06|07|09(?!03[12])|12)', REJECTED],
-  ['syntax error at position |multi-db transaction attempted|Row count exceeded', REJECTED],
+  ['syntax error at position |Row count exceeded', REJECTED],
+  ['multi-db transaction attempted', SHARDS],
   // The branch has safe migrations on (go/vt/vtgate/engine/ddl.go).
   ['direct DDL is disabled', REJECTED],
   // No connection was free to begin the transaction, or the statement outside one (go/vt/vttablet/tabletserver/tx_pool.go).

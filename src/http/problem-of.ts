@@ -109,6 +109,13 @@ function databaseProblem(cause: DatabaseFailure): Problem {
         headers: RETRY_AFTER,
         cause,
       })
+    case 'shards':
+      return new Problem('too_few_ranges', {
+        detail:
+          'Raise SHARDING.ranges in wrangler.toml to a power of two that is at least the number of shards, and deploy.',
+        headers: RETRY_AFTER,
+        cause,
+      })
     case 'range':
       return new Problem('count_out_of_range', { detail: 'The sum would not fit into a signed 64-bit integer.', cause })
     case 'rejected':

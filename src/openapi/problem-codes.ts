@@ -30,6 +30,7 @@ export const PROBLEMS = {
   configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
   database_unavailable: { status: 503, title: 'The database does not answer' },
   database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
+  too_few_ranges: { status: 503, title: 'The keyspace has more shards than SHARDING.ranges' },
   overloaded: { status: 503, title: 'Too many requests are waiting for the database' },
   outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
 } as const satisfies Record<

@@ -12,7 +12,7 @@ import {
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry.ts'
 import { countStatements } from '../database/statement-budget.ts'
-import { missingVSchema } from '../database/vschema.ts'
+import { missingSharding } from '../database/sharding.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'
@@ -116,8 +116,8 @@ function databaseFor(c: Context<AppEnv>) {
 async function makeAll(c: Context<AppEnv>) {
   const counted = countStatements(databaseFor(c))
   const db = withRetries(counted)
-  const vschema = await missingVSchema(db)
-  if (vschema !== null) throw stopped(c, vschema)
+  const sharding = await missingSharding(db, isolateOf(c.env).config.ranges)
+  if (sharding !== null) throw stopped(c, sharding)
   let applied: string[]
   try {
     applied = await applyMigrations(db)

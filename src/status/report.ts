@@ -5,7 +5,7 @@ import { toJsonNumber } from '../database/numbers.ts'
 import { problemOf } from '../http/problem-of.ts'
 import type { Isolate } from '../isolate.ts'
 import { VERSION } from '../version.ts'
-import { type Finding, findingsOf } from './findings.ts'
+import { FINDING_CODES, type Finding, findingsOf } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
 /**
@@ -94,8 +94,8 @@ function databaseProblemOf({ missing }: Survey): Finding | null {
   if (lost === undefined) return null
   if (lost.error instanceof DatabaseFailure) {
     const { code, details } = problemOf(lost.error)
-    if (code === 'database_not_ready') return { code, detail: details.detail }
-    if (code === 'database_unavailable') return { code, detail: details.detail }
+    const found = FINDING_CODES.find((known) => known === code)
+    if (found !== undefined) return { code: found, detail: details.detail }
   }
   return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
 }

@@ -55,6 +55,7 @@ describe('a failure', () => {
 
   const REJECTED = { kind: 'rejected', retry: false, applied: 'no' } as const
   const SCHEMA = { ...REJECTED, kind: 'schema' } as const
+  const SHARDS = { ...REJECTED, kind: 'shards' } as const
   const target = 'target: sharded.-80.primary: vttablet: rpc error: code ='
   const session = 'target:{keyspace:"sharded" shard:"-80" tablet_type:PRIMARY} transaction_id:1795319151473732716'
 
@@ -68,7 +69,7 @@ describe('a failure', () => {
     ['FAILED_PRECONDITION', 'VT09015: schema tracking required', REJECTED],
     ['FAILED_PRECONDITION', 'VT09023: could not map [NULL] to a keyspace id', REJECTED],
     ['UNIMPLEMENTED', 'VT12001: unsupported: REPLACE INTO with sharded keyspace', REJECTED],
-    ['ABORTED', `multi-db transaction attempted: [${session} tablet_alias:{cell:"zone1" uid:2}]`, REJECTED],
+    ['ABORTED', `multi-db transaction attempted: [${session} tablet_alias:{cell:"zone1" uid:2}]`, SHARDS],
     ['ABORTED', `${target} Aborted desc = Row count exceeded 100000 (CallerID: 1a2b3c)`, REJECTED],
     ['INTERNAL', 'VT13001: [BUG] index out of range', { ...REJECTED, applied: 'unknown' }],
     ['UNKNOWN', 'table counter_x not found', SCHEMA],

@@ -6,12 +6,17 @@ import { RECORD } from './migrations.ts'
 const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', RECORD]
 
 /**
- * What is missing before the tables of a keyspace with several shards can be made; `null` if nothing is, or if the database has
- * one shard or none.
+ * What must be done before the tables of a keyspace with several shards can be made; `null` if nothing must, or if the database
+ * has one shard or none.
+ *
+ * @param ranges `SHARDING.ranges`; `null` if it is not known
  */
-export async function missingVSchema(db: Executor): Promise<string | null> {
+export async function missingSharding(db: Executor, ranges: number | null): Promise<string | null> {
   const shards = await shardsOf(db)
   if (shards < 2) return null
+  if (ranges !== null && shards > ranges) {
+    return `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Set it in wrangler.toml to a power of two that is at least the number of shards, and deploy.`
+  }
   const known = await namesOf(db, 'SHOW VSCHEMA TABLES')
   if (TABLES.every((table) => known.includes(table))) return null
   return (
