@@ -41,10 +41,9 @@ const BINDINGS = {
  * tests send to Vitess too, and of what only the size of the data decides.
  */
 const NOT_ON_VITESS = [
-  'database/counters/adjust/{import-counts,set-counter}',
+  'database/counters/changes/{import-counts,set-counter}',
   'database/counters/read/{shared-reads,totals-cache}',
   'database/counters/rollup/roll-up-scale',
-  'database/counters/transfer/transfer-faults',
   'database/counters/write/{group-commit,group-commit-leaders,group-commit-queue,queue-consumer}',
   'database/counters/{budgets,ranges}',
   'worker/{base-path,slotted-counter}',

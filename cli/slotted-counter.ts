@@ -10,9 +10,9 @@ const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> =
   export: ['write the counters of a running Worker to a file', () => import('./export/export.ts')],
   replay: ['count the requests of an access log', () => import('./replay/replay.ts')],
   verify: ['check the tables of a running Worker against each other', () => import('./verify/verify.ts')],
-  delete: ['delete counters', () => import('./transfer/delete.ts')],
-  rename: ['move counters to other keys', () => import('./transfer/rename.ts')],
-  merge: ['add counters to another one and delete them', () => import('./transfer/merge.ts')],
+  delete: ['delete counters', () => import('./move/delete.ts')],
+  rename: ['move counters to other keys', () => import('./move/rename.ts')],
+  merge: ['add counters to another one and delete them', () => import('./move/merge.ts')],
 }
 
 const HELP = `Usage: npx slotted-counter COMMAND [options]

@@ -95,6 +95,7 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'unsupported_media_type'
           }
           outputFormat: 'json'
@@ -180,6 +181,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_requests'
               | 'unauthorized'
@@ -204,31 +206,9 @@ type Routes = {
           output: {
             type: string
             key: string
-            finished: boolean
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            param: {
-              key: string
-              type: string
-            }
-            header?: {
-              'Idempotency-Key'?: string
-            }
-            query?: {
-              below?: string
-            }
-          }
-        }
-      | {
-          output: {
-            type: string
-            key: string
-            finished: boolean
-          }
-          outputFormat: 'json'
-          status: 202
           input: {
             param: {
               key: string
@@ -262,6 +242,7 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'history_too_large'
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
@@ -271,6 +252,7 @@ type Routes = {
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -335,6 +317,7 @@ type Routes = {
               | 'malformed_key'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_requests'
               | 'unauthorized'
@@ -431,6 +414,7 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -506,6 +490,7 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -585,6 +570,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_key'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_requests'
               | 'unauthorized'
@@ -612,32 +598,9 @@ type Routes = {
           output: {
             type: string
             key: string
-            finished: boolean
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            param: {
-              key: string
-              type: string
-            }
-            header?: {
-              'Idempotency-Key'?: string
-            }
-            json: {
-              into: string | number
-            }
-            query?: {}
-          }
-        }
-      | {
-          output: {
-            type: string
-            key: string
-            finished: boolean
-          }
-          outputFormat: 'json'
-          status: 202
           input: {
             param: {
               key: string
@@ -672,6 +635,8 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'different_ranges'
+              | 'history_too_large'
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
@@ -682,6 +647,7 @@ type Routes = {
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -710,32 +676,9 @@ type Routes = {
           output: {
             type: string
             key: string
-            finished: boolean
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            param: {
-              key: string
-              type: string
-            }
-            header?: {
-              'Idempotency-Key'?: string
-            }
-            json: {
-              to: string | number
-            }
-            query?: {}
-          }
-        }
-      | {
-          output: {
-            type: string
-            key: string
-            finished: boolean
-          }
-          outputFormat: 'json'
-          status: 202
           input: {
             param: {
               key: string
@@ -771,6 +714,8 @@ type Routes = {
               | 'cross_site_request'
               | 'database_not_ready'
               | 'database_unavailable'
+              | 'different_ranges'
+              | 'history_too_large'
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
@@ -781,6 +726,7 @@ type Routes = {
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -849,6 +795,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -918,6 +865,7 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unsupported_media_type'
@@ -1009,6 +957,7 @@ type Routes = {
               | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unsupported_media_type'
@@ -1075,6 +1024,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'rollup_running'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
           }
@@ -1129,6 +1079,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
               | 'unknown_type'
@@ -1184,6 +1135,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'setup_stopped'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
           }
@@ -1228,6 +1180,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'setup_stopped'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
           }
@@ -1410,6 +1363,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_requests'
               | 'unauthorized'
@@ -1475,6 +1429,7 @@ type Routes = {
               | 'invalid_request'
               | 'malformed_query'
               | 'overloaded'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_keys'
               | 'too_many_requests'
@@ -1544,6 +1499,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_keys'
               | 'too_many_requests'
@@ -1615,6 +1571,7 @@ type Routes = {
               | 'internal_error'
               | 'invalid_request'
               | 'malformed_query'
+              | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
           }

@@ -159,11 +159,10 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   const count = async (isolate: Isolate, increments: readonly Increment[], { idempotencyKey }: CountCall) => {
     const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
     try {
-      await isolate.keys.ensure(
-        increments.map(({ counter }) => counter),
-        waitUntil,
-      )
-      return (await isolate.counting.count(increments, { key, waitUntil })) === 'queued'
+      const counters = increments.map(({ counter }) => counter)
+      await isolate.keys.ensure(counters, waitUntil)
+      const named = isolate.keys.areNamed(counters)
+      return (await isolate.counting.count(increments, { key, waitUntil, named })) === 'queued'
     } catch (error) {
       throw problemOf(error, { may: 'have been counted', advice: CALL_AGAIN })
     }

@@ -60,15 +60,13 @@ const worker = new WorkerClient({
 const format: ExportFormat = EXPORT_FORMATS[options.format]
 const began = Date.now()
 let rows = 0
-let nameless = 0
 
 async function writeRows(write: (text: string) => Promise<void>): Promise<void> {
   const types = options.type ?? (await configuredTypes(worker)).map(({ name }) => name)
   await write(format.header)
   for await (const page of exportPages(worker, [...new Set(types)], options.by)) {
-    await write(format.rows(page.rows))
-    rows += page.rows.length
-    nameless += page.nameless
+    await write(format.rows(page))
+    rows += page.length
     showProgress()
   }
 }
@@ -98,10 +96,6 @@ try {
   await (options.output === undefined ? writeRows(writeToOutput) : writeCompleteFile(options.output, writeRows))
   if (process.stderr.isTTY) process.stderr.write('\r')
   console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
-  if (nameless > 0) {
-    console.error(`${nameless} rows were left out, because the names of their counters are not stored.`)
-    process.exitCode = 2
-  }
 } catch (error) {
   if (!readerIsGone) {
     const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`

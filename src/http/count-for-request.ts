@@ -10,7 +10,7 @@ export interface AddOptions {
   key?: bigint | undefined
   /** What the client can do if nobody knows whether it was counted. */
   advice: string
-  /** Whether the counters were admitted, and so have names. */
+  /** Whether the counters were admitted (`Keys.admits`). */
   admitted?: boolean
   /** See `CountOptions`. */
   answerReady?: boolean
@@ -32,13 +32,9 @@ export async function addToCounters(
   try {
     const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
     const { keys, counting } = isolateOf(c.env)
-    if (!admitted) {
-      await keys.ensure(
-        increments.map(({ counter }) => counter),
-        waitUntil,
-      )
-    }
-    return await counting.count(increments, { key, waitUntil, answerReady })
+    const counters = increments.map(({ counter }) => counter)
+    if (!admitted) await keys.ensure(counters, waitUntil)
+    return await counting.count(increments, { key, waitUntil, answerReady, named: keys.areNamed(counters) })
   } catch (error) {
     throw problemOf(error, { may: 'have been counted', advice })
   } finally {

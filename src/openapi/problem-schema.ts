@@ -9,7 +9,11 @@ export const TOKENS = ['insufficient_scope', 'too_many_attempts'] as const satis
 /** The problem of requests that change something with a token: another site could make a signed-in browser send them. */
 export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
-export const DATABASE = ['database_unavailable', 'database_not_ready', 'too_few_ranges'] as const satisfies ProblemCode[]
+export const DATABASE = [
+  'database_unavailable',
+  'database_not_ready',
+  'too_few_ranges',
+] as const satisfies ProblemCode[]
 /** Problems of requests that read counters. */
 export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
 /** Problems of requests that need no token if the type is public, besides those of the database. */

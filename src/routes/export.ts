@@ -61,11 +61,7 @@ const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
         z.strictObject({
           rows: z.array(
             z.strictObject({
-              key: described(z.nullable(z.string()), 'null if the name of the counter is not stored yet.'),
-              recordId: described(
-                z.optional(z.string()),
-                'The number that identifies a counter without a stored name.',
-              ),
+              key: z.string(),
               count,
               day: described(
                 z.optional(z.iso.date()),
@@ -99,8 +95,8 @@ export const exports = endpoint<typeof exportCountsContract>(
     const page =
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const answer = {
-      rows: page.rows.map(({ recordId, name, count, day }) => ({
-        ...nameOf(recordId, name),
+      rows: page.rows.map(({ name, count, day }) => ({
+        key: name,
         count: toJsonNumber(count),
         ...(day !== null && { day }),
       })),
@@ -109,7 +105,3 @@ export const exports = endpoint<typeof exportCountsContract>(
     return c.json(answer, 200, { 'Cache-Control': 'no-store' })
   },
 )
-
-function nameOf(recordId: bigint, name: string | null) {
-  return name === null ? { key: null, recordId: `${recordId}` } : { key: name }
-}

@@ -11,8 +11,8 @@ import {
   statementsToDeploy,
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry.ts'
-import { countStatements } from '../database/statement-budget.ts'
 import { missingSharding } from '../database/sharding.ts'
+import { countStatements } from '../database/statement-budget.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'

@@ -3,7 +3,7 @@ import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { onFirstUse } from '../openapi/on-first-use.ts'
-import { exampleProblem, PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
+import { PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency } from './counters-contract.ts'
 
@@ -69,22 +69,6 @@ export const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () =>
         consistency: 'exact',
         rolledUpAt: '2026-11-20T10:00:00.000Z',
       },
-    },
-    unlisted: {
-      summary: 'A prefix that the type does not list',
-      params: { type: 'download' },
-      query: { prefix: 'app-' },
-      status: 422,
-      answer: exampleProblem(
-        'invalid_request',
-        'prefix is not public: send a token, or add it to prefixes in [vars.COUNTERS.download].',
-        [
-          {
-            field: 'prefix',
-            message: 'is not public: send a token, or add it to prefixes in [vars.COUNTERS.download]',
-          },
-        ],
-      ),
     },
   },
 }))

@@ -91,8 +91,10 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const added = verifies ? 250 : /SUM\((total|rolled|count|number)\)|COUNT\(\*\)/.test(sql) ? pending : 0
       // Names are looked up whether they are there or not.
       const asked = /AS gone FROM/.test(sql) ? sql.match(/\b\d{5,}\b/g)!.length : 0
+      // The 83 keys of a prefix are read whether their counters have anything to add or not, in each part.
+      const named = 83 * (sql.match(/counter_names AS n FORCE INDEX \(name\)\s+STRAIGHT_JOIN/g)?.length ?? 0)
       // A range needs a look-up and one read past its end. A joined or temporary row is read twice more.
-      const allowed = 4 * (rowsReturned + rowsAffected + added + parts) + asked + 10
+      const allowed = 4 * (rowsReturned + rowsAffected + added + parts) + asked + named + 10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
     })
     expect(excessive).toEqual([])

@@ -18,9 +18,9 @@ const PAGES = 200
 const HONEST_EVERY_MS = 5
 /** Honest hits that the attack goes on for, however fast it is. */
 const LEAST_HONEST = 100
-const DELETE = join(import.meta.dirname, '../../cli/transfer/delete.ts')
+const DELETE = join(import.meta.dirname, '../../cli/move/delete.ts')
 /** With the shipped budget, which other tests of this folder do not have. */
-const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'], totals: ['/', '/page/'] } }
+const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['*'], prefixes: ['/', '/page/'] } }
 /** New keys of a type in a minute, as shipped. */
 const BUDGET = 120
 /** Milliseconds for the whole test: about 2,000 hits per second, and ten times that in hand. */

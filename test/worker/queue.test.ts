@@ -84,6 +84,19 @@ describe('While the database refuses inserts', () => {
     expect(rows.map(({ name }) => name)).toEqual(['/before', '/hit', '/many', '/one', '/pixel'])
   })
 
+  it('a request whose names cannot be stored is queued, although the database accepts the rest', async () => {
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'counter_names', times: 1_000_000 }] })
+    expect((await worker.hit('page_view', '/hit')).headers.get('X-Hit')).toBe('queued')
+    expect((await worker.api('POST', '/v1/increments', increments('/many', '/hit'))).status).toBe(202)
+    expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
+    await db.behave()
+    await deliver(queueing(), await TestQueue.batches.take(addUpTo(3n)))
+    expect(await Promise.all(['/hit', '/many'].map((key) => countOf(key)))).toEqual([2, 1])
+    const unnamed =
+      'SELECT COUNT(*) FROM slotted_counters LEFT JOIN counter_names USING (record_type, record_id) WHERE name IS NULL'
+    expect(await db.number(unnamed)).toBe(0n)
+  })
+
   it('a queued batch counts once, however often it is delivered, before and after a roll-up', async () => {
     await refuse(2013)
     await Promise.all(Array.from({ length: 40 }, (_, i) => worker.hit('page_view', `/${i % 4}`)))

@@ -54,19 +54,6 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
-/**
- * Awaits work that comes before anything is changed. If it fails, nothing was adjusted, even if its own outcome is unknown.
- *
- * @throws {DatabaseFailure} whose `applied` is `no`
- */
-export async function beforeTransaction<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw classify(error).withApplied('no')
-  }
-}
-
 /** A change of counters of one range, in one transaction. */
 export interface Change {
   /** The key, which is written in the same transaction, for good; `null` if there is none. */
@@ -102,24 +89,28 @@ export async function makeChange(
   const began = Date.now()
   let unknown: DatabaseFailure | null = null
   for (let made = 1; ; made++) {
+    let committing = false
     try {
       await db.transaction(async (transaction) => {
         if (key !== null) await checkKey(transaction, key)
         await attempt(transaction, db)
         if (key !== null) await writeKey(transaction, key)
+        committing = true
       })
       return 'done'
     } catch (error) {
       if (error instanceof AlreadyApplied) return unknown === null ? 'repeated' : 'done'
       if (error instanceof KeyReused || error instanceof ChangeRefused) throw error
-      const failure = error instanceof Overtaken ? null : classify(error)
+      const failed = error instanceof Overtaken ? null : classify(error)
+      // Whatever fails before the COMMIT: without one, the server rolls back.
+      const failure = committing ? failed : (failed?.withApplied('no') ?? null)
       if (failure?.applied === 'unknown') unknown = failure
       const pause = Math.random() * Math.min(BACKOFF_MS * 2 ** (made - 1), MAX_BACKOFF_MS)
       const isLast =
         made === MAX_ATTEMPTS || db.sent + most > MAX_STATEMENTS || Date.now() + pause - began > GIVE_UP_AFTER_MS
       // Even if the last attempt was overtaken: an earlier attempt of the same request may have come through after all.
       if (isLast || failure?.retry === false || (unknown !== null && key === null)) {
-        throw unknown ? (failure ?? unknown).withApplied('unknown') : error
+        throw unknown ? (failure ?? unknown).withApplied('unknown') : (failure ?? error)
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
@@ -128,7 +119,7 @@ export async function makeChange(
 
 /** @throws {AlreadyApplied | KeyReused} if the key has come before */
 async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<void> {
-  const { rows } = await beforeTransaction(db.execute(selectSql({ recordId, hash })))
+  const { rows } = await db.execute(selectSql({ recordId, hash }))
   if (rows.length === 0) return
   throw toBigInt(rows[0]!.contents_hash) === contents ? new AlreadyApplied() : new KeyReused()
 }
@@ -138,13 +129,12 @@ async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): 
  * that race, the primary key lets one in.
  *
  * @throws {KeyReused}
- * @throws {DatabaseFailure} whose `applied` is `no`
  */
 export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
-  const { rowsAffected } = await beforeTransaction(db.execute(insertSql(key)))
+  const { rowsAffected } = await db.execute(insertSql(key))
   if (rowsAffected === 1) return
   // The row is there: from an earlier request, from another one just now, or from this one, if its answer was lost.
-  const { rows } = await beforeTransaction(db.execute(selectSql(key)))
+  const { rows } = await db.execute(selectSql(key))
   if (toBigInt(rows[0]?.contents_hash) !== key.contents) throw new KeyReused()
 }
 

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { classify } from '../../database/errors.ts'
+import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { startOf } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
@@ -18,7 +18,7 @@ import {
   outOfRange,
 } from '../ledger/totals.ts'
 import { boundsOf, byRange, laneOf } from '../ranges.ts'
-import { beforeTransaction, makeChange, tieKey } from './change.ts'
+import { makeChange, tieKey } from './change.ts'
 
 /**
  * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, two for the history, adjustments,
@@ -73,9 +73,13 @@ async function importByRange(
   const [contents, partHash] = await Promise.all([hash64(contentsOf(rows, ranges)), hash64(`part ${options.id}`)])
   const whole = { recordId: 0n, hash: options.id, contents }
   const parts = [...byRange(sumByCounter(rows), ranges, ({ counter }) => counter.recordId)]
-  if (ranges > 1) await tieKey(database, whole)
-  // What must not be imported must not get into some of the ranges either.
-  if (parts.length > 1) await beforeTransaction(checkRanges(database, parts, partHash))
+  try {
+    if (ranges > 1) await tieKey(database, whole)
+    // What must not be imported must not get into some of the ranges either.
+    if (parts.length > 1) await checkRanges(database, parts, partHash)
+  } catch (error) {
+    throw error instanceof DatabaseFailure ? error.withApplied('no') : error
+  }
   const outcomes = await Promise.allSettled(
     parts.map(([range, part]) => {
       const key = ranges === 1 ? whole : { recordId: boundsOf(range, ranges).first, hash: partHash, contents }
@@ -119,15 +123,15 @@ async function attemptToImport(
   imports: readonly CounterImport[],
   options: { id: bigint; at: Date },
 ): Promise<void> {
-  const totals = await beforeTransaction(readTotals(transaction, imports))
+  const totals = await readTotals(transaction, imports)
   checkRoom(imports, totals)
   const read = imports.map(({ counter, amount }) => {
     return { ...addressOf(counter), amount, version: totals.get(counterId(counter))?.version ?? null }
   })
   // Outside the transaction, so that the rows stay if this attempt is overtaken.
-  const changes = await beforeTransaction(createTotals(db, read))
+  const changes = await createTotals(db, read)
   const counters = imports.map(({ counter }) => counter)
-  await beforeTransaction(ensureNames(db, counters, 1))
+  await ensureNames(db, counters, 1)
   // The order in which roll-ups lock, too: totals, days, types.
   await lockTotals(transaction, changes)
   await addToTotals(transaction, changes, null)

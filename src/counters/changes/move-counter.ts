@@ -15,7 +15,7 @@ import {
 import { random63 } from '../random-id.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { subtractionsOf } from '../rollup/page.ts'
-import { beforeTransaction, keyOfCounter, makeChange } from './change.ts'
+import { keyOfCounter, makeChange } from './change.ts'
 import { ChangeRefused } from './change-refused.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
@@ -77,7 +77,7 @@ async function attemptToMove(
   source: CounterAddress,
   { kind, target, below }: MoveRequest,
 ): Promise<void> {
-  const state = await beforeTransaction(readState(transaction, source, target))
+  const state = await readState(transaction, source, target)
   const pending = state.slots.reduce((sum, { count }) => sum + count, 0n)
   const amount = state.total + pending
   if (!state.exists) throw new ChangeRefused('no_such_counter')
@@ -87,7 +87,7 @@ async function attemptToMove(
   if (state.rows > MAX_ROWS) throw new ChangeRefused('history_too_large')
   if (target !== null) {
     if (![amount, pending, state.target.total + amount].every(fitsTotal)) throw outOfRange()
-    await beforeTransaction(ensureNames(db, [target], 1))
+    await ensureNames(db, [target], 1)
   }
   await takeTotals(transaction, source, target, state)
   await takeSlots(transaction, source, target, state, pending)

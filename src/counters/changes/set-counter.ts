@@ -15,7 +15,7 @@ import {
 } from '../ledger/totals.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 import { laneOf } from '../ranges.ts'
-import { beforeTransaction, keyOfCounter, makeChange } from './change.ts'
+import { keyOfCounter, makeChange } from './change.ts'
 
 /**
  * The most statements of one attempt: BEGIN, read, name, lock, total, two for the adjustment, COMMIT, and ROLLBACK if that fails.
@@ -60,13 +60,13 @@ async function attemptToSet(
   counter: CounterAddress,
   { count, at }: Setting,
 ): Promise<void> {
-  const snapshot = await beforeTransaction(readForSetting(transaction, counter))
+  const snapshot = await readForSetting(transaction, counter)
   const total = count - snapshot.pending
   if (!fitsTotal(total)) throw outOfRange()
-  await beforeTransaction(ensureNames(db, [counter], 1))
+  await ensureNames(db, [counter], 1)
   if (snapshot.version === null) {
     // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
-    await beforeTransaction(createTotals(db, [{ ...counter, version: null }]))
+    await createTotals(db, [{ ...counter, version: null }])
     throw new Overtaken()
   }
   await lockTotals(transaction, [counter])

@@ -1,9 +1,9 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { toText } from '../../database/text.ts'
 import { PERIODS } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import type { CounterAddress, KeyedType } from '../keys/counter-address.ts'
+import { readNames } from '../keys/names.ts'
 import type { Span } from './chosen-period.ts'
 
 /** The most counters in a ranking. */
@@ -82,20 +82,14 @@ export async function readRanking(
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
   const addresses = listed.map(({ recordId }) => ({ recordType: type.recordType, recordId }))
-  const [names, ...inOthers] = await Promise.all([
-    readKeys(
-      db,
-      type,
-      listed.map(({ recordId }) => recordId),
-    ),
+  const [nameOf, ...inOthers] = await Promise.all([
+    readNames(db, addresses),
     ...others.map((span) => readPeriodCounts(db, addresses, span)),
   ])
-  // A counter whose name is not stored yet is left out.
-  const isNamed = (_: unknown, index: number) => names.has(listed[index]!.recordId)
   return {
-    counters: addresses.filter(isNamed).map((address) => ({ ...address, name: names.get(address.recordId)! })),
-    counts: listed.filter(isNamed).map(({ count }) => count),
-    inOthers: inOthers.map((counts) => counts.filter(isNamed)),
+    counters: addresses.map((address) => ({ ...address, name: nameOf(address) ?? '' })),
+    counts: listed.map(({ count }) => count),
+    inOthers,
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
@@ -226,15 +220,6 @@ function partsBetween(from: number, to: number): Part[] {
     day = next
   }
   return parts
-}
-
-async function readKeys(db: Executor, { recordType }: KeyedType, ids: readonly bigint[]): Promise<Map<bigint, string>> {
-  if (ids.length === 0) return new Map()
-  const lists = counterListsSql(ids.map((recordId) => ({ recordType, recordId })))
-  const { rows } = await db.execute(
-    lists.map((list) => `SELECT record_id, name FROM counter_names WHERE ${list}`).join('\nUNION ALL '),
-  )
-  return new Map(rows.map(({ record_id, name }) => [toBigInt(record_id), toText(name)]))
 }
 
 function ceilHour(at: number): number {

@@ -70,7 +70,7 @@ export class Keys {
 
   /**
    * Makes sure that counters have names, for a request with a token. If the database does not answer and there is a queue, they are
-   * left to its consumer.
+   * left to its consumer (`areNamed`).
    *
    * @param waitUntil keeps a question going for the other requests when the client of its sender hangs up
    * @throws {DatabaseFailure} if the database does not answer; nothing was counted
@@ -112,6 +112,11 @@ export class Keys {
       if (this.#options.hasQueue && this.#letsInUnchecked(counter)) return true
       throw error.withApplied('no')
     }
+  }
+
+  /** Whether counters are known to have names. Those that `ensure` and `admits` let pass to the queue are not. */
+  areNamed(counters: readonly CounterAddress[]): boolean {
+    return counters.every((counter) => this.#hasName(counter))
   }
 
   #hasName(counter: CounterAddress): boolean {

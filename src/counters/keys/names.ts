@@ -133,9 +133,9 @@ export async function readNames(db: Executor, counters: readonly Place[]): Promi
   const requested = new Map(counters.map((counter) => [counterId(counter), counter]))
   if (requested.size > 0) {
     const { rows } = await db.execute(
-      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY)
-       WHERE (record_type, record_id) IN (${[...requested].map(() => '(?, ?)').join(', ')})`,
-      [...requested.values()].flatMap(({ recordType, recordId }) => [recordType, recordId]),
+      counterListsSql([...requested.values()])
+        .map((list) => `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`)
+        .join(' UNION ALL '),
     )
     for (const { record_type, record_id, name } of rows) {
       names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))

@@ -12,22 +12,14 @@ const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
 const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
 
 /**
- * Adds counts to the periods in which an instant lies, of each counter and of its type. Call it in the transaction that adds the
- * same amounts to the totals, so that the history always accounts for the totals.
+ * Prepares to add counts to the periods in which an instant lies, of each counter and of its type: writes the text of the statements
+ * at once.
  *
  * @param amounts in primary key order, each counter once
  * @param rangeLane the lane of the range in the history of types (`laneOf`)
+ * @returns what sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
+ *   always accounts for the totals.
  */
-export async function addToPeriods(
-  transaction: Executor,
-  amounts: readonly PeriodAmount[],
-  at: Date,
-  rangeLane: bigint,
-): Promise<void> {
-  await additionToPeriods(amounts, at, rangeLane)(transaction)
-}
-
-/** Prepares `addToPeriods`: writes the text of its statements at once. Parameters as there. @returns what sends them */
 export function additionToPeriods(
   amounts: readonly PeriodAmount[],
   at: Date,
@@ -66,7 +58,7 @@ export interface DayAmount extends PeriodAmount {
  *
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
- * @param rangeLane as for `addToPeriods`
+ * @param rangeLane as for `additionToPeriods`
  */
 export function addToDays(
   transaction: Executor,
@@ -190,7 +182,7 @@ export interface DayHistory {
  * Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own.
  *
  * @param adjustments the sum of its adjustments
- * @param rangeLane as for `addToPeriods`
+ * @param rangeLane as for `additionToPeriods`
  */
 export async function removeFromType(
   transaction: Executor,
@@ -200,25 +192,21 @@ export async function removeFromType(
   rangeLane: bigint,
 ): Promise<void> {
   const { recordType, recordId } = counter
+  const taken = (at: Date, count: bigint): DayAmount => ({ recordType, recordId, at, amount: -count })
+  const hourly = days.flatMap(({ hours }) => hours.map(({ start, count }) => taken(start, count)))
+  // What a day has beyond its hours.
+  const daily = days.map(({ start, count, hours }) => {
+    return taken(
+      start,
+      hours.reduce((rest, hour) => rest - hour.count, count),
+    )
+  })
+  const some = ({ amount }: PeriodAmount) => amount !== 0n
   const undated = [{ recordType, recordId, amount: -adjustments }]
-  await addToType(transaction, rowsOfTypes({ ...amountsOf(counter, days, -1n), undated }, rangeLane))
-}
-
-/** The amounts of days: those of their hours, and what each day has beyond them. */
-function amountsOf(counter: Pick<PeriodAmount, 'recordType' | 'recordId'>, days: readonly DayHistory[], sign: bigint) {
-  const amount = (at: Date, count: bigint): DayAmount => ({ ...counter, at, amount: sign * count })
-  const some = ({ amount }: DayAmount) => amount !== 0n
-  return {
-    hourly: days.flatMap(({ hours }) => hours.map(({ start, count }) => amount(start, count))).filter(some),
-    daily: days
-      .map(({ start, count, hours }) =>
-        amount(
-          start,
-          hours.reduce((rest, hour) => rest - hour.count, count),
-        ),
-      )
-      .filter(some),
-  }
+  await addToType(
+    transaction,
+    rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane),
+  )
 }
 
 /** Sums of amounts, by the address of their row. */

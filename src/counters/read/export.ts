@@ -7,8 +7,8 @@ const LARGEST_ID = 2n ** 64n - 1n
 /** A counter, or one day of it, in an export. */
 export interface ExportRow {
   recordId: bigint
-  /** The key; `null` if the name is not stored yet. */
-  name: string | null
+  /** The key. Empty only if the name is missing, which must not be. */
+  name: string
   count: bigint
   /** `2026-11-20`, UTC; `null` for the whole count, or for the part that belongs to no day. */
   day: string | null
@@ -62,7 +62,7 @@ export async function exportTotals(db: Executor, options: ExportOptions): Promis
   for (const row of rows) {
     const recordId = toBigInt(row.record_id)
     const count = toBigInt(row.count) + (counters.get(recordId)?.count ?? 0n)
-    counters.set(recordId, { recordId, name: toName(row.name), count, day: null })
+    counters.set(recordId, { recordId, name: toText(row.name ?? ''), count, day: null })
   }
   const page = [...counters.values()].sort((a, b) => (a.recordId < b.recordId ? -1 : 1)).slice(0, limit)
   return { rows: page, next: page.length < limit ? null : page.at(-1)!.recordId }
@@ -117,16 +117,17 @@ async function findIds(db: Executor, options: ExportOptions, tables: readonly st
 
 /** Turns totals, days and pending slots into a row for each day of a counter, and one for the part that is in no day. */
 function byDay(parts: readonly Record<string, unknown>[], today: string): ExportRow[] {
-  const counters = new Map<bigint, { name: string | null; undated: bigint; days: Map<string, bigint> }>()
+  const counters = new Map<bigint, { name: string; undated: bigint; days: Map<string, bigint> }>()
   for (const part of parts) {
     const recordId = toBigInt(part.record_id)
     const count = toBigInt(part.count)
     let counter = counters.get(recordId)
     if (counter === undefined) {
-      counter = { name: null, undated: 0n, days: new Map() }
+      counter = { name: '', undated: 0n, days: new Map() }
       counters.set(recordId, counter)
     }
-    counter.name ??= toName(part.name)
+    // Days have none. Their counter has a total.
+    if (part.name !== null) counter.name = toText(part.name)
     if (part.part === 'total') counter.undated += count
     else {
       const day = part.part === 'day' ? String(part.day) : today
@@ -140,9 +141,4 @@ function byDay(parts: readonly Record<string, unknown>[], today: string): Export
       ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
       ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
     ])
-}
-
-/** A name; `null` if none is stored. */
-function toName(value: unknown): string | null {
-  return value === null || value === undefined ? null : toText(value)
 }

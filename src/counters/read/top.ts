@@ -18,8 +18,7 @@ export interface NamedCount {
 
 /**
  * Reads the counters of a type that have the highest counts as of the last roll-up, highest first. Equal counts are in the order
- * of the index: the higher record id comes first. Counters without a positive count are left out, and so are counters whose name
- * is not stored yet.
+ * of the index: the higher record id comes first. Counters without a positive count are left out.
  *
  * @param limit at most `MAX_TOP`. About as many rows are read, no matter how many counters there are.
  */

@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
-import { addToTotals, createTotals, fitsTotal, lockTotals, Overtaken } from '../ledger/totals.ts'
+import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
 
 /** A slot as the roll-up read it. */
@@ -130,14 +130,14 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
  *
  * @param counters all in one range
  * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
- *   in the range's sums. `nowait`: whether to fail instead of waiting for the locks of totals, as requests must.
+ *   in the range's sums
  * @returns whether they were moved; if not, another run moved any of them first, and nothing was changed
  * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
  */
 export async function moveRollUpPage(
   db: Database,
   counters: readonly CounterSnapshot[],
-  { at, rangeLane, nowait = false }: { at: Date; rangeLane: bigint; nowait?: boolean },
+  { at, rangeLane }: { at: Date; rangeLane: bigint },
 ): Promise<boolean> {
   const moves = (await createTotals(db, counters)).map((counter) => ({
     recordType: counter.recordType,
@@ -147,7 +147,6 @@ export async function moveRollUpPage(
   }))
   try {
     await db.transaction(async (transaction) => {
-      if (nowait) await lockTotals(transaction, moves)
       const added = addToTotals(transaction, moves, at)
       // Writes the texts while the database works on that statement.
       const subtractions = subtractionsOf(counters)

@@ -53,6 +53,8 @@ export class CommitGroup {
   slot = 0n
   /** Whether two leaders have ever sent it. Then nobody knows when the last attempt arrives. */
   contested = false
+  /** Whether some of its counters may have no name. Then it goes to the queue: a counter that counts has a name. */
+  unnamed = false
   readonly tickets: Ticket[] = []
   readonly #sums: IncrementSums = new Map()
   readonly #keyed = new Map<string, BatchRow>()

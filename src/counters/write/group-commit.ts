@@ -64,6 +64,8 @@ export interface CountOptions {
    * Then it is woken sooner. Default: false.
    */
   answerReady?: boolean
+  /** Whether the counters have names (`Keys`). If not, the queue's consumer makes sure of them. Default: true. */
+  named?: boolean
 }
 
 /**
@@ -105,12 +107,13 @@ export class GroupCommit {
    */
   async count(
     increments: readonly Increment[],
-    { key, waitUntil, answerReady = false }: CountOptions,
+    { key, waitUntil, answerReady = false, named = true }: CountOptions,
   ): Promise<'counted' | 'queued'> {
     const now = Date.now()
     this.#replaceSilent(now)
     this.#work.admit(increments.length)
     const ticket = this.#join(increments, key, now)
+    if (!named) ticket.group.unnamed = true
     // One turn at a time: the subrequests of a request are limited.
     let leads = false
     let looksAt = now
@@ -299,7 +302,8 @@ export class GroupCommit {
       const beat = (until: number) => {
         lane.aliveUntil = this.#work.aliveUntil(until)
       }
-      if (stale) this.#settle(group, await spill(this.#context, group, beat))
+      if (stale || (group.unnamed && this.#context.queue !== null))
+        this.#settle(group, await spill(this.#context, group, beat))
       else this.#conclude(lane, group, await flush(this.#context, group, beat))
     } catch (error) {
       // A mistake of ours. The requests that wait must get an answer nevertheless.

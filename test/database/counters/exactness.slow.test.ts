@@ -10,6 +10,7 @@ import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.t
 import { SlotPool } from '../../../src/counters/write/slot-pool.ts'
 import { type Database, openDatabase } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
+import { toBigInt } from '../../../src/database/numbers.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { type Cut, cutFetch } from '../../harness/faulty-fetch.ts'
 import { Ledger } from '../../harness/ledger.ts'
@@ -84,6 +85,7 @@ class World {
   overtaken = 0
   readonly #slots = new SlotPool()
   readonly #late: (() => Promise<void>)[] = []
+  #settings = Date.now()
 
   constructor(db: TestDatabase, recordType: number) {
     this.db = db
@@ -171,7 +173,8 @@ class World {
   /** Sets a counter with the same id until that has succeeded, and then once more. */
   async #set({ counter: index, to, sends, cut }: Extract<Action, { kind: 'set' }>): Promise<void> {
     const counter = this.ledger.counters[index]!
-    const setting = { count: BigInt(to), id: random63(), at: new Date() }
+    // Each has a time of its own, by which its adjustment is found.
+    const setting = { count: BigInt(to), id: random63(), at: new Date(this.#settings++) }
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {
       const cutOff = openDatabase({
@@ -192,12 +195,12 @@ class World {
       }
     }
     await Promise.all(Array.from({ length: sends }, surely))
-    const { recordType, recordId } = counter
-    const by = await this.db.number(
-      'SELECT count FROM counter_adjustments WHERE record_type = ? AND record_id = ? AND adjustment_id = ?',
-      [recordType, recordId, setting.id],
+    const { rows } = await this.db.execute(
+      'SELECT count FROM counter_adjustments WHERE record_type = ? AND record_id = ? AND adjusted_at = ?',
+      [counter.recordType, counter.recordId, setting.at.toISOString().slice(0, 23).replace('T', ' ')],
     )
-    this.ledger.acknowledgeSetting(index, FAR, by)
+    expect(rows).toHaveLength(1)
+    this.ledger.acknowledgeSetting(index, FAR, toBigInt(rows[0]?.count))
     expect(await surely()).toBe('repeated')
   }
 

@@ -12,7 +12,7 @@ const MAX_BYTES = 80_000
 
 describe('The dashboard', () => {
   it(`has less than ${MAX_BYTES} bytes in all`, async () => {
-    const settings = { public: true, public_page: true, allowed_origins: ['*'], totals: ['app-', 'site-'] }
+    const settings = { public: true, public_page: true, allowed_origins: ['*'], prefixes: ['app-', 'site-'] }
     const tables = Array.from({ length: 20 }, (_, i) => [`type_${i}`, { ...settings, record_type: i + 1 }])
     const types = [...z.parse(counterTypes, Object.fromEntries(tables)).values()]
     const [type] = types as [CounterType]

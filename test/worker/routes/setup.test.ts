@@ -135,7 +135,7 @@ describe('POST /v1/setup says why it cannot go on', () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE rollup_state (id INT NOT NULL PRIMARY KEY)')
     const worker = new TestWorker(db.url)
-    expect(await stopped(worker)).toMatch(/lacks: column rollup_state\.record_type.*Another program/)
+    expect(await stopped(worker)).toMatch(/lacks: column rollup_state\.range_start.*Another program/)
   })
 })
 

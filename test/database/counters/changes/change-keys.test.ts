@@ -91,17 +91,6 @@ describe('A key that comes again with other contents', () => {
     expected[3 + winner] = 7
     expect(await counts()).toEqual(expected)
   })
-
-  it('is refused after an import failed that had tied it, and that import can be completed', async () => {
-    const id = random63()
-    const rows = [row(0, 1n), row(1, 2n)]
-    await db.behave({ faults: [{ action: 'cut-answer', match: 'INSERT IGNORE INTO change_keys', times: 100 }] })
-    await expect(bring(rows, id)).rejects.toThrow()
-    await db.behave()
-    await expect(bring([row(0, 1n)], id)).rejects.toThrow(KeyReused)
-    expect(await bring(rows, id)).toMatch(/imported|repeated/)
-    expect(await counts()).toEqual([1, 2, 0, 0, 0, 0])
-  })
 })
 
 describe('A setting with a key', () => {

@@ -262,22 +262,28 @@ describe('An idempotency key', () => {
   })
 
   it.each(['delete', 'rename'] as const)('finds out whether a %s that was cut off anywhere was done', async (kind) => {
-    for (let after = 0; after < 22; after++) {
-      for (const delivered of [false, true]) {
-        await fill(A)
-        const key = random63()
-        const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : B, key }
-        const fetch = cutFetch({ after, delivered, rollback: true })
-        const cut = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch })
-        await move(cut, A, request).catch(() => {})
-        // A BEGIN whose answer was lost leaves locks behind for a moment, but not of these rows.
-        await move(db, A, request)
-        const moved = kind === 'delete' ? 0n : 1_237n
-        expect([after, delivered, await countsOf(db, [A, B])]).toEqual([after, delivered, [0n, moved]])
-        await expectExact(db)
-        if (kind === 'rename') await move(db, B)
-      }
-    }
+    // More statements than a change has. Each cut gets counters of its own.
+    const cuts = Array.from({ length: 22 }, (_, after) =>
+      [false, true].map((delivered) => ({ after, delivered })),
+    ).flat()
+    const counterOf = (index: number) => ({ recordType: 1, recordId: BigInt(index), name: `/${index}` })
+    const sources = cuts.map((_, i) => counterOf(2 * i))
+    for (const source of sources) await countOn(db, source, 2n)
+    await rollUpAt(db, daysAgo(1))
+    for (const source of sources) await countOn(db, source, 3n)
+    await Promise.all(
+      cuts.map(async (cut, i) => {
+        const [source, target] = [sources[i]!, counterOf(2 * i + 1)]
+        const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : target, key: random63() }
+        const fetch = cutFetch({ ...cut, rollback: true })
+        const interrupted = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch })
+        await move(interrupted, source, request).catch(() => {})
+        await move(db, source, request)
+        const moved = kind === 'delete' ? 0n : 5n
+        expect([cut, await countsOf(db, [source, target])]).toEqual([cut, [0n, moved]])
+      }),
+    )
+    await expectExact(db)
   })
 })
 

@@ -157,7 +157,7 @@ describe('Setting a counter', () => {
     await db.behave({
       faults: [
         { action: 'cut-answer', match: 'COMMIT' },
-        { action: 'cut-request', match: 'SELECT SUM', skip: 2, times: 99 },
+        { action: 'cut-request', match: 'SELECT contents_hash', skip: 2, times: 99 },
       ],
     })
     await expect(set(20n, id)).rejects.toMatchObject({ applied: 'unknown' })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { addToPeriods } from '../../../../src/counters/ledger/periods.ts'
+import { additionToPeriods } from '../../../../src/counters/ledger/periods.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
@@ -126,7 +126,7 @@ describe('A roll-up', () => {
            ON DUPLICATE KEY UPDATE count = count + VALUES(count), version = version + 1`,
           [AT],
         )
-        await addToPeriods(transaction, [{ recordType: 1, recordId: 1n, amount: 7n }], AT, 0n)
+        await additionToPeriods([{ recordType: 1, recordId: 1n, amount: 7n }], AT, 0n)(transaction)
         await transaction.execute('UPDATE slotted_counters SET count = count - 7 WHERE record_id = 1')
       })
     }

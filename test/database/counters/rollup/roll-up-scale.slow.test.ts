@@ -61,7 +61,6 @@ describe('A roll-up', () => {
           'counter_history',
           'counter_periods',
           'type_history',
-          'prefix_history',
           'rollup_state',
         ]) {
           await db.execute(`SELECT 1 FROM ${table} LIMIT 1`)

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { addToDays, addToPeriods } from '../../../../src/counters/ledger/periods.ts'
+import { additionToPeriods, addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Executor } from '../../../../src/database/database.ts'
@@ -224,7 +224,7 @@ describe('Verification', () => {
     const { first } = boundsOf(rangeOf(VICTIM.recordId, db.ranges), db.ranges)
     await db.transaction(async (transaction) => {
       const amounts = [{ ...VICTIM, amount: 2n ** 62n }]
-      for (let i = 0; i < 8; i++) await addToPeriods(transaction, amounts, TODAY, first)
+      for (let i = 0; i < 8; i++) await additionToPeriods(amounts, TODAY, first)(transaction)
       await adjust(transaction, VICTIM, -(2n ** 65n), db.ranges)
       await transaction.execute(
         `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 10, 1, NOW(), ${-(2n ** 65n)})`,

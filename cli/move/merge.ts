@@ -1,7 +1,7 @@
 // `npm run merge`: adds counters to another one.
-import { runTransfer } from './transfer-command.ts'
+import { runMove } from './move-command.ts'
 
-await runTransfer({
+await runMove({
   name: 'merge',
   description: 'Adds a counter, or all counters whose keys begin with a prefix, to another one, and deletes them.',
   other: { flags: '--into <key>', description: 'the key of the other counter, which must exist', at: 'into' },

@@ -1,7 +1,7 @@
 // `npm run delete`: deletes counters.
-import { runTransfer } from './transfer-command.ts'
+import { runMove } from './move-command.ts'
 
-await runTransfer({
+await runMove({
   name: 'delete',
   description: 'Deletes a counter, or all counters whose keys begin with a prefix, with their history.',
   other: null,

@@ -1,7 +1,7 @@
 // `npm run rename`: moves counters to other keys.
-import { runTransfer } from './transfer-command.ts'
+import { runMove } from './move-command.ts'
 
-await runTransfer({
+await runMove({
   name: 'rename',
   description: 'Moves the count and the history of a counter to another key, or those of all counters with a prefix.',
   other: { flags: '--to <key>', description: 'the new key or, with --prefix, what takes its place', at: 'to' },

@@ -14,7 +14,7 @@ const PAGE = 100
 const MAX_SHOWN = 50
 
 /** A command that does the same to one counter, or to all whose keys have a beginning. */
-export interface TransferCommand {
+export interface MoveCommand {
   name: 'delete' | 'rename' | 'merge'
   description: string
   /** The option that names the other key; `null` for deletions. */
@@ -40,7 +40,7 @@ interface Options {
 }
 
 /** Runs one of the commands. */
-export async function runTransfer(command: TransferCommand): Promise<void> {
+export async function runMove(command: MoveCommand): Promise<void> {
   const { name, description, other: otherOption, atOnce = MAX_AT_ONCE } = command
   program
     .name(commandName(name))
@@ -71,7 +71,7 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
     onRetry: (message) => console.error(message),
   })
   const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
-  const transfer = (one: string) => {
+  const move = (one: string) => {
     const address = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
     if (otherOption === null) {
       return worker.change('DELETE', below === undefined ? address : `${address}?below=${below}`)
@@ -125,7 +125,7 @@ export async function runTransfer(command: TransferCommand): Promise<void> {
       Array.from({ length: atOnce }, async () => {
         for (const { key: one } of left) {
           try {
-            await transfer(one)
+            await move(one)
             done++
           } catch (error) {
             if (!(error instanceof RefusedError) || error.code === '' || key !== undefined) throw error
