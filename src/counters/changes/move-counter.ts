@@ -5,6 +5,7 @@ import { ensureNames, markName } from '../keys/names.ts'
 import { removeFromType } from '../ledger/periods.ts'
 import {
   changingTotals,
+  createTotals,
   fitsTotal,
   type Ledger,
   lockTotals,
@@ -20,10 +21,10 @@ import { ChangeRefused } from './change-refused.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
 /**
- * The most statements of one attempt: BEGIN, state, two for the target's name, lock, three for totals, slots, six for the history,
- * name, COMMIT, and ROLLBACK if that fails. A deletion has fewer.
+ * The most statements of one attempt: BEGIN, state, two for the target's name, lock, two for totals, slots, six for the history,
+ * name, COMMIT, and ROLLBACK if that fails. A deletion has fewer, and so has an attempt that creates a missing total.
  */
-const ATTEMPT_STATEMENTS = 18
+const ATTEMPT_STATEMENTS = 17
 
 /** An error of an INSERT of a row that is there. */
 const DUPLICATE = 1062
@@ -89,7 +90,12 @@ async function attemptToMove(
     if (![amount, pending, state.target.total + amount].every(fitsTotal)) throw outOfRange()
     await ensureNames(db, [target], 1)
   }
-  await takeTotals(transaction, source, target, state)
+  if (state.version === null) {
+    // Read again once there is a version. Without one, nothing would tell if what is pending is taken in the meantime.
+    await createTotals(db, [{ ...source, version: null }])
+    throw new Overtaken()
+  }
+  await takeTotals(transaction, source, target, { ...state, version: state.version })
   await takeSlots(transaction, source, target, state, pending)
   if (target === null) await deleteHistory(transaction, db, source, state)
   else await moveHistory(transaction, source, target)
@@ -105,18 +111,13 @@ async function takeTotals(
   transaction: Executor,
   source: CounterAddress,
   target: CounterAddress | null,
-  state: CounterState,
+  state: CounterState & { version: bigint },
 ): Promise<void> {
-  const guarded = [
-    ...(state.version === null ? [] : [source]),
-    ...(target === null || state.target.version === null ? [] : [target]),
-  ]
-  if (guarded.length > 0) await lockTotals(transaction, guarded.sort(byPrimaryKey))
-  // A total that does not exist yet keeps roll-ups away until the end of the transaction.
-  if (state.version === null) await insertTotal(transaction, source, 0n)
+  const guarded = target === null || state.target.version === null ? [source] : [source, target]
+  await lockTotals(transaction, guarded.sort(byPrimaryKey))
   const { rowsAffected: deleted } = await transaction.execute(
     `DELETE FROM counter_totals WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}
-       ${state.version === null ? '' : `AND version = ${state.version}`}`,
+       AND version = ${state.version}`,
   )
   if (deleted !== 1) throw new Overtaken()
   if (target === null) return

@@ -12,6 +12,7 @@ import { openDatabase } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { interleaved } from '../../../harness/interleaved-database.ts'
 import { countOn, countsOf, expectExact, move, rollUpAt, rowsOf } from '../../../harness/moves.ts'
 
 const DAY_MS = 86_400_000
@@ -206,6 +207,22 @@ describe('Renaming and merging', () => {
       const [a, b] = await countsOf(db, [A, B])
       expect(a! + b!).toBe(BigInt(7 * (round + 1)))
     }
+    await expectExact(db)
+  })
+})
+
+describe('A counter that was never rolled up', () => {
+  it('is not taken twice by two changes at the same time', async () => {
+    await countOn(db, A, 5n)
+    const deleting = interleaved(db, /^INSERT.* INTO counter_totals/, () => move(db, A))
+    // The other one has deleted it. What is left is an empty counter at most.
+    await move(deleting, A).catch((error: unknown) => expect(error).toMatchObject({ reason: 'no_such_counter' }))
+    expect(await countsOf(db, [A])).toEqual([0n])
+    await countOn(db, A, 7n)
+    const merging = interleaved(db, /^INSERT.* INTO counter_totals/, () => move(db, A, { kind: 'rename', target: B }))
+    await move(merging, A, { kind: 'rename', target: C }).catch(() => {})
+    expect(await countsOf(db, [A, B, C])).toEqual([0n, 7n, 0n])
+    await rollUpAt(db)
     await expectExact(db)
   })
 })
