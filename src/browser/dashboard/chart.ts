@@ -152,7 +152,9 @@ export class Chart {
       ...lines.map((line) =>
         shape('path', { class: line === 0 ? 'zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
       ),
-      ...lines.map((line, index) => shape('text', { x: left - 8, y: y(line) + 4, class: 'end' }, labels[index]!)),
+      ...lines.map((line, index) =>
+        shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[index]!),
+      ),
       ...path('bars', over),
       ...path('now', now, { fill: `url(#${hatch})` }),
       ...path('previous', before),
@@ -172,7 +174,7 @@ export class Chart {
       const half = (text.length * CHARACTER) / 2
       const middle = x(index) + place / 2
       if (index % every !== 0 || middle + half > this.#width + 4) return []
-      return [shape('text', { x: round(Math.max(half, middle)), y: HEIGHT - 6, class: 'middle' }, text)]
+      return [shape('text', { x: round(Math.max(half, middle)), y: HEIGHT - 6, 'text-anchor': 'middle' }, text)]
     })
   }
 

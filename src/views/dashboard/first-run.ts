@@ -12,7 +12,7 @@ import type { Viewer } from './layout.ts'
 export function firstRun(viewer: Viewer, type: CounterType, origin: string): Html {
   const address = origin + viewer.base
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
-<div class="card-head"><h2 id="first-run-title">Count the first one</h2></div>
+<div class="row card-head"><h2 id="first-run-title">Count the first one</h2></div>
 ${type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
 <p>This page looks whether something was counted: every 40 seconds, and as soon as you come back to it.</p>
 <ul>${conditions(viewer, type).map((line) => html`<li>${line}</li>`)}</ul>

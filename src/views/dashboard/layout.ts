@@ -62,9 +62,9 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     `${title} · Slotted Counter`,
     viewer.base,
     html`<a class="skip" href="#main">Skip to content</a>
-<header class="top">
+<header class="row top">
 <a class="brand" href="${viewer.base}/">Slotted Counter</a>
-<nav aria-label="Types">${viewer.types.map(({ name, title }) => typeLink(viewer.base, { name, title }, name === current))}</nav>
+<nav class="row" aria-label="Types">${viewer.types.map(({ name, title }) => typeLink(viewer.base, { name, title }, name === current))}</nav>
 ${viewer.ofAllTypes ? rollUpState(viewer) : ''}
 <a href="${viewer.base}/docs">API</a>
 <form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>

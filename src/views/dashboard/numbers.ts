@@ -72,7 +72,7 @@ export function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Ht
  */
 export function periodChoice({ days = true } = {}): Html {
   const periods = PERIODS.filter(([value]) => days || value !== 'custom')
-  return html`<div class="period-bar"><div class="choice" id="period" role="group" aria-label="Period">${periods.map(
+  return html`<div class="row period-bar"><div class="row choice" id="period" role="group" aria-label="Period">${periods.map(
     ([value, text]) =>
       html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,
   )}</div>
@@ -94,9 +94,9 @@ export function ranking(): Html {
 /** The chart of the period with its numbers as a table, in a card. */
 export function chartCard(more: Html | '' = ''): Html {
   return html`<section class="card" aria-labelledby="history-days">
-<div class="card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
 <div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
-<ul class="legend follows-period" id="history-legend"></ul>
+<ul class="row legend follows-period" id="history-legend"></ul>
 <p class="message" id="history-note"></p>
 <p class="message" id="history-message" role="status"></p>
 <details class="numbers follows-period"><summary>Show as a table</summary>

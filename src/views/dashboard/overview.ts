@@ -27,7 +27,7 @@ ${figuresOf(type, also)}
 ${periodChoice()}
 ${chartCard()}
 <section class="card" aria-labelledby="top-title">
-<div class="card-head"><h2 id="top-title">Top</h2>
+<div class="row card-head"><h2 id="top-title">Top</h2>
 <form id="search" class="row" role="search">
 <label for="find" class="hidden">Keys that begin with</label>
 <input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>

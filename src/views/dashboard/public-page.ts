@@ -24,7 +24,7 @@ export function publicPage(
     type.title,
     base,
     html`<a class="skip" href="#main">Skip to content</a>
-${all.length > 1 ? html`<header class="top"><nav aria-label="Types">${links}</nav></header>` : ''}
+${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Types">${links}</nav></header>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
@@ -33,7 +33,7 @@ ${figuresOf(type, also)}
 ${periodChoice({ days: false })}
 ${chartCard()}
 <section class="card" aria-labelledby="top-title">
-<div class="card-head"><h2 id="top-title">Top</h2></div>
+<div class="row card-head"><h2 id="top-title">Top</h2></div>
 ${ranking()}
 </section>
 <p class="hint" id="as-of"></p>

@@ -14,7 +14,7 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
     html`<main id="main" data-page="setup">
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
-<div class="card-head"><h2 id="tables-title">Tables</h2></div>
+<div class="row card-head"><h2 id="tables-title">Tables</h2></div>
 <p>${lackOf(missing)} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
 <details class="numbers"><summary>What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
 ${
@@ -36,7 +36,7 @@ function lackOf(missing: readonly string[]): string {
 }
 
 const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>
-<div class="card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
+<div class="row card-head"><h2 id="deploy-request-title">With a deploy request</h2></div>
 <ol>
 <li>In PlanetScale’s dashboard, make a development branch of this one: <i>Branches, New branch</i>.</li>
 <li>Run these statements on the new branch.</li>
