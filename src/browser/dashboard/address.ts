@@ -1,3 +1,8 @@
+/** The Worker's base path, which its pages name. Empty for the root. */
+export function basePath(): string {
+  return document.documentElement.dataset.base ?? ''
+}
+
 /** The periods to choose from, by their names in the address. */
 export type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
 
@@ -30,11 +35,6 @@ export function writeView(view: View): void {
   putView(url, view)
   if (url.href !== location.href) history.pushState(null, '', url)
   keepPeriodInLinks(view)
-}
-
-/** Calls back when somebody goes back or forward to another view. */
-export function onViewChange(changed: (view: View) => void): void {
-  addEventListener('popstate', () => changed(readView()))
 }
 
 /** Puts the period into the links that lead to pages with periods. */

@@ -1,4 +1,5 @@
-import { basePath } from './base-path.ts'
+import { basePath } from './address.ts'
+import { element } from './elements.ts'
 import { type Count, parseExactly } from './exact-json.ts'
 
 /** An error response. The message is the API's. */
@@ -11,15 +12,6 @@ export class ApiError extends Error {
     this.status = status
     this.code = code
   }
-}
-
-export interface Counter {
-  type: string
-  key: string
-  count: Count
-  total: Count
-  pending: Count
-  rolledUpAt: string | null
 }
 
 export interface KeyCount {
@@ -114,13 +106,7 @@ export function messageOf(error: unknown): string {
 
 function showSignedOut(): void {
   if (document.getElementById('signed-out') !== null) return
-  const notice = document.createElement('p')
-  notice.id = 'signed-out'
-  notice.className = 'notice'
-  notice.setAttribute('role', 'alert')
-  const link = document.createElement('a')
-  link.href = location.href
-  link.textContent = 'Sign in again.'
-  notice.append('Your session has ended. ', link)
+  const link = element('a', { href: location.href }, 'Sign in again.')
+  const notice = element('p', { id: 'signed-out', class: 'notice', role: 'alert' }, 'Your session has ended. ', link)
   document.querySelector('main')?.before(notice)
 }

@@ -27,13 +27,13 @@ export function startBuilder(subject: snippets.Subject): void {
     for (const field of fields) field.hidden = !isImage
     byId('snippet-hint').textContent = HINTS[kind] ?? ''
     if (isImage && !form.checkValidity()) return
-    const image = (kind === 'counting' ? snippets.countingBadgeAddress : snippets.badgeAddress)(subject, look)
+    const image = snippets.badgeAddress(kind === 'counting' ? 'hit' : 'badge', subject, look)
     byId<HTMLTextAreaElement>('snippet-code').value = isImage
       ? imageAs(format, image, label || subject.type)
       : textOf(kind, subject)
     clearTimeout(timer)
     // The preview of a badge that counts does not count.
-    if (isImage) timer = setTimeout(() => preview(badge, snippets.badgeAddress(subject, look)), PAUSE_MS)
+    if (isImage) timer = setTimeout(() => preview(badge, snippets.badgeAddress('badge', subject, look)), PAUSE_MS)
   }
   form.addEventListener('input', write)
   // Not of a field that is hidden, because something else than a badge is made.

@@ -1,6 +1,6 @@
-import { byId, element, row } from './elements.ts'
+import { byId, element, numberCell } from './elements.ts'
 import { showCount, showShort } from './format-counts.ts'
-import { showDays, showMoment, showOnAxis, showUnit } from './format-time.ts'
+import { showDays, showOnAxis, showUnit } from './format-time.ts'
 import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
 const HEIGHT = 240
@@ -24,21 +24,15 @@ export interface ChartData extends ChartNumbers {
 
 /** A chart on the page, its legend and its table. */
 export class Chart {
-  readonly #id: string
-  readonly #holder: HTMLElement
+  readonly #holder = byId('history')
   readonly #tip = element('div', { class: 'tip', hidden: '' })
-  readonly #table: HTMLDetailsElement
+  readonly #table = byId('history-rows').closest('details')!
   #data: ChartData | undefined
-  #width: number
+  // Before anything on the page changes, because then the browser would have to lay it out again at once.
+  #width = this.#holder.clientWidth
 
-  /** @param id the id of the chart's element. Those of its legend and its table begin with it. */
-  constructor(id: string) {
-    this.#id = id
-    this.#holder = byId(id)
-    this.#table = byId(`${id}-rows`).closest('details')!
+  constructor() {
     this.#table.addEventListener('toggle', () => this.#fillTable())
-    // Before anything on the page changes, because then the browser would have to lay it out again at once.
-    this.#width = this.#holder.clientWidth
     new ResizeObserver(() => {
       const width = this.#holder.clientWidth
       if (width === this.#width) return
@@ -69,14 +63,16 @@ export class Chart {
     if (this.#data === undefined) return
     const { points, by } = this.#data
     const before = comparesUnits(points)
-    byId(`${this.#id}-before`).hidden = !before
+    byId('history-before').hidden = !before
     const shown = this.#table.open ? points : []
-    byId(`${this.#id}-rows`).replaceChildren(
+    byId('history-rows').replaceChildren(
       ...shown.map((point) =>
-        row(
-          showUnit(new Date(point.start), by),
-          showCount(point.count),
-          ...(before ? [point.before == null ? '–' : showCount(point.before)] : []),
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row' }, showUnit(new Date(point.start), by)),
+          numberCell(showCount(point.count)),
+          ...(before ? [numberCell(point.before == null ? '–' : showCount(point.before))] : []),
         ),
       ),
     )
@@ -89,7 +85,7 @@ export class Chart {
     if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
     if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
-    byId(`${this.#id}-legend`).replaceChildren(
+    byId('history-legend').replaceChildren(
       ...entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text)),
     )
   }
@@ -119,7 +115,6 @@ export class Chart {
       return `M${round(x(index) + (place - bar) / 2)} ${to}V${from}h${round(bar)}V${to}z`
     }
     const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
-    const hatch = `${this.#id}-hatch`
     const over = points.map((point, index) => (index === running ? '' : rectangle(point, index))).join('')
     const now = running === null || points[running] === undefined ? '' : rectangle(points[running], running)
     let pen = 'M'
@@ -146,7 +141,7 @@ export class Chart {
       { width: this.#width, height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' },
       shape(
         'pattern',
-        { id: hatch, width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+        { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
         shape('rect', { class: 'hatch', width: 2.5, height: 6 }),
       ),
       ...lines.map((line) =>
@@ -156,7 +151,7 @@ export class Chart {
         shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[index]!),
       ),
       ...path('bars', over),
-      ...path('now', now, { fill: `url(#${hatch})` }),
+      ...path('now', now, { fill: 'url(#hatch)' }),
       ...path('previous', before),
       ...path('imported', imported),
       ...path('adjusted', adjusted),
@@ -227,18 +222,4 @@ function shape(name: string, attributes: Record<string, string | number>, ...con
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, String(value))
   made.append(...content)
   return made
-}
-
-/** A row of the table of adjustments. */
-export function adjustmentRow(
-  { at, kind, count }: Adjustment,
-  show: (count: Adjustment['count']) => string,
-): HTMLTableRowElement {
-  return element(
-    'tr',
-    {},
-    element('td', {}, showMoment(new Date(at))),
-    element('td', {}, kind),
-    element('td', { class: 'number' }, show(count)),
-  )
 }

@@ -1,6 +1,6 @@
-import { byId } from './elements.ts'
-import type { ChartNumbers, ListedCounter } from './numbers.ts'
-import { saveCsv } from './save-csv.ts'
+import { toCsv } from './csv.ts'
+import { byId, element } from './elements.ts'
+import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 
 /**
  * Starts the button that saves the chart's numbers.
@@ -9,38 +9,46 @@ import { saveCsv } from './save-csv.ts'
  * @returns a function that takes what the chart shows
  */
 export function startChartCsv(name: string): (chart: ChartNumbers) => void {
-  let shown: ChartNumbers | undefined
-  byId('history-csv').addEventListener('click', () => {
-    if (shown === undefined) return
-    const { points, first, last } = shown
+  return startButton('history-csv', ({ points, first, last }) => {
     const compares = points.some(({ before }) => before !== undefined)
     saveCsv(`${name}-${first}-${last}`, [
       ['start', 'count', ...(compares ? ['before'] : [])],
       ...points.map(({ start, count, before = null }) => [start, count, ...(compares ? [before] : [])]),
     ])
   })
-  return (chart) => {
-    shown = chart
-  }
 }
 
 /**
  * Starts the button that saves the list of counters.
  *
  * @param name what the list is of, for the name of the file
- * @returns a function that takes what the list shows, and the chart of its period
+ * @returns a function that takes what the page shows
  */
-export function startListCsv(name: string): (counters: readonly ListedCounter[], chart: ChartNumbers) => void {
-  let shown: { counters: readonly ListedCounter[]; days: string } | undefined
-  byId('list-csv').addEventListener('click', () => {
-    if (shown === undefined) return
+export function startListCsv(name: string): (numbers: TypeNumbers) => void {
+  return startButton('list-csv', ({ list, chart: { first, last } }) => {
     // A change compares the part of the period that is over with the same part of the period before.
-    saveCsv(`${name}-keys-${shown.days}`, [
+    saveCsv(`${name}-keys-${first}-${last}`, [
       ['key', 'count', 'compared', 'before'],
-      ...shown.counters.map(({ key, count, compared, before }) => [key, count, compared, before]),
+      ...list.counters.map(({ key, count, compared, before }) => [key, count, compared, before]),
     ])
   })
-  return (counters, { first, last }) => {
-    shown = { counters, days: `${first}-${last}` }
+}
+
+function startButton<Shown>(id: string, save: (shown: Shown) => void): (shown: Shown) => void {
+  let latest: Shown | undefined
+  byId(id).addEventListener('click', () => {
+    if (latest !== undefined) save(latest)
+  })
+  return (shown) => {
+    latest = shown
   }
+}
+
+function saveCsv(name: string, rows: Parameters<typeof toCsv>[0]): void {
+  // With a byte order mark, spreadsheets read UTF-8.
+  const url = URL.createObjectURL(new Blob(['\ufeff', toCsv(rows)], { type: 'text/csv;charset=utf-8' }))
+  const file = `${name.replaceAll(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, 100)}.csv`
+  element('a', { href: url, download: file }).click()
+  // The browser has taken the file by the next task.
+  setTimeout(() => URL.revokeObjectURL(url))
 }

@@ -1,5 +1,4 @@
-import { periodParameters, readView } from './address.ts'
-import { basePath } from './base-path.ts'
+import { basePath, periodParameters, readView } from './address.ts'
 
 /** The element with an id. Throws if the page does not have it, because then page and script do not match. */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
@@ -24,14 +23,9 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A table row: a header cell, followed by numbers. */
-export function row(name: Node | string, ...numbers: string[]): HTMLTableRowElement {
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'row' }, name),
-    ...numbers.map((number) => element('td', { class: 'number' }, number)),
-  )
+/** A cell of a table with a number. */
+export function numberCell(text: string): HTMLTableCellElement {
+  return element('td', { class: 'number' }, text)
 }
 
 /** A link to the page of a counter. */

@@ -1,6 +1,5 @@
-import type { View } from './address.ts'
+import { basePath, type View } from './address.ts'
 import { ask } from './api.ts'
-import { basePath } from './base-path.ts'
 import { type Count, parseExactly } from './exact-json.ts'
 
 /** A count, and what of it is compared with the same part of the period before. `null`: nothing can be compared. */

@@ -1,8 +1,8 @@
 import { ask, type KeyCount, messageOf, path } from './api.ts'
 import { startCopyButtons } from './copy-buttons.ts'
-import { startChartCsv, startListCsv } from './csv-buttons.ts'
+import { startListCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
-import { setText, showFigures } from './figures.ts'
+import { setText } from './figures.ts'
 import { startFirstRun } from './first-run.ts'
 import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -22,8 +22,7 @@ export function startOverviewPage(type: string, unit: string): void {
   let focusAt: number | null = null
   let lookedForFirst = false
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
-  const keepChart = startChartCsv(type)
-  const keepList = startListCsv(type)
+  const keepForCsv = startListCsv(type)
 
   const page = startNumbers<TypeNumbers>({
     type,
@@ -38,9 +37,7 @@ export function startOverviewPage(type: string, unit: string): void {
         prefix,
       } = numbers
       list.show(counters, period === 'all' ? total : chart.count, asked)
-      keepChart(chart)
-      keepList(counters, chart)
-      if (also !== undefined) showFigures(also, 'also')
+      keepForCsv(numbers)
       document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       if (document.activeElement !== input) input.value = find
       const full = counters.length >= MAX_ROWS

@@ -1,6 +1,7 @@
-import { keepPeriodInLinks, onViewChange, readView, type View, writeView } from './address.ts'
+import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
 import { messageOf } from './api.ts'
 import { Chart } from './chart.ts'
+import { startChartCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
 import { changeOf, compareNote, setText, showFigures } from './figures.ts'
 import { showChange, showCount } from './format-counts.ts'
@@ -40,7 +41,8 @@ export interface PageParts<N extends Numbers> {
  */
 export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage {
   const { type, key, unit } = page
-  const chart = new Chart('history')
+  const chart = new Chart()
+  const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
   let view = readView()
   let rows = 10
   // The query of what is on the page, and the text by which a change is noticed.
@@ -56,6 +58,7 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     busy(false)
     if (!asked && text === last) return 'unchanged'
     showFigures(numbers)
+    if (numbers.also !== undefined) showFigures(numbers.also, 'also')
     setText('compare-note', compareNote(numbers))
     const { count, first, last: end } = numbers.chart
     const days = showDays(first, end)
@@ -64,6 +67,7 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
     setText('history-change', changeOf(numbers.chart))
     chart.show({ ...numbers.chart, unit, adjustments: page.adjustments?.(numbers) ?? [] })
+    keepForCsv(numbers.chart)
     page.show(numbers, view, asked && shown !== '')
     // Politely and rarely: a page that changes every minute would never be silent.
     const now = Date.now()
@@ -113,7 +117,9 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     writeView(changed)
     if (query() !== before || JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
-  onViewChange((next) => {
+  // Somebody goes back or forward.
+  addEventListener('popstate', () => {
+    const next = readView()
     keepPeriodInLinks(next)
     apply(next)
   })

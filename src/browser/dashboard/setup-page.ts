@@ -1,5 +1,5 @@
+import { basePath } from './address.ts'
 import { type ApiError, ask, messageOf, path } from './api.ts'
-import { basePath } from './base-path.ts'
 import { startCopyButtons } from './copy-buttons.ts'
 import { byId } from './elements.ts'
 

@@ -20,14 +20,15 @@ export interface BadgeLook {
 /** The type that the script counts unless it is told another. */
 const SCRIPT_TYPE = 'page_view'
 
-/** The address of a badge. */
-export function badgeAddress({ address, type, key }: Subject, look: BadgeLook): string {
-  return `${address}/badge/${segment(type)}/${segment(key)}.svg${queryOf(look)}`
-}
-
-/** The address of a badge that counts how often it is loaded. */
-export function countingBadgeAddress({ address, type, key }: Subject, look: BadgeLook): string {
-  return `${address}/hit/${segment(type)}/${segment(key)}.svg${queryOf(look)}`
+/** The address of a badge. That of a kind `hit` counts how often it is loaded. */
+export function badgeAddress(
+  kind: 'badge' | 'hit',
+  { address, type, key }: Subject,
+  { compact, ...look }: BadgeLook,
+): string {
+  const given = Object.entries({ ...look, compact: compact ? 'true' : '' })
+  const query = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
+  return `${address}/${kind}/${segment(type)}/${segment(key)}.svg${query && `?${query.replaceAll('+', '%20')}`}`
 }
 
 /** An image in Markdown. */
@@ -66,12 +67,6 @@ export function downloadLink({ address, type, key }: Subject): string | null {
   const names = key.split('/')
   const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}]/u.test(key)
   return isPath ? `<a href="${escaped(address)}/d/${segment(type)}/${names.map(segment).join('/')}">Download</a>` : null
-}
-
-function queryOf({ label, color, style, period, compact }: BadgeLook): string {
-  const given = Object.entries({ label, color, style, period, compact: compact ? 'true' : '' })
-  const query = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
-  return query === '' ? '' : `?${query.replaceAll('+', '%20')}`
 }
 
 /** Percent-encodes a segment. A parenthesis would end the address in Markdown. */

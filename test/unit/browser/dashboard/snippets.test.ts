@@ -6,18 +6,18 @@ const of = (key: string, type = 'page_view') => ({ address: 'https://example.com
 
 describe('A badge', () => {
   it('has only the parameters that differ from the defaults', () => {
-    expect(snippets.badgeAddress(of('/a b'), PLAIN)).toBe('https://example.com/c/badge/page_view/%2Fa%20b.svg')
+    expect(snippets.badgeAddress('badge', of('/a b'), PLAIN)).toBe('https://example.com/c/badge/page_view/%2Fa%20b.svg')
     const look = { label: 'a b+c', color: '#0a0', style: 'flat-square', period: 'week', compact: true }
-    expect(snippets.badgeAddress(of('/a'), look)).toBe(
+    expect(snippets.badgeAddress('badge', of('/a'), look)).toBe(
       'https://example.com/c/badge/page_view/%2Fa.svg?label=a%20b%2Bc&color=%230a0&style=flat-square&period=week&compact=true',
     )
-    expect(snippets.countingBadgeAddress(of('me'), { ...PLAIN, label: 'seen' })).toBe(
+    expect(snippets.badgeAddress('hit', of('me'), { ...PLAIN, label: 'seen' })).toBe(
       'https://example.com/c/hit/page_view/me.svg?label=seen',
     )
   })
 
   it('is one image in Markdown and in HTML, whatever its key and its label', () => {
-    const image = snippets.badgeAddress(of('a)](x "<'), { ...PLAIN, label: ')"<' })
+    const image = snippets.badgeAddress('badge', of('a)](x "<'), { ...PLAIN, label: ')"<' })
     expect(snippets.inMarkdown(image, 'a]b[c')).toMatch(/^!\[a\\\]b\\\[c\]\([^()\s"<]+\)$/)
     expect(snippets.inHtml(image, '"><script>')).toMatch(/^<img src="[^"<]+" alt="&quot;>&lt;script>">$/)
   })

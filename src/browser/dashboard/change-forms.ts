@@ -1,0 +1,142 @@
+import { basePath } from './address.ts'
+import { ask, change, type KeyCount, messageOf, path } from './api.ts'
+import { confirmed, keyLine, type Question } from './confirm.ts'
+import { byId } from './elements.ts'
+import type { Count } from './exact-json.ts'
+import { showChange, showCount } from './format-counts.ts'
+import { readTypedCount } from './typed-count.ts'
+
+type Action = 'delete' | 'rename' | 'merge'
+
+const HISTORY_STAYS = 'The history keeps what was counted, and shows this change as an adjustment.'
+const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+
+/**
+ * Starts the forms that set, reset, delete, rename and merge a counter. A dialog asks for confirmation, and says what will happen.
+ *
+ * @param changed called after each attempt to set or reset it
+ */
+export function startChangeForms(type: string, key: string, changed: () => void): void {
+  // Only those who may change counters have the forms.
+  if (document.getElementById('change') === null) return
+  startSetForms(type, key, changed)
+  startMoveForms(type, key)
+}
+
+function startSetForms(type: string, key: string, changed: () => void): void {
+  const message = byId('change-message')
+  const set = oneAtATime(message, async (count: bigint, resets: boolean) => {
+    const [before] = await countsOf(type, [key])
+    const agreed = await confirmed({
+      title: resets ? 'Reset this counter to zero?' : 'Set this counter?',
+      what: [
+        keyLine(key),
+        `Its count changes from ${showCount(before!)} to ${showCount(count)} (${showChange(count - before!)}). What is counted before you confirm is overwritten too.`,
+        HISTORY_STAYS,
+      ],
+      button: resets ? 'Reset to zero' : `Set to ${showCount(count)}`,
+    })
+    if (!agreed) return
+    try {
+      // The digits are sent unchanged: a JavaScript number would round them.
+      const answer = await change<{ count: Count }>('PUT', path(['counters', type, key]), `{"count":${count}}`)
+      message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
+    } finally {
+      changed()
+    }
+  })
+  const field = byId<HTMLInputElement>('new-count')
+  field.addEventListener('input', () => field.setCustomValidity(''))
+  byId('set').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const count = readTypedCount(field.value)
+    field.setCustomValidity(count === null ? `A whole number, such as 1234 or ${showCount(1_234)}.` : '')
+    if (count === null) field.reportValidity()
+    else void set(count, false)
+  })
+  byId('reset').addEventListener('click', () => void set(0n, true))
+}
+
+function startMoveForms(type: string, key: string): void {
+  const move = oneAtATime(byId('move-message'), async (action: Action, other: string) => {
+    if (!(await confirmed(await questionOf(action, type, key, other)))) return
+    const address = ['counters', type, key]
+    if (action === 'delete') await change('DELETE', path(address))
+    else {
+      const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
+      await change('POST', path([...address, action]), body)
+    }
+    location.assign(
+      `${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams({ type, ...(other && { key: other }) })}`,
+    )
+  })
+  byId('move').addEventListener('submit', (event) => {
+    event.preventDefault()
+    const action = (event as SubmitEvent).submitter?.getAttribute('value') === 'merge' ? 'merge' : 'rename'
+    void move(action, byId<HTMLInputElement>('other-key').value)
+  })
+  byId('delete').addEventListener('click', () => void move('delete', ''))
+}
+
+/** Runs one change at a time: a second click, while the first one waits for its confirmation or its response, does nothing. */
+function oneAtATime<Parameters extends unknown[]>(
+  message: HTMLElement,
+  work: (...parameters: Parameters) => Promise<void>,
+): (...parameters: Parameters) => Promise<void> {
+  let busy = false
+  return async (...parameters) => {
+    if (busy) return
+    busy = true
+    message.textContent = ''
+    try {
+      await work(...parameters)
+    } catch (error) {
+      message.textContent = messageOf(error)
+    } finally {
+      busy = false
+    }
+  }
+}
+
+/** The counts as of now, so that the question names them. */
+async function countsOf(type: string, keys: readonly string[]): Promise<bigint[]> {
+  const { counters } = await ask<{ counters: KeyCount[] }>(
+    'GET',
+    `${path(['counters', type])}?${new URLSearchParams(keys.map((key) => ['key', key]))}`,
+  )
+  return counters.map(({ count }) => BigInt(count))
+}
+
+async function questionOf(action: Action, type: string, key: string, other: string): Promise<Question> {
+  const keys = action === 'merge' ? [key, other] : [key]
+  const counts = await countsOf(type, keys)
+  const count = showCount(counts[0]!)
+  switch (action) {
+    case 'delete':
+      return {
+        title: 'Delete this counter?',
+        what: [
+          keyLine(key),
+          `Its count of ${count}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+          'What is counted under this key afterwards is a new counter.',
+        ],
+        button: 'Delete',
+      }
+    case 'rename':
+      return {
+        title: 'Rename this counter?',
+        what: [keyLine(key, other), `Its count of ${count} and its history move to the new key.`, CHANGE_FIRST],
+        button: 'Rename',
+      }
+    case 'merge':
+      return {
+        title: 'Merge this counter into another one?',
+        what: [
+          keyLine(key, other),
+          `Its count of ${count} and its history are added to the other counter, which has ${showCount(counts[1]!)} and then ${showCount(counts[0]! + counts[1]!)}. This cannot be undone.`,
+          CHANGE_FIRST,
+        ],
+        button: 'Merge',
+      }
+  }
+}
