@@ -2,22 +2,17 @@ import type { By } from './numbers.ts'
 import { onFirstUse } from './on-first-use.ts'
 
 const format = (options: Intl.DateTimeFormatOptions) => onFirstUse(() => new Intl.DateTimeFormat(undefined, options))
+const time = { hour: '2-digit', minute: '2-digit' } as const
+const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const
 const axis = {
-  hour: format({ hour: '2-digit', minute: '2-digit' }),
+  hour: format(time),
   day: format({ day: 'numeric', month: 'short' }),
   month: format({ month: 'short', year: '2-digit' }),
 }
 const day = format({ dateStyle: 'medium' })
 const full = {
-  hour: format({
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-  }),
-  day: format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' }),
+  hour: format({ ...date, ...time }),
+  day: format(date),
   month: format({ month: 'long', year: 'numeric' }),
 }
 const moment = format({ dateStyle: 'medium', timeStyle: 'short' })

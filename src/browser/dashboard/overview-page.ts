@@ -15,7 +15,7 @@ const MAX_ROWS = 100
 
 /** Starts the page of a type: the sum of its counters, and a list of them. */
 export function startOverviewPage(type: string, unit: string): void {
-  const list = new TopList(type, byId('top'))
+  const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
   // The index of the row to focus, once it is there.

@@ -1,4 +1,3 @@
-import { byId } from './elements.ts'
 import { setText } from './figures.ts'
 import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
@@ -6,7 +5,7 @@ import { TopList } from './top-list.ts'
 
 /** Starts the page of a type for everybody. */
 export function startPublicPage(type: string, unit: string): void {
-  const list = new TopList(null, byId('top'))
+  const list = new TopList(null)
   startNumbers<TypeNumbers>({
     type,
     unit,

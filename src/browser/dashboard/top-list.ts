@@ -1,4 +1,4 @@
-import { counterLink, element } from './elements.ts'
+import { byId, counterLink, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showCount, showGrowth, showShare } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
@@ -6,16 +6,12 @@ import type { ListedCounter } from './numbers.ts'
 /** The rows of the list of counters. A row that stays in the list stays the same element, with its focus. */
 export class TopList {
   readonly #type: string | null
-  readonly #body: HTMLElement
+  readonly #body = byId('top')
   readonly #rows = new Map<string, HTMLTableRowElement>()
 
-  /**
-   * @param type `null`: keys lead to the pages that they stand for, not to those of the dashboard
-   * @param body the element with the rows
-   */
-  constructor(type: string | null, body: HTMLElement) {
+  /** @param type `null`: keys lead to the pages that they stand for, not to those of the dashboard */
+  constructor(type: string | null) {
     this.#type = type
-    this.#body = body
   }
 
   /** How many rows there are. */

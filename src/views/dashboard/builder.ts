@@ -30,7 +30,7 @@ export function builder(type: CounterType): Html {
 <select name="period">${PERIODS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
 <label class="of-badge">Write as
 <select name="format"><option value="markdown">Markdown</option><option value="html">HTML</option><option value="address">address</option></select></label>
-<label class="of-badge check"><input type="checkbox" name="compact"> Short: 1.2k</label>
+<label class="of-badge row"><input type="checkbox" name="compact"> Short: 1.2k</label>
 </form>
 <p class="of-badge"><img id="badge" alt="Preview of the badge" height="20"></p>
 <p class="hint" id="snippet-hint"></p>

@@ -5,7 +5,7 @@ import type { Html } from '../html-type.ts'
 import { builder } from './builder.ts'
 import { CHANGE } from './change.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figuresOf, periodChoice } from './numbers.ts'
+import { numbersOf } from './numbers.ts'
 
 /**
  * The page of a counter: its figures, its chart, badges and snippets, and for those who may change it, the forms.
@@ -24,10 +24,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${key === '' ? '(empty)' : key}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${page}</a></p>`}
-${figuresOf(type, also)}
-<p class="hint" id="compare-note"></p>
-${periodChoice()}
-${chartCard(ADJUSTMENTS)}
+${numbersOf(type, also, { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
 <p class="hint" id="as-of"></p>

@@ -1,3 +1,3 @@
 // Made by `npm run assets`. The names contain a hash of the contents.
-export const SCRIPT = '/dashboard/slotted-counter-Ec6VRX69XuHV.js'
-export const STYLE = '/dashboard/slotted-counter-XQtEXV1___Er.css'
+export const SCRIPT = '/dashboard/slotted-counter-qxJbaZ2k-chS.js'
+export const STYLE = '/dashboard/slotted-counter-X1uaB1eP99A8.css'

@@ -41,15 +41,12 @@ export interface Viewer {
   ofAllTypes: boolean
   /** Whether the user may change counters. */
   mayChange: boolean
-  ownVisits: OwnVisits
-}
-
-/** Whether visits from the browser that shows a page count. */
-interface OwnVisits {
-  /** Whether they do not. */
-  marked: boolean
-  /** The path of the page below the base path, to return to after a change. */
-  next: string
+  ownVisits: {
+    /** Whether visits from the browser that shows the page do not count. */
+    marked: boolean
+    /** The path of the page below the base path, to return to after a change. */
+    next: string
+  }
 }
 
 /**

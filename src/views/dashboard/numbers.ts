@@ -26,12 +26,21 @@ export interface IncludedNumbers {
   numbers: unknown
 }
 
-/** The figures of a type, and those of the type that counts the same visits in another way, if it is shown too. */
-export function figuresOf(type: CounterType, also: CounterType | undefined): Html {
-  return also === undefined
-    ? figures()
-    : html`${figures(type.unit)}
-${figures(also.unit, 'also')}`
+/**
+ * The figures, the choice of the period and the chart of a type or a counter.
+ *
+ * @param also the type that counts the same visits in another way, if its figures are shown too
+ * @param options `days`: whether other days can be chosen; `more`: what the card of the chart has below
+ */
+export function numbersOf(
+  type: CounterType,
+  also: CounterType | undefined,
+  { days = true, more = '' }: { days?: boolean; more?: Html | '' } = {},
+): Html {
+  return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
+<p class="hint" id="compare-note"></p>
+${periodChoice(days)}
+${chartCard(more)}`
 }
 
 /**
@@ -58,19 +67,15 @@ export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers 
  * @param unit what they count, if there are figures of several types
  * @param prefix the beginning of the elements' ids: `also` for those of the type that counts the same visits in another way
  */
-export function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
+function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
   return html`<dl class="figures ${prefix}">${FIGURES.map(
     ([name, label]) => html`<div><dt>${unit === undefined ? label : `${label}, ${unit}`}</dt>
 <dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
   )}</dl>`
 }
 
-/**
- * The buttons of the page's period, and the form for other days. The script handles both.
- *
- * @param options `days`: whether other days can be chosen
- */
-export function periodChoice({ days = true } = {}): Html {
+/** The buttons of the page's period, and the form for other days. The script handles both. */
+function periodChoice(days: boolean): Html {
   const periods = PERIODS.filter(([value]) => days || value !== 'custom')
   return html`<div class="row period-bar"><div class="row choice" id="period" role="group" aria-label="Period">${periods.map(
     ([value, text]) =>
@@ -92,7 +97,7 @@ export function ranking(): Html {
 }
 
 /** The chart of the period with its numbers as a table, in a card. */
-export function chartCard(more: Html | '' = ''): Html {
+function chartCard(more: Html | ''): Html {
   return html`<section class="card" aria-labelledby="history-days">
 <div class="row card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
 <div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>

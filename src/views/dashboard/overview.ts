@@ -3,8 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { firstRun } from './first-run.ts'
 import { signedInPage, type Viewer } from './layout.ts'
-import { chartCard, figuresOf, periodChoice, ranking } from './numbers.ts'
-import { prefixChoice } from './prefix-choice.ts'
+import { numbersOf, ranking } from './numbers.ts'
 
 /**
  * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
@@ -22,10 +21,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
 ${prefixChoice(type)}
-${figuresOf(type, also)}
-<p class="hint" id="compare-note"></p>
-${periodChoice()}
-${chartCard()}
+${numbersOf(type, also)}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2>
 <form id="search" class="row" role="search">
@@ -38,4 +34,12 @@ ${ranking()}
 <p class="hint" id="as-of"></p>
 </main>`,
   )
+}
+
+/** The prefixes that a type lists, such as those of its sites: each shows the page for its keys alone. */
+function prefixChoice({ prefixes }: CounterType): Html | '' {
+  if (prefixes.length === 0) return ''
+  return html`<div class="row period-bar"><div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
+    (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${prefix}</bdi></button>`,
+  )}</div></div>`
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 import { document } from './layout.ts'
-import { chartCard, figuresOf, periodChoice, ranking } from './numbers.ts'
+import { numbersOf, ranking } from './numbers.ts'
 
 /**
  * The page of a type for everybody: its figures, its chart and its list, and nothing to operate.
@@ -28,10 +28,7 @@ ${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Typ
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
-${figuresOf(type, also)}
-<p class="hint" id="compare-note"></p>
-${periodChoice({ days: false })}
-${chartCard()}
+${numbersOf(type, also, { days: false })}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2></div>
 ${ranking()}
