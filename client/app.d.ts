@@ -458,7 +458,6 @@ type Routes = {
             json: {
               count: number
             }
-            query?: {}
           }
         }
       | {
@@ -509,7 +508,6 @@ type Routes = {
             json: {
               count: number
             }
-            query?: {}
           }
         }
   }
@@ -612,7 +610,6 @@ type Routes = {
             json: {
               into: string | number
             }
-            query?: {}
           }
         }
       | {
@@ -666,7 +663,6 @@ type Routes = {
             json: {
               into: string | number
             }
-            query?: {}
           }
         }
   }
@@ -690,7 +686,6 @@ type Routes = {
             json: {
               to: string | number
             }
-            query?: {}
           }
         }
       | {
@@ -745,7 +740,6 @@ type Routes = {
             json: {
               to: string | number
             }
-            query?: {}
           }
         }
   }
@@ -834,7 +828,6 @@ type Routes = {
                 day?: string | undefined
               }[]
             }
-            query?: {}
           }
         }
       | {
@@ -884,7 +877,6 @@ type Routes = {
                 day?: string | undefined
               }[]
             }
-            query?: {}
           }
         }
   }
@@ -907,7 +899,6 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
-            query?: {}
           }
         }
       | {
@@ -927,7 +918,6 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
-            query?: {}
           }
         }
       | {
@@ -975,7 +965,6 @@ type Routes = {
                 by?: number | undefined
               }[]
             }
-            query?: {}
           }
         }
   }
@@ -997,9 +986,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            query?: {}
-          }
+          input: {}
         }
       | {
           output: {
@@ -1030,9 +1017,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
-          input: {
-            query?: {}
-          }
+          input: {}
         }
   }
   '/v1/search/:type': {
@@ -1109,9 +1094,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            query?: {}
-          }
+          input: {}
         }
       | {
           output: {
@@ -1141,9 +1124,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
-          input: {
-            query?: {}
-          }
+          input: {}
         }
     $post:
       | {
@@ -1152,9 +1133,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            query?: {}
-          }
+          input: {}
         }
       | {
           output: {
@@ -1186,9 +1165,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
-          input: {
-            query?: {}
-          }
+          input: {}
         }
   }
   '/v1/status': {
@@ -1283,9 +1260,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 200
-          input: {
-            query?: {}
-          }
+          input: {}
         }
       | {
           output: {
@@ -1311,9 +1286,7 @@ type Routes = {
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 422 | 429 | 500 | 503
-          input: {
-            query?: {}
-          }
+          input: {}
         }
   }
   '/v1/top/:type': {

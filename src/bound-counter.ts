@@ -15,13 +15,10 @@ import { checkParameters } from './http/query-string.ts'
 import { orThrow } from './http/read-for-request.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import { toAnswer } from './routes/counters.ts'
-import { readMany, read as readOne } from './routes/counters-contract.ts'
-import { askedRange, historyAnswer } from './routes/history.ts'
-import { historyOfCounter } from './routes/history-contract.ts'
-import { incrementMany, listed } from './routes/increment-contract.ts'
-import { totalAnswer } from './routes/type-total.ts'
-import { totalOfType } from './routes/type-total-contract.ts'
+import { readMany, read as readOne, toAnswer } from './routes/counters.ts'
+import { askedRange, historyAnswer, historyOfCounter } from './routes/history.ts'
+import { incrementMany, listed } from './routes/increment.ts'
+import { totalAnswer, totalOfType } from './routes/type-total.ts'
 
 /** What a caller can do if the outcome is unknown. */
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
@@ -187,7 +184,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     incrementMany: (increments, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementMany.body.schema, { increments })
+        const asked = check(incrementMany.body.schema(), { increments })
         const counters = await listedCounters(isolate, 'increments', asked.increments)
         const queued = await count(
           isolate,

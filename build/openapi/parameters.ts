@@ -6,7 +6,7 @@ import type { JsonSchema, Schemas } from './schema-conversion.ts'
 export function parametersOf(schemas: Schemas, operation: Operation): JsonSchema[] {
   return [
     ...placed(schemas, operation, 'path', operation.params),
-    ...placed(schemas, operation, 'query', operation.query),
+    ...placed(schemas, operation, 'query', operation.query?.()),
     ...placed(schemas, operation, 'header', operation.headers),
   ]
 }

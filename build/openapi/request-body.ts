@@ -10,7 +10,7 @@ export function requestBodyOf(
   const values = Object.entries(examples).flatMap(([name, { summary, body }]) =>
     body === undefined ? [] : [[name, { summary, value: body }] as const],
   )
-  const described = schemas.of(schema, 'input')
+  const described = schemas.of(schema(), 'input')
   // Only the first media type has the examples. The other ones accept the same bodies.
   const content = contentTypes.map((type, index) => [
     type,

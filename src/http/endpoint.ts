@@ -36,13 +36,15 @@ type Routes<O extends Operation> = Hono<
   '/'
 >
 
+const NO_PARAMETERS = () => ({})
+
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 type None = {}
 
 /** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
 type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
   (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
-  (O extends { query: infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
+  (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
 /**
  * Attaches a contract to a handler, for the OpenAPI document and the typed client. Returns the handler itself, so that nothing
@@ -123,7 +125,7 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 
 async function readParts<O extends Operation>(
   c: Context<AppEnv>,
-  { params, query }: Route,
+  { params, query = NO_PARAMETERS, looseQuery }: Route,
   mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
 ): Promise<Parts<O>> {
   const parts: Record<string, unknown> = {}
@@ -138,6 +140,6 @@ async function readParts<O extends Operation>(
       parts.counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
     }
   }
-  if (query !== undefined) parts.query = readQuery(c, query)
+  if (!looseQuery) parts.query = readQuery(c, query)
   return parts as Parts<O>
 }

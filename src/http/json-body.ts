@@ -8,48 +8,37 @@ import { invalidRequest, Problem } from './problem.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** How to read a body. */
-export interface JsonOptions {
-  /** Media types that count as JSON. Default: application/json. */
-  contentTypes?: readonly string[]
-  /** The value of an empty body without a content type, if the body is optional. */
-  empty?: unknown
-}
-
 /**
- * Reads and checks a JSON body. `limitBody` must bound its size.
+ * Reads and checks a JSON body. `limitBody` must bound its size. An empty body that is optional is read as `{}`.
  *
  * @throws {Problem} 400, 415 or 422
  */
 export async function readJson<Schema extends z.ZodMiniType>(
   c: Context<AppEnv>,
-  schema: Schema,
-  { contentTypes = ['application/json'], empty }: JsonOptions = {},
+  { schema, optional = false }: { schema: () => Schema; optional?: boolean },
 ): Promise<z.infer<Schema>> {
   const bytes = await c.req.arrayBuffer().catch(() => {
     throw cutOff()
   })
-  if (bytes.byteLength === 0 && empty !== undefined) return check(schema, empty)
-  checkMediaType(c, contentTypes)
+  if (bytes.byteLength === 0 && optional) return check(schema(), {})
+  checkMediaType(c, ['application/json'])
   let text: string
   try {
     text = decoder.decode(bytes)
   } catch {
     throw malformed()
   }
-  return check(schema, parse(text))
+  return check(schema(), parse(text))
 }
 
 /**
  * Reads and checks a JSON body of a few kilobytes, and its size, by the fastest way: for the hot path.
  *
- * @param maxBytes the most bytes that the body may have
  * @throws {Problem} 400, 413, 415 or 422
  */
 export async function readShortJson<Schema extends z.ZodMiniType>(
   c: Context<AppEnv>,
-  schema: Schema,
-  { maxBytes, contentTypes }: { maxBytes: number; contentTypes: readonly string[] },
+  { schema, maxBytes, contentTypes }: { schema: () => Schema; maxBytes: number; contentTypes: readonly string[] },
 ): Promise<z.infer<Schema>> {
   const { raw } = c.req
   const announced = raw.headers.get('Content-Length')
@@ -64,7 +53,7 @@ export async function readShortJson<Schema extends z.ZodMiniType>(
   checkMediaType(c, contentTypes)
   // Invalid UTF-8 was replaced by this character. It would count under a key that nobody meant.
   if (text.includes('\uFFFD')) throw malformed()
-  return check(schema, parse(text))
+  return check(schema(), parse(text))
 }
 
 /** Reads a body without Content-Length, up to the limit. */

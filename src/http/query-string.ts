@@ -19,10 +19,10 @@ export function once<Schema extends z.ZodMiniType>(schema: Schema) {
 /**
  * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
  *
- * @param shape the schema of each parameter: of a list of strings, or with `once` of a string; always the same object for a path
+ * @param shape makes the schema of each parameter: of a list of strings, or with `once` of a string; always the same function for a path
  * @throws {Problem} 400 or 422
  */
-export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, shape: Shape) {
+export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, shape: () => Shape) {
   return parse(queryOf(c.req.url), shape)
 }
 
@@ -36,10 +36,10 @@ const MAX_LENGTH = 512
  * of the cost of a hit.
  */
 export class RememberedQueries<Shape extends z.core.$ZodShape> {
-  readonly #shape: Shape
+  readonly #shape: () => Shape
   readonly #known = new BoundedMap<Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>>>(MAX_GENERATION)
 
-  constructor(shape: Shape) {
+  constructor(shape: () => Shape) {
     this.#shape = shape
   }
 
@@ -60,7 +60,7 @@ function queryOf(url: string): string {
   return begin === -1 ? '' : url.slice(begin + 1)
 }
 
-function parse<Shape extends z.core.$ZodShape>(query: string, shape: Shape) {
+function parse<Shape extends z.core.$ZodShape>(query: string, shape: () => Shape) {
   const parameters = new Map<string, string[]>()
   for (const pair of query.split('&')) {
     if (pair === '') continue
@@ -78,7 +78,10 @@ function parse<Shape extends z.core.$ZodShape>(query: string, shape: Shape) {
  *
  * @throws {Problem} 422
  */
-export function checkParameters<Shape extends z.core.$ZodShape>(shape: Shape, parameters: Record<string, unknown>) {
+export function checkParameters<Shape extends z.core.$ZodShape>(
+  shape: () => Shape,
+  parameters: Record<string, unknown>,
+) {
   const parsed = schemaOf(shape).safeParse(parameters)
   if (parsed.success) return parsed.data
   throw invalidRequest(
@@ -88,13 +91,13 @@ export function checkParameters<Shape extends z.core.$ZodShape>(shape: Shape, pa
   )
 }
 
-// Creating a schema takes far longer than using it.
-const schemas = new WeakMap<z.core.$ZodShape, z.ZodMiniObject>()
+// Made on first use: the schemas of all routes take milliseconds of an isolate's start, and most isolates use few of them.
+const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
 
-function schemaOf<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape, z.core.$strict> {
+function schemaOf<Shape extends z.core.$ZodShape>(shape: () => Shape): z.ZodMiniObject<Shape, z.core.$strict> {
   let schema = schemas.get(shape)
   if (schema === undefined) {
-    schema = z.strictObject(shape)
+    schema = z.strictObject(shape())
     schemas.set(shape, schema)
   }
   return schema as z.ZodMiniObject<Shape, z.core.$strict>

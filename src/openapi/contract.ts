@@ -44,11 +44,13 @@ export interface Route {
    */
   typesInBody?: true
   params?: z.core.$ZodShape
-  /** The schema for `readQuery`. */
-  query?: z.core.$ZodShape
+  /** The parameters in the query string, for `readQuery`. None by default: a request with any is refused. */
+  query?: () => z.core.$ZodShape
+  /** Whether unknown parameters are ignored. */
+  looseQuery?: true
   body?: {
     /** The schema for `readJson`. */
-    schema: z.ZodMiniType
+    schema: () => z.ZodMiniType
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
@@ -96,9 +98,9 @@ type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
 type None = {}
 
-type InQuery<O> = O extends { query: infer Shape } ? Part<'query', SentShape<Shape>> : None
+type InQuery<O> = O extends { query: () => infer Shape } ? Part<'query', SentShape<Shape>> : None
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None
-type InBody<O> = O extends { body: { schema: infer Schema extends z.ZodMiniType } }
+type InBody<O> = O extends { body: { schema: () => infer Schema extends z.ZodMiniType } }
   ? Part<'json', z.input<Schema>>
   : None
 

@@ -3,11 +3,10 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/rece
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { COUNTER_PARAMS, count, typeParam } from '../openapi/shared-schemas.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
-import { prefixField } from './type-total-contract.ts'
+import { prefixField } from './request-fields.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
@@ -35,18 +34,18 @@ const look = () => ({
 })
 
 /** What may be asked of a drawn badge. */
-export const svgQuery = onFirstUse(() => ({
+export const svgQuery = () => ({
   ...look(),
   style: once(z._default(z.enum(BADGE_STYLES, { error: oneOf(BADGE_STYLES) }), 'flat')),
-}))
+})
 
 export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
 
 /** What may be asked of a badge that shields.io draws. */
-const jsonQuery = onFirstUse(() => ({
+const jsonQuery = () => ({
   ...look(),
   style: once(z.optional(z.enum(SHIELDS_STYLES, { error: oneOf(SHIELDS_STYLES) }))),
-}))
+})
 
 /** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
 const shieldsBadge = () =>
@@ -88,17 +87,12 @@ export const WRONG = {
 }
 
 /** What may be asked of a drawn badge of a total. */
-const svgTotalQuery = onFirstUse(() => ({ ...svgQuery(), prefix: prefixField() }))
-const jsonTotalQuery = onFirstUse(() => ({ ...jsonQuery(), prefix: prefixField() }))
-
 export const svgTotalBadge = {
   method: 'get',
   path: '/badge/{type}.svg',
   access: 'anyone',
   params: { type: typeParam },
-  get query() {
-    return svgTotalQuery()
-  },
+  query: () => ({ ...svgQuery(), prefix: prefixField() }),
 } as const satisfies Route
 
 export const svgTotalBadgeContract = /* @__PURE__ */ documented(svgTotalBadge, () => ({
@@ -122,9 +116,7 @@ export const jsonTotalBadge = {
   path: '/badge/{type}.json',
   access: 'anyone',
   params: { type: typeParam },
-  get query() {
-    return jsonTotalQuery()
-  },
+  query: () => ({ ...jsonQuery(), prefix: prefixField() }),
 } as const satisfies Route
 
 export const jsonTotalBadgeContract = /* @__PURE__ */ documented(jsonTotalBadge, () => ({
@@ -156,9 +148,7 @@ export const svgBadge = {
   path: '/badge/{type}/{key}.svg',
   access: 'anyone',
   params: COUNTER_PARAMS,
-  get query() {
-    return svgQuery()
-  },
+  query: svgQuery,
 } as const satisfies Route
 
 export const svgBadgeContract = /* @__PURE__ */ documented(svgBadge, () => ({
@@ -190,9 +180,7 @@ export const jsonBadge = {
   path: '/badge/{type}/{key}.json',
   access: 'anyone',
   params: COUNTER_PARAMS,
-  get query() {
-    return jsonQuery()
-  },
+  query: jsonQuery,
 } as const satisfies Route
 
 export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({

@@ -6,7 +6,6 @@ import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
@@ -20,31 +19,27 @@ const after = () =>
     z.transform((text) => BigInt(`0x${text}`)),
   )
 
-const exportCountsQuery = onFirstUse(() => ({
-  after: once(described(z.optional(after()), AFTER_DESCRIPTION)),
-  limit: once(
-    limitField(
-      MAX_LIMIT,
-      MAX_LIMIT,
-      'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
-    ),
-  ),
-  by: once(
-    described(
-      z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
-      'Whether a row is a whole counter or one day of a counter.',
-    ),
-  ),
-}))
-
 const exportCounts = {
   method: 'get',
   path: '/v1/export/{type}',
   access: 'read',
   params: { type: typeParam },
-  get query() {
-    return exportCountsQuery()
-  },
+  query: () => ({
+    after: once(described(z.optional(after()), AFTER_DESCRIPTION)),
+    limit: once(
+      limitField(
+        MAX_LIMIT,
+        MAX_LIMIT,
+        'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
+      ),
+    ),
+    by: once(
+      described(
+        z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
+        'Whether a row is a whole counter or one day of a counter.',
+      ),
+    ),
+  }),
 } as const satisfies Route
 
 const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({

@@ -13,6 +13,7 @@ const readHealth = {
   method: 'get',
   path: '/healthz',
   access: 'anyone',
+  looseQuery: true,
 } as const satisfies Route
 
 const readHealthContract = /* @__PURE__ */ documented(readHealth, () => ({

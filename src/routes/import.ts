@@ -40,29 +40,24 @@ const row = () =>
     { id: 'ImportedCount' },
   )
 
-const addImportBody = onFirstUse(() =>
-  z.strictObject(
-    {
-      counters: z
-        .array(row(), { error: LENGTH_RULE })
-        .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
-    },
-    { error: 'must be an object with counters' },
-  ),
-)
-
 const addImport = {
   method: 'post',
   path: '/v1/imports',
   access: 'manage',
   typesInBody: true,
-  query: {},
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
-    get schema() {
-      return addImportBody()
-    },
+    schema: onFirstUse(() =>
+      z.strictObject(
+        {
+          counters: z
+            .array(row(), { error: LENGTH_RULE })
+            .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
+        },
+        { error: 'must be an object with counters' },
+      ),
+    ),
   },
 } as const satisfies Route
 
@@ -127,7 +122,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
 /** Imports counts from elsewhere: all of them or none. */
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
-  const body = await readJson(c, addImport.body.schema)
+  const body = await readJson(c, addImport.body)
   const isolate = isolateOf(c.env)
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))

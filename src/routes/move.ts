@@ -46,32 +46,28 @@ const noSuchCounter = () => exampleProblem('no_such_counter', 'There is no such 
 
 const BELOW_RULE = 'must be a whole number'
 
-const deleteCounterQuery = onFirstUse(() => ({
-  below: once(
-    described(
-      z.optional(
-        z.pipe(
-          z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
-          z.transform((digits: string) => BigInt(digits)),
-        ),
-      ),
-      {
-        type: 'integer',
-        pattern: undefined,
-        description: 'Delete it only if its count is below this number at that instant.',
-      },
-    ),
-  ),
-}))
-
 const deleteCounter = {
   method: 'delete',
   path: '/v1/counters/{type}/{key}',
   access: 'manage',
   params: COUNTER_PARAMS,
-  get query() {
-    return deleteCounterQuery()
-  },
+  query: () => ({
+    below: once(
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
+            z.transform((digits: string) => BigInt(digits)),
+          ),
+        ),
+        {
+          type: 'integer',
+          pattern: undefined,
+          description: 'Delete it only if its count is below this number at that instant.',
+        },
+      ),
+    ),
+  }),
 } as const satisfies Route
 
 const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
@@ -93,24 +89,19 @@ const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
   },
 }))
 
-const renameBody = onFirstUse(() =>
-  z.strictObject(
-    { to: described(keyField, 'The new key. There must be no counter with it.') },
-    { error: 'must be an object such as {"to":"/new"}' },
-  ),
-)
-
 const rename = {
   method: 'post',
   path: '/v1/counters/{type}/{key}/rename',
   access: 'manage',
   params: COUNTER_PARAMS,
-  query: {},
   body: {
     maxBytes: 4096,
-    get schema() {
-      return renameBody()
-    },
+    schema: onFirstUse(() =>
+      z.strictObject(
+        { to: described(keyField, 'The new key. There must be no counter with it.') },
+        { error: 'must be an object such as {"to":"/new"}' },
+      ),
+    ),
   },
 } as const satisfies Route
 
@@ -134,24 +125,19 @@ const renameContract = /* @__PURE__ */ documented(rename, () => ({
   },
 }))
 
-const mergeBody = onFirstUse(() =>
-  z.strictObject(
-    { into: described(keyField, 'The key of the other counter, which must exist.') },
-    { error: 'must be an object such as {"into":"/other"}' },
-  ),
-)
-
 const merge = {
   method: 'post',
   path: '/v1/counters/{type}/{key}/merge',
   access: 'manage',
   params: COUNTER_PARAMS,
-  query: {},
   body: {
     maxBytes: 4096,
-    get schema() {
-      return mergeBody()
-    },
+    schema: onFirstUse(() =>
+      z.strictObject(
+        { into: described(keyField, 'The key of the other counter, which must exist.') },
+        { error: 'must be an object such as {"into":"/other"}' },
+      ),
+    ),
   },
 } as const satisfies Route
 
@@ -182,13 +168,13 @@ export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c
 
 /** Moves a counter to a key that is free. */
 export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) => {
-  const { to } = await readJson(c, rename.body.schema)
+  const { to } = await readJson(c, rename.body)
   return answerTo(c, parts, { kind: 'rename', target: await targetOf(c, parts, 'to', to), below: null })
 })
 
 /** Adds a counter to another one. */
 export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) => {
-  const { into } = await readJson(c, merge.body.schema)
+  const { into } = await readJson(c, merge.body)
   return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
 })
 

@@ -31,7 +31,6 @@ import { problemOf } from '../http/problem-of.ts'
 import { once, readQuery } from '../http/query-string.ts'
 import { keepVisitorZone, visitorZone } from '../http/visitor-zone.ts'
 import { isolateOf } from '../isolate.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 import { limitField } from './request-fields.ts'
 
@@ -46,7 +45,7 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 
 const text = () => z.optional(z.string())
 
-const numbersQuery = onFirstUse(() => ({
+const numbersQuery = () => ({
   type: once(z.string()),
   key: once(text()),
   period: once(z._default(z.enum(PERIOD_NAMES), '30d')),
@@ -55,7 +54,7 @@ const numbersQuery = onFirstUse(() => ({
   tz: once(z._default(z.string(), 'UTC')),
   find: once(z._default(z.string(), '')),
   rows: once(limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list')),
-}))
+})
 
 /** What a page of the dashboard shows. */
 interface AskedNumbers {
@@ -93,7 +92,7 @@ interface When {
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
-  const { type: name, key, ...asked } = readQuery(c, numbersQuery())
+  const { type: name, key, ...asked } = readQuery(c, numbersQuery)
   const type = isolateOf(c.env).config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, [name])

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { once } from '../http/query-string.ts'
 import { described } from '../openapi/described.ts'
 
 /** The name of a counter type. */
@@ -75,3 +76,21 @@ export const limitField = (max: number, usual: number, what: string) => {
     description: `${what}. Default: ${usual}.`,
   })
 }
+
+/** The parameter that chooses between exact and cached counts. */
+export const consistency = () =>
+  once(
+    described(
+      z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+    ),
+  )
+
+/** The parameter that chooses the keys of a total. */
+export const prefixField = () =>
+  once(
+    described(
+      z.optional(z.string()),
+      'The beginning of the keys: without a token, one of those that the type lists in `prefixes`. By default, and if it is empty, all keys.',
+    ),
+  )

@@ -41,7 +41,6 @@ const rollUpOnce = {
   method: 'post',
   path: '/v1/rollup',
   access: 'manage',
-  query: {},
 } as const satisfies Route
 
 const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({

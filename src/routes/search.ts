@@ -6,25 +6,20 @@ import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
-
-const searchKeysQuery = onFirstUse(() => ({
-  prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys.')),
-  after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
-  limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
-}))
 
 const searchKeys = {
   method: 'get',
   path: '/v1/search/{type}',
   access: 'read',
   params: { type: typeParam },
-  get query() {
-    return searchKeysQuery()
-  },
+  query: () => ({
+    prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys.')),
+    after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
+    limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
+  }),
 } as const satisfies Route
 
 const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({

@@ -14,24 +14,19 @@ import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
 
-const setCountBody = onFirstUse(() =>
-  z.strictObject(
-    { count: described(countField, 'The new count.') },
-    { error: 'must be an object such as {"count":0}' },
-  ),
-)
-
 const setCount = {
   method: 'put',
   path: '/v1/counters/{type}/{key}',
   access: 'manage',
   params: COUNTER_PARAMS,
-  query: {},
   body: {
     maxBytes: 1024,
-    get schema() {
-      return setCountBody()
-    },
+    schema: onFirstUse(() =>
+      z.strictObject(
+        { count: described(countField, 'The new count.') },
+        { error: 'must be an object such as {"count":0}' },
+      ),
+    ),
   },
 } as const satisfies Route
 
@@ -93,7 +88,7 @@ const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
 /** Sets a counter. */
 export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
-  const { count } = await readJson(c, setCount.body.schema)
+  const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = isolateOf(c.env)
   const changing = setCounter({ db: databaseOf(c), totals: reads.totals }, counter, setting)

@@ -24,7 +24,7 @@ import { DATABASE } from '../openapi/problem-schema.ts'
 
 const names = (description: string) => described(z.array(z.string()), description)
 
-const readSetup = { method: 'get', path: '/v1/setup', access: 'manage', query: {} } as const satisfies Route
+const readSetup = { method: 'get', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
 const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
   id: 'setup',
@@ -49,7 +49,7 @@ const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
   examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
 }))
 
-const makeTables = { method: 'post', path: '/v1/setup', access: 'manage', query: {} } as const satisfies Route
+const makeTables = { method: 'post', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
 const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
   id: 'makeTables',

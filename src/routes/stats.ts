@@ -9,7 +9,6 @@ import { revalidated } from '../http/etag.ts'
 import { once, readQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
 import { typeNumbers } from './numbers.ts'
@@ -24,11 +23,11 @@ const ROWS = 20
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
 const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
 
-const publicQuery = onFirstUse(() => ({
+const publicQuery = () => ({
   type: once(z.optional(z.string())),
   period: once(z._default(z.enum(PUBLIC_PERIODS), '30d')),
   tz: once(z._default(z.string(), 'UTC')),
-}))
+})
 
 /** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
 export const stats = new Hono<AppEnv>()
@@ -45,7 +44,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   const type = publicType(c)
   if (type === undefined) return c.notFound()
   await limitReading(c)
-  const { period, tz } = readQuery(c, publicQuery())
+  const { period, tz } = readQuery(c, publicQuery)
   const { config, publicNumbers } = isolateOf(c.env)
   const asked = JSON.stringify([type.name, period, tz])
   const known = publicNumbers.get(asked)

@@ -1,11 +1,193 @@
+import * as z from 'zod/mini'
+import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { openDatabase } from '../database/database.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
+import { documented, type Route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
+import { count, instant } from '../openapi/shared-schemas.ts'
+import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
-import { survey } from '../status/survey.ts'
-import { readStatus, type readStatusContract } from './status-contract.ts'
+import { SURVEY_PARTS, survey } from '../status/survey.ts'
+
+/** A figure that the server may not report. */
+const figure = () => z.nullable(count)
+
+const statusSchema = () =>
+  described(
+    z.strictObject({
+      version: z.string(),
+      healthy: described(z.boolean(), 'True if there are no problems.'),
+      problems: described(
+        z.array(
+          z.strictObject({
+            code: z.enum(FINDING_CODES),
+            detail: described(z.string(), 'What it means and what to do about it.'),
+          }),
+        ),
+        'Problems that need attention.',
+      ),
+      unavailable: described(
+        z.array(
+          z.strictObject({
+            part: z.enum(SURVEY_PARTS),
+            reason: described(
+              z.string(),
+              '`refused` (by the server), `not_understood`, or the code of the database error.',
+            ),
+          }),
+        ),
+        'Parts that could not be read. Their members are null.',
+      ),
+      pendingSlots: described(
+        z.nullable(z.int()),
+        `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`,
+      ),
+      pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
+      prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
+      prunableSlotsAtLeast: z.boolean(),
+      rollUp: z.strictObject({
+        running: z.nullable(z.boolean()),
+        lastRunAt: z.nullable(instant),
+        caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
+        behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
+      }),
+      history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
+      database: z.strictObject({
+        version: z.nullable(z.string()),
+        isolation: z.nullable(z.string()),
+        latencyMs: z.nullable(z.number()),
+      }),
+      contention: described(
+        z.nullable(
+          z.strictObject({
+            since: instant,
+            rowLockWaits: figure(),
+            rowLockWaitsNow: figure(),
+            rowLockAverageMs: figure(),
+            deadlocks: figure(),
+          }),
+        ),
+        'Lock statistics, kept by the database server since it started.',
+      ),
+      sizes: z.nullable(
+        z.strictObject({
+          estimated: described(z.boolean(), 'Always true: database servers only estimate these figures.'),
+          tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
+        }),
+      ),
+      isolate: described(
+        z.strictObject({
+          breaker: z.enum(['open', 'closed']),
+          counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
+          reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
+          ignored: described(
+            z.array(
+              z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
+            ),
+            'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+          ),
+        }),
+        'The isolate that served this request, one of many.',
+      ),
+      rateLimits: described(
+        z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
+        'Whether the rate limits of public requests are bound.',
+      ),
+      types: z.array(
+        z.strictObject({
+          name: z.string(),
+          title: z.string(),
+          unit: described(z.string(), 'What one count is, in the plural.'),
+          url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
+          also: described(z.nullable(z.string()), 'The type in which the same visits count once per visitor.'),
+          recordType: z.int(),
+          key: z.enum(['string', 'integer']),
+        }),
+      ),
+    }),
+    { id: 'Status' },
+  )
+
+const readStatus = {
+  method: 'get',
+  path: '/v1/status',
+  access: 'read',
+} as const satisfies Route
+
+const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
+  id: 'status',
+  tag: 'Operating',
+  summary: 'Get the status',
+  description:
+    'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
+    '`problems` says so. Counts are exact even if the roll-up is behind.',
+  answers: { 200: { description: 'The status.', schema: statusSchema() } },
+  problems: ['malformed_query', 'unauthorized', 'invalid_request'],
+  examples: {
+    status: {
+      summary: 'Caught up four seconds ago',
+      answer: {
+        version: '0.2.0',
+        healthy: true,
+        problems: [],
+        unavailable: [],
+        pendingSlots: 3,
+        pendingSlotsAtLeast: false,
+        prunableSlots: 0,
+        prunableSlotsAtLeast: false,
+        rollUp: {
+          running: false,
+          lastRunAt: '2026-11-20T10:00:00.000Z',
+          caughtUpAt: '2026-11-20T10:00:00.000Z',
+          behindSeconds: 4,
+        },
+        history: { oldestHour: '2026-11-19T08:00:00.000Z' },
+        database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
+        contention: {
+          since: '2026-11-01T04:00:00.000Z',
+          rowLockWaits: 12,
+          rowLockWaitsNow: 0,
+          rowLockAverageMs: 1,
+          deadlocks: 0,
+        },
+        sizes: {
+          estimated: true,
+          tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
+        },
+        isolate: {
+          breaker: 'closed',
+          counting: { waiting: 0, flushes: 0 },
+          reading: { waiting: 0, queries: 0 },
+          ignored: [],
+        },
+        rateLimits: { counting: true, reading: true },
+        types: [
+          {
+            name: 'page_view',
+            title: 'Page views',
+            unit: 'views',
+            url: null,
+            also: null,
+            recordType: 1,
+            key: 'string',
+          },
+          {
+            name: 'download',
+            title: 'Downloads',
+            unit: 'downloads',
+            url: null,
+            also: null,
+            recordType: 2,
+            key: 'string',
+          },
+        ],
+      },
+    },
+  },
+}))
 
 /** Milliseconds that one part of the status may take. */
 const PART_DEADLINE_MS = 3_000

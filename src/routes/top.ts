@@ -8,7 +8,6 @@ import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE, exampleProblem, PUBLIC_READING } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
@@ -17,29 +16,28 @@ const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const PERIOD_RULE = `must be one of ${TOP_PERIODS.join(', ')}`
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
-const topCountersQuery = onFirstUse(() => ({
-  period: once(
-    described(z._default(z.enum(TOP_PERIODS, { error: PERIOD_RULE }), 'all'), 'The period to rank; `all` is all time.'),
-  ),
-  date: once(
-    described(
-      z.optional(
-        z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
-      ),
-      'Any day in the period. By default, the current period is used.',
-    ),
-  ),
-  limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
-}))
-
 const topCounters = {
   method: 'get',
   path: '/v1/top/{type}',
   access: 'read-unless-public',
   params: { type: typeParam },
-  get query() {
-    return topCountersQuery()
-  },
+  query: () => ({
+    period: once(
+      described(
+        z._default(z.enum(TOP_PERIODS, { error: PERIOD_RULE }), 'all'),
+        'The period to rank; `all` is all time.',
+      ),
+    ),
+    date: once(
+      described(
+        z.optional(
+          z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
+        ),
+        'Any day in the period. By default, the current period is used.',
+      ),
+    ),
+    limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
+  }),
 } as const satisfies Route
 
 const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({

@@ -11,39 +11,34 @@ import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
 import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
 import { readCursor, writeCursor } from './verify-cursor.ts'
 
-const verifyCountsQuery = onFirstUse(() => ({
-  after: once(
-    described(
-      z.optional(
-        z.pipe(
-          z.string({ error: AFTER_RULE }),
-          z.transform((text, context): VerifyPosition => {
-            const position = readCursor(text)
-            if (position !== null) return position
-            context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
-            return z.NEVER
-          }),
-        ),
-      ),
-      AFTER_DESCRIPTION,
-    ),
-  ),
-  limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
-}))
-
 const verifyCounts = {
   method: 'post',
   path: '/v1/verify',
   access: 'read',
-  get query() {
-    return verifyCountsQuery()
-  },
+  query: () => ({
+    after: once(
+      described(
+        z.optional(
+          z.pipe(
+            z.string({ error: AFTER_RULE }),
+            z.transform((text, context): VerifyPosition => {
+              const position = readCursor(text)
+              if (position !== null) return position
+              context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
+              return z.NEVER
+            }),
+          ),
+        ),
+        AFTER_DESCRIPTION,
+      ),
+    ),
+    limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
+  }),
 } as const satisfies Route
 
 const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({

@@ -11,7 +11,7 @@ describe('Remembered queries', () => {
       return value !== 'wrong'
     }),
   )
-  const queries = new RememberedQueries({ type: once(z.string()), key: once(checked) })
+  const queries = new RememberedQueries(() => ({ type: once(z.string()), key: once(checked) }))
   const read = (query: string) => queries.read(`https://example.com/hit${query}`)
 
   it('give the same result again, without another check', () => {
