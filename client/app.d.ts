@@ -84,19 +84,15 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'database_not_ready'
               | 'database_unavailable'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
               | 'too_few_ranges'
-              | 'unsupported_media_type'
+              | ('body_too_large' | 'invalid_request' | 'malformed_body' | 'malformed_query' | 'unsupported_media_type')
           }
           outputFormat: 'json'
           status: 400 | 413 | 415 | 422 | 500 | 503
@@ -178,14 +174,11 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'overloaded'
               | 'too_few_ranges'
               | 'too_many_attempts'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -246,16 +239,13 @@ type Routes = {
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_key' | 'malformed_query' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503
@@ -313,15 +303,11 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'overloaded'
               | 'too_few_ranges'
               | 'too_many_attempts'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_key' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -400,7 +386,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'cross_site_request'
@@ -408,17 +393,20 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
-              | 'unsupported_media_type'
+              | (
+                  | 'body_too_large'
+                  | 'invalid_request'
+                  | 'malformed_body'
+                  | 'malformed_key'
+                  | 'malformed_query'
+                  | 'unknown_type'
+                  | 'unsupported_media_type'
+                )
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 413 | 415 | 422 | 429 | 500 | 503
@@ -474,7 +462,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'cross_site_request'
@@ -483,17 +470,20 @@ type Routes = {
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
-              | 'unsupported_media_type'
+              | (
+                  | 'body_too_large'
+                  | 'invalid_request'
+                  | 'malformed_body'
+                  | 'malformed_key'
+                  | 'malformed_query'
+                  | 'unknown_type'
+                  | 'unsupported_media_type'
+                )
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
@@ -565,14 +555,10 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_key' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -626,7 +612,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'cross_site_request'
@@ -637,18 +622,21 @@ type Routes = {
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
-              | 'unsupported_media_type'
+              | (
+                  | 'body_too_large'
+                  | 'invalid_request'
+                  | 'malformed_body'
+                  | 'malformed_key'
+                  | 'malformed_query'
+                  | 'unknown_type'
+                  | 'unsupported_media_type'
+                )
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
@@ -702,7 +690,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'counter_exists'
@@ -714,18 +701,21 @@ type Routes = {
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_key'
-              | 'malformed_query'
               | 'no_such_counter'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
-              | 'unsupported_media_type'
+              | (
+                  | 'body_too_large'
+                  | 'invalid_request'
+                  | 'malformed_body'
+                  | 'malformed_key'
+                  | 'malformed_query'
+                  | 'unknown_type'
+                  | 'unsupported_media_type'
+                )
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 503
@@ -787,12 +777,10 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -844,7 +832,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'cross_site_request'
@@ -853,15 +840,12 @@ type Routes = {
               | 'idempotency_key_reused'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_query'
               | 'outcome_unknown'
               | 'overtaken'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unsupported_media_type'
+              | ('body_too_large' | 'invalid_request' | 'malformed_body' | 'malformed_query' | 'unsupported_media_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 413 | 415 | 422 | 429 | 500 | 503
@@ -934,7 +918,6 @@ type Routes = {
               | undefined
             requestId: string
             code:
-              | 'body_too_large'
               | 'configuration_invalid'
               | 'count_out_of_range'
               | 'cross_site_request'
@@ -942,15 +925,12 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_body'
-              | 'malformed_query'
               | 'outcome_unknown'
               | 'overloaded'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unsupported_media_type'
+              | ('body_too_large' | 'invalid_request' | 'malformed_body' | 'malformed_query' | 'unsupported_media_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 413 | 415 | 422 | 429 | 500 | 503
@@ -1008,12 +988,11 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'rollup_running'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
+              | ('invalid_request' | 'malformed_query')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
@@ -1062,12 +1041,10 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -1115,12 +1092,11 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'setup_stopped'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
+              | ('invalid_request' | 'malformed_query')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
@@ -1156,12 +1132,11 @@ type Routes = {
               | 'deploy_request_needed'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'setup_stopped'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
+              | ('invalid_request' | 'malformed_query')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503
@@ -1279,10 +1254,9 @@ type Routes = {
               | 'configuration_invalid'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_many_attempts'
               | 'unauthorized'
+              | ('invalid_request' | 'malformed_query')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 422 | 429 | 500 | 503
@@ -1334,13 +1308,10 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -1399,15 +1370,12 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'overloaded'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_keys'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -1470,14 +1438,11 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'too_many_keys'
-              | 'too_many_requests'
               | 'unauthorized'
-              | 'unknown_type'
+              | ('invalid_request' | 'malformed_query' | 'too_many_requests' | 'unknown_type')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 404 | 422 | 429 | 500 | 503
@@ -1542,11 +1507,10 @@ type Routes = {
               | 'database_unavailable'
               | 'insufficient_scope'
               | 'internal_error'
-              | 'invalid_request'
-              | 'malformed_query'
               | 'too_few_ranges'
               | 'too_many_attempts'
               | 'unauthorized'
+              | ('invalid_request' | 'malformed_query')
           }
           outputFormat: 'json'
           status: 400 | 401 | 403 | 422 | 429 | 500 | 503

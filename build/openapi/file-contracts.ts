@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Operation } from '../../src/openapi/contract.ts'
 import { described } from '../../src/openapi/described.ts'
 
-const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true, problems: [] } as const
+const FILE = { method: 'get', access: 'anyone', revalidated: true, file: true } as const
 
 /**
  * The contracts of the files that programs and sites load.

@@ -1,7 +1,7 @@
 import type { Answer, Example, Operation } from '../../src/openapi/contract.ts'
 import { HEADERS, type HeaderName } from '../../src/openapi/headers.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/openapi/problem-codes.ts'
-import { ANY_REQUEST, byStatus, CROSS_SITE, problemDocument, TOKENS } from '../../src/openapi/problem-schema.ts'
+import { ANY_REQUEST, BODY, byStatus, CROSS_SITE, problemDocument, TOKENS } from '../../src/openapi/problem-schema.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */
@@ -20,14 +20,26 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
       headers: headersOf(schemas, ['ETag', 'Cache-Control']),
     }
   }
-  if (operation.problems.length === 0) return responses
-  const codes: ProblemCode[] = [...operation.problems, ...ANY_REQUEST]
-  if (operation.access !== 'anyone')
-    codes.push(...TOKENS, ...(operation.method === 'get' ? [] : ([CROSS_SITE] as const)))
-  for (const [status, these] of byStatus(codes)) {
+  if (operation.problems === undefined) return responses
+  for (const [status, these] of byStatus(codesOf(operation))) {
     responses[status] ??= problemOf(schemas, operation, status, these, examplesOf(String(status)))
   }
   return responses
+}
+
+/** The problems of an operation, as `ProblemOf` in src/openapi/contract.ts types them. */
+function codesOf({ body, params = {}, looseQuery, access, method, problems = [] }: Operation): Set<ProblemCode> {
+  const codes: ProblemCode[] = []
+  if (body) codes.push(...BODY)
+  if (params.key) codes.push('malformed_key')
+  if (!looseQuery) codes.push('malformed_query')
+  if (params.type) codes.push('unknown_type')
+  if (body || params.key || !looseQuery) codes.push('invalid_request')
+  if (access === 'read-unless-public') codes.push('too_many_requests')
+  codes.push(...problems, ...ANY_REQUEST)
+  if (access !== 'anyone') codes.push(...TOKENS)
+  if (access !== 'anyone' && method !== 'get') codes.push(CROSS_SITE)
+  return new Set(codes)
 }
 
 type NamedExamples = [string, Example][]

@@ -2,7 +2,7 @@ import type { TypedResponse } from 'hono'
 import type * as z from 'zod/mini'
 import type { HeaderName } from './headers.ts'
 import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
-import type { ANY_REQUEST, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
+import type { ANY_REQUEST, BODY, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
 import type { Tag } from './tags.ts'
 
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
@@ -77,7 +77,8 @@ export interface Documentation {
   revalidated?: boolean
   /** Whether the platform serves it from a file, without the Worker. */
   file?: true
-  problems: readonly ProblemCode[]
+  /** Problems besides those that follow from the route. Without them, it never answers with a problem document. */
+  problems?: readonly ProblemCode[]
   examples: Readonly<Record<string, Example>>
 }
 
@@ -121,12 +122,19 @@ export type AnswerOf<O extends Operation> = {
 type OfTokens<O> = O extends { access: 'anyone' }
   ? never
   : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
-type CodeOf<O extends Operation> = O['problems'][number] | (typeof ANY_REQUEST)[number] | OfTokens<O>
+/** What follows from what requests are checked against. `codesOf` in build/openapi/responses.ts lists the same. */
+type OfRoute<O> =
+  | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
+  | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)
+  | (O extends { params: { type: object } } ? 'unknown_type' : never)
+  | (O extends { looseQuery: true } ? never : 'malformed_query' | 'invalid_request')
+  | (O extends { access: 'read-unless-public' } ? 'too_many_requests' : never)
+type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens<O>
 
 /** The problems in a typed client's response type. Handlers throw them and never return them. */
-export type ProblemOf<O extends Operation> = O extends { problems: readonly [] }
-  ? never
-  : TypedResponse<ProblemDocument<CodeOf<O>>, (typeof PROBLEMS)[CodeOf<O>]['status'], 'json'>
+export type ProblemOf<O extends Operation> = O extends { problems: readonly (infer Own extends ProblemCode)[] }
+  ? TypedResponse<ProblemDocument<CodeOf<O, Own>>, (typeof PROBLEMS)[CodeOf<O, Own>]['status'], 'json'>
+  : never
 
 const handled = new WeakMap<object, readonly Route[]>()
 const documentations = new WeakMap<Route, () => Documentation>()

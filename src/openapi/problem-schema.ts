@@ -4,8 +4,10 @@ import { PROBLEMS, type ProblemCode } from './problem-codes.ts'
 
 /** Problems that any request can cause. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
-/** Problems of requests that need a token, besides `unauthorized`. */
-export const TOKENS = ['insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
+/** Problems of requests that have a body. */
+export const BODY = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ProblemCode[]
+/** Problems of requests that need a token. */
+export const TOKENS = ['unauthorized', 'insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
 /** The problem of requests that change something with a token: another site could make a signed-in browser send them. */
 export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
@@ -16,14 +18,6 @@ export const DATABASE = [
 ] as const satisfies ProblemCode[]
 /** Problems of requests that read counters. */
 export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
-/** Problems of requests that need no token if the type is public, besides those of the database. */
-export const PUBLIC_READING = [
-  'malformed_query',
-  'unauthorized',
-  'unknown_type',
-  'invalid_request',
-  'too_many_requests',
-] as const satisfies ProblemCode[]
 /** Problems of requests that set counters or import counts. */
 export const ADJUSTING = [
   ...DATABASE,

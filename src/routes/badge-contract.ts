@@ -226,7 +226,6 @@ function drawnAnswers() {
       503: image(WRONG[503]),
     },
     revalidated: true,
-    problems: [],
   } as const
 }
 
@@ -242,6 +241,5 @@ function shieldsAnswers() {
       503: { description: WRONG[503], schema: shieldsError(), headers: ['Retry-After'] },
     },
     revalidated: true,
-    problems: [],
   } as const
 }

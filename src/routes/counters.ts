@@ -9,7 +9,7 @@ import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { exampleProblem, PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
+import { exampleProblem, READING } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency } from './request-fields.ts'
 
@@ -45,7 +45,7 @@ const readContract = /* @__PURE__ */ documented(read, () => ({
   description: 'A key that was never counted returns zeros.',
   answers: { 200: { description: 'The counter.', schema: reading() } },
   revalidated: true,
-  problems: ['malformed_key', ...PUBLIC_READING, ...READING],
+  problems: [...READING],
   examples: {
     exact: {
       summary: 'An exact count',
@@ -89,7 +89,7 @@ const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
   description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
   revalidated: true,
-  problems: [...PUBLIC_READING, ...READING],
+  problems: [...READING],
   examples: {
     two: {
       summary: 'Two counters',

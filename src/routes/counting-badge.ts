@@ -54,7 +54,6 @@ const countingBadgeContract = /* @__PURE__ */ documented(countingBadge, () => ({
     422: badge(WRONG[422]),
     429: badge(WRONG[429]),
   },
-  problems: [],
   examples: {
     badge: {
       summary: 'A profile',

@@ -33,6 +33,7 @@ const download = {
     type: typeParam,
     key: described(z.string(), 'The path of the file. Slashes need not be percent-encoded.'),
   },
+  looseQuery: true,
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
@@ -55,7 +56,7 @@ const downloadContract = /* @__PURE__ */ documented(download, () => ({
     ),
   },
   answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
-  problems: ['malformed_key', 'not_found', 'unknown_type', 'invalid_request'],
+  problems: ['not_found'],
   examples: {
     file: {
       summary: 'A file',

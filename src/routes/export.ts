@@ -70,7 +70,7 @@ const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
       ),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: [...DATABASE],
   examples: {
     firstPage: {
       summary: 'The first page',

@@ -22,7 +22,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { DATABASE, exampleProblem, PUBLIC_READING } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { prefixField } from './request-fields.ts'
 
@@ -103,7 +103,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
     },
   },
   revalidated: true,
-  problems: ['malformed_key', ...PUBLIC_READING, ...DATABASE],
+  problems: [...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',
@@ -144,7 +144,7 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
     },
   },
   revalidated: true,
-  problems: [...PUBLIC_READING, 'too_many_keys', ...DATABASE],
+  problems: ['too_many_keys', ...DATABASE],
   examples: {
     days: {
       summary: 'Two days in Berlin',

@@ -83,14 +83,7 @@ const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
   headers: visitor(),
   either: true,
   answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
-  problems: [
-    'malformed_body',
-    'malformed_query',
-    'body_too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    ...COUNTING,
-  ],
+  problems: [...COUNTING],
   examples: {
     body: {
       summary: 'In the body',
@@ -149,7 +142,6 @@ const getPixelContract = /* @__PURE__ */ documented(getPixel, () => ({
       headers: ['X-Hit'],
     },
   },
-  problems: [],
   examples: {
     pixel: {
       summary: 'A view',

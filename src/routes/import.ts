@@ -74,15 +74,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
       schema: described(z.strictObject({ imported: described(z.int(), 'The number of rows.') }), { id: 'Imported' }),
     },
   },
-  problems: [
-    'malformed_body',
-    'malformed_query',
-    'unauthorized',
-    'body_too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    ...ADJUSTING,
-  ],
+  problems: [...ADJUSTING],
   examples: {
     oneDay: {
       summary: 'One count with a day, one without',

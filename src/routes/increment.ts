@@ -73,17 +73,7 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
       headers: ['X-Hit'],
     },
   },
-  problems: [
-    'malformed_body',
-    'malformed_key',
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'body_too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    ...COUNTING,
-  ],
+  problems: [...COUNTING],
   examples: {
     five: {
       summary: 'Add 5 and return the new count',
@@ -182,15 +172,7 @@ const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
       headers: ['X-Hit'],
     },
   },
-  problems: [
-    'malformed_body',
-    'malformed_query',
-    'unauthorized',
-    'body_too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    ...COUNTING,
-  ],
+  problems: [...COUNTING],
   examples: {
     two: {
       summary: 'Two counters, with an idempotency key',

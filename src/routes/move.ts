@@ -30,18 +30,7 @@ const answers = () =>
     },
   }) as const
 
-const problems = () =>
-  [
-    'malformed_key',
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'invalid_request',
-    'no_such_counter',
-    'history_too_large',
-    ...ADJUSTING,
-  ] as const
-const bodyProblems = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const
+const problems = () => ['no_such_counter', 'history_too_large', ...ADJUSTING] as const
 const noSuchCounter = () => exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.')
 
 const BELOW_RULE = 'must be a whole number'
@@ -113,7 +102,7 @@ const renameContract = /* @__PURE__ */ documented(rename, () => ({
     'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
   headers: settingKey(),
   answers: answers(),
-  problems: [...problems(), ...bodyProblems, 'counter_exists', 'different_ranges'],
+  problems: [...problems(), 'counter_exists', 'different_ranges'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',
@@ -149,7 +138,7 @@ const mergeContract = /* @__PURE__ */ documented(merge, () => ({
     'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
   headers: settingKey(),
   answers: answers(),
-  problems: [...problems(), ...bodyProblems, 'different_ranges'],
+  problems: [...problems(), 'different_ranges'],
   examples: {
     missing: {
       summary: 'A counter that does not exist',

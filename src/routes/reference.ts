@@ -17,7 +17,6 @@ const readReference = {
     200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
   },
   revalidated: true,
-  problems: [],
   examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
 } as const satisfies Operation
 

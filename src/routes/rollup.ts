@@ -49,7 +49,7 @@ const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
   summary: 'Roll up now',
   description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
   answers: { 200: { description: 'A summary of the run.', schema: summary() } },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'rollup_running', ...DATABASE],
+  problems: ['rollup_running', ...DATABASE],
   examples: {
     rollUp: {
       summary: 'Twelve counts of two counters',

@@ -40,7 +40,7 @@ const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
       ),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'unknown_type', 'invalid_request', ...DATABASE],
+  problems: [...DATABASE],
   examples: {
     none: {
       summary: 'Keys that begin with /docs/',

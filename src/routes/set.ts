@@ -44,17 +44,7 @@ const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
       schema: described(z.strictObject({ type: z.string(), key: z.string(), count: z.int() }), { id: 'Setting' }),
     },
   },
-  problems: [
-    'malformed_body',
-    'malformed_key',
-    'malformed_query',
-    'unauthorized',
-    'unknown_type',
-    'body_too_large',
-    'unsupported_media_type',
-    'invalid_request',
-    ...ADJUSTING,
-  ],
+  problems: [...ADJUSTING],
   examples: {
     carryOver: {
       summary: 'Carry over a number from another counter',

@@ -45,7 +45,7 @@ const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
       ),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request', 'setup_stopped', ...DATABASE],
+  problems: ['setup_stopped', ...DATABASE],
   examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
 }))
 
@@ -69,14 +69,7 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
       ),
     },
   },
-  problems: [
-    'malformed_query',
-    'unauthorized',
-    'invalid_request',
-    'deploy_request_needed',
-    'setup_stopped',
-    ...DATABASE,
-  ],
+  problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
   examples: {
     again: { summary: 'Nothing was left to do', answer: { applied: [] } },
   },

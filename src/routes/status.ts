@@ -125,7 +125,7 @@ const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
     'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
     '`problems` says so. Counts are exact even if the roll-up is behind.',
   answers: { 200: { description: 'The status.', schema: statusSchema() } },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request'],
+  problems: [],
   examples: {
     status: {
       summary: 'Caught up four seconds ago',

@@ -8,7 +8,7 @@ import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { DATABASE, exampleProblem, PUBLIC_READING } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
 
@@ -62,7 +62,7 @@ const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
     },
   },
   revalidated: true,
-  problems: [...PUBLIC_READING, ...DATABASE],
+  problems: [...DATABASE],
   examples: {
     january: {
       summary: 'A past month',

@@ -7,7 +7,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { readTotalFor } from '../http/read-for-request.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { PUBLIC_READING, READING } from '../openapi/problem-schema.ts'
+import { READING } from '../openapi/problem-schema.ts'
 import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency, prefixField } from './request-fields.ts'
 
@@ -46,7 +46,7 @@ const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
     },
   },
   revalidated: true,
-  problems: [...PUBLIC_READING, 'too_many_keys', ...READING],
+  problems: ['too_many_keys', ...READING],
   examples: {
     type: {
       summary: 'All counters of a type',

@@ -71,7 +71,7 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
       ),
     },
   },
-  problems: ['malformed_query', 'unauthorized', 'invalid_request', ...DATABASE],
+  problems: [...DATABASE],
   examples: {
     lastPage: {
       summary: 'The last page of an empty database',
