@@ -11,7 +11,7 @@ import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { crons } from './crons.ts'
-import { integer, table } from './fields.ts'
+import { integer, orNull, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 import { asWritten, WRITTEN } from './written-settings.ts'
@@ -31,7 +31,7 @@ export interface Config {
   rateLimit: RateLimit | null
   /** Rate limit of public reading. */
   readLimit: RateLimit | null
-  /** This Worker, for roll-ups near the database. */
+  /** The plan of Workers that the account has. */
   plan: Plan
   types: ReadonlyMap<string, CounterType>
   rollUp: RollUpSettings
@@ -136,13 +136,10 @@ function tooFewStatements(
 
 /** A binding that has a method. */
 const binding = <T>(method: keyof T & string, what: string) =>
-  z.pipe(
-    z.optional(
-      z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
-        error: `must be a ${what} in wrangler.toml`,
-      }),
-    ),
-    z.transform((value) => value ?? null),
+  orNull(
+    z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
+      error: `must be a ${what} in wrangler.toml`,
+    }),
   )
 
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')

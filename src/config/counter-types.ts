@@ -1,11 +1,10 @@
 import * as z from 'zod/mini'
 import { type KeyedType, MAX_KEY_BYTES } from '../counters/keys/counter-address.ts'
 import { SPELLINGS } from '../counters/keys/key-spelling.ts'
-import type { NewKeyRule } from '../counters/keys/new-key-rule.ts'
-import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-key-rule.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS, type NewKeyRule } from '../counters/keys/new-key-rule.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { VisitRules } from '../visits/exclusion.ts'
-import { flag, integer, table } from './fields.ts'
+import { flag, integer, orNull, table } from './fields.ts'
 import { type Presentation, presentation, titleOf } from './presentation.ts'
 
 /** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
@@ -87,11 +86,7 @@ const prefix = z
     ),
   )
 
-const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
-  z.pipe(
-    z.optional(schema),
-    z.transform((value) => value ?? null),
-  )
+const LOWER_CASE_RULE = 'must be in lower case: with "letter_case", every key is'
 
 const counterType = table({
   record_type: integer(1, 65_535),
@@ -109,9 +104,7 @@ const counterType = table({
         z.enum(['any', 'known']),
         z.array(pattern).check(z.minLength(1, NEW_KEYS_RULE), z.maxLength(MAX_PATTERNS, NEW_KEYS_RULE)),
       ],
-      {
-        error: NEW_KEYS_RULE,
-      },
+      { error: NEW_KEYS_RULE },
     ),
     'any',
   ),
@@ -156,18 +149,18 @@ const counterType = table({
     path: ['public_page'],
     error: 'is for types whose counts anybody may read: set public = true too',
   }),
-  z.refine(({ sameKey, newKeys }) => !sameKey.includes('letter_case') || isLowerCase(newKeys), {
+  z.refine(({ sameKey, newKeys }) => fitsLetterCase(sameKey, [newKeys].flat()), {
     path: ['new_keys'],
-    error: 'must be in lower case: with "letter_case", every key is',
+    error: LOWER_CASE_RULE,
   }),
-  z.refine(({ sameKey, prefixes }) => !sameKey.includes('letter_case') || isLowerCase(prefixes), {
+  z.refine(({ sameKey, prefixes }) => fitsLetterCase(sameKey, prefixes), {
     path: ['prefixes'],
-    error: 'must be in lower case: with "letter_case", every key is',
+    error: LOWER_CASE_RULE,
   }),
 )
 
-const isLowerCase = (newKeys: string | string[]) =>
-  typeof newKeys === 'string' || newKeys.every((pattern) => pattern === pattern.toLowerCase())
+const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
+  !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())
 
 const typeName = z
   .string()
@@ -187,11 +180,12 @@ export const counterTypes = z.pipe(
       },
     })
     .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
-  z.transform((types): ReadonlyMap<string, CounterType> => {
-    return new Map(
-      Object.entries(types).map(([name, type]) => [name, { name, ...type, title: type.title ?? titleOf(name) }]),
-    )
-  }),
+  z.transform(
+    (types): ReadonlyMap<string, CounterType> =>
+      new Map(
+        Object.entries(types).map(([name, type]) => [name, { name, ...type, title: type.title ?? titleOf(name) }]),
+      ),
+  ),
 )
 
 /** Types that share a record type. Looks at the raw settings, so that other mistakes do not hide this one. */
@@ -204,12 +198,8 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       if (record_type !== undefined) owners.set(record_type, name)
       return []
     }
-    return [
-      {
-        field: `COUNTERS.${name}.record_type`,
-        message: `is the same as that of ${owner}: every type needs one of its own`,
-      },
-    ]
+    const message = `is the same as that of ${owner}: every type needs one of its own`
+    return [{ field: `COUNTERS.${name}.record_type`, message }]
   })
 }
 

@@ -11,6 +11,13 @@ export function integer(min: number, max: number) {
 /** A setting that is on or off; off by default. */
 export const flag = z._default(z.boolean({ error: 'must be true or false' }), false)
 
+/** A setting that may be left out; then it is `null`. */
+export const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.optional(schema),
+    z.transform((value) => value ?? null),
+  )
+
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
 /** A table with its names in camel case. */
 export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
@@ -26,9 +33,11 @@ export function table<Shape extends z.core.$ZodShape>(shape: Shape) {
 }
 
 function camelCased<Table extends object>(settings: Table): CamelCased<Table> {
-  const entries = Object.entries(settings).map(([name, value]) => [
-    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ])
+  const entries = Object.entries(settings).map(([name, value]) => [inCamelCase(name), value])
   return Object.fromEntries(entries) as CamelCased<Table>
+}
+
+/** A name in snake case, written in camel case. */
+export function inCamelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }

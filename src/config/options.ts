@@ -1,7 +1,7 @@
 import type { FieldError } from '../field-errors.ts'
 import type { Bindings } from './bindings.ts'
 import type { Settings } from './config.ts'
-import type { CamelCased } from './fields.ts'
+import { type CamelCased, inCamelCase } from './fields.ts'
 import { WRITTEN } from './written-settings.ts'
 
 /** The setting of wrangler.toml that an option takes the place of. */
@@ -104,10 +104,6 @@ function inSnakeCase(settings: unknown, path: string, problems: FieldError[]): u
     else renamed[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] = value
   }
   return renamed
-}
-
-function inCamelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function unknown(field: string): FieldError {

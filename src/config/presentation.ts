@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { orNull } from './fields.ts'
 
 /** How people see a counter type. */
 export interface Presentation {
@@ -36,10 +37,7 @@ function isBeginning(value: string): boolean {
 export const presentation = {
   title: z.optional(text(MAX_TITLE)),
   unit: z._default(text(MAX_UNIT), UNIT),
-  url: z.pipe(
-    z.optional(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
-    z.transform((value) => value ?? null),
-  ),
+  url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
 }
 
 /** A type's name as a title: "page_view" is "Page view". */
