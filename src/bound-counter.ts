@@ -176,7 +176,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
     increment: (type, key, given) =>
       counting('increment', async (isolate) => {
         const { by, ...options } = given ?? {}
-        const asked = check(listed(), { type, key, by })
+        const asked = check(listed, { type, key, by })
         const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
         const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
@@ -184,7 +184,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     incrementMany: (increments, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementMany.body.schema(), { increments })
+        const asked = check(incrementMany.body.schema, { increments })
         const counters = await listedCounters(isolate, 'increments', asked.increments)
         const queued = await count(
           isolate,
@@ -196,7 +196,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     read: (type, key, options = {}) =>
       outcome('read', async (isolate) => {
-        const asked = check(listed(), { type, key })
+        const asked = check(listed, { type, key })
         const { consistency } = checkParameters(readOne.query, { ...options })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
@@ -231,7 +231,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     history: (type, key, range = {}) =>
       outcome('history', async (isolate) => {
-        const asked = check(listed(), { type, key })
+        const asked = check(listed, { type, key })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
         const now = new Date()

@@ -15,13 +15,6 @@ const BEGINNINGS = {
   move: 'move idempotency-key',
 } as const
 
-/** What a client can do if nobody knows whether a counter was changed. */
-export function adviceFor(key: bigint | undefined): string {
-  return key === undefined
-    ? 'Read the counter. With an Idempotency-Key, a request may be sent again.'
-    : 'Send it again with the same Idempotency-Key.'
-}
-
 /**
  * The hash of the request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header). It becomes the slot
  * and batch id of increments, or the id of adjustments.

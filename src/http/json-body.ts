@@ -20,7 +20,7 @@ export async function readJson<Schema extends z.ZodMiniType>(
   const bytes = await c.req.arrayBuffer().catch(() => {
     throw cutOff()
   })
-  if (bytes.byteLength === 0 && optional) return check(schema(), {})
+  if (bytes.byteLength === 0 && optional) return check(schema, {})
   checkMediaType(c, ['application/json'])
   let text: string
   try {
@@ -28,7 +28,7 @@ export async function readJson<Schema extends z.ZodMiniType>(
   } catch {
     throw malformed()
   }
-  return check(schema(), parse(text))
+  return check(schema, parse(text))
 }
 
 /**
@@ -53,7 +53,7 @@ export async function readShortJson<Schema extends z.ZodMiniType>(
   checkMediaType(c, contentTypes)
   // Invalid UTF-8 was replaced by this character. It would count under a key that nobody meant.
   if (text.includes('\uFFFD')) throw malformed()
-  return check(schema(), parse(text))
+  return check(schema, parse(text))
 }
 
 /** Reads a body without Content-Length, up to the limit. */
@@ -95,12 +95,18 @@ function parse(text: string): unknown {
   }
 }
 
+// Made on first use, as those of query strings are.
+const schemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
+
 /**
  * Checks a value that a client sent.
  *
+ * @param make makes the schema; always the same function for a path
  * @throws {Problem} 422
  */
-export function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown): z.infer<Schema> {
+export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
+  const schema = (schemas.get(make) as Schema | undefined) ?? make()
+  schemas.set(make, schema)
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
   return parsed.data

@@ -7,11 +7,31 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import type { ProblemCode } from '../openapi/problem-codes.ts'
+import { PROBLEMS, type ProblemCode } from '../openapi/problem-codes.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
 /** Seconds after which a client should retry when the database does not answer. */
 const RETRY_AFTER = { 'Retry-After': '5' }
+
+const LOGGED = 'This was logged under the request id.'
+const AWAY: [ProblemCode, string] = ['database_unavailable', 'The database does not answer. Try again later.']
+
+/** What a client is told if a statement fails and nothing was done. */
+const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> = {
+  unavailable: AWAY,
+  contention: AWAY,
+  credentials: ['database_unavailable', 'The database refuses DATABASE_URL’s credentials.'],
+  schema: [
+    'database_not_ready',
+    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` against this database.',
+  ],
+  shards: [
+    'too_few_ranges',
+    'Raise SHARDING.ranges in wrangler.toml to a power of two that is at least the number of shards, and deploy.',
+  ],
+  range: ['count_out_of_range', 'The sum would not fit into a signed 64-bit integer.'],
+  rejected: ['internal_error', LOGGED],
+}
 
 /** What a client is told if a counter is not deleted, renamed or merged. */
 const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
@@ -43,7 +63,13 @@ export function problemOf(error: unknown, change?: Change): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])
   if (error instanceof DatabaseFailure) {
-    return change !== undefined && error.applied === 'unknown' ? unknownOutcome(error, change) : databaseProblem(error)
+    const headers = RETRY_AFTER
+    if (change !== undefined && error.applied === 'unknown') {
+      const detail = `It may or may not ${change.may}. ${change.advice}`
+      return new Problem('outcome_unknown', { detail, headers, cause: error })
+    }
+    const [code, detail] = DATABASE_PROBLEMS[error.kind]
+    return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
   }
   if (error instanceof Overloaded) {
     return new Problem('overloaded', {
@@ -62,7 +88,12 @@ export function problemOf(error: unknown, change?: Change): Problem {
       detail: `${error.message} Ask for a longer prefix or a shorter period, or count these keys in a type of their own.`,
     })
   }
-  if (error instanceof KeyReused) return keyReused()
+  if (error instanceof KeyReused) {
+    return new Problem('idempotency_key_reused', {
+      detail:
+        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
+    })
+  }
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]
     return new Problem(code, { detail: `${what} Nothing was changed.` })
@@ -74,51 +105,5 @@ export function problemOf(error: unknown, change?: Change): Problem {
       cause: error,
     })
   }
-  return new Problem('internal_error', { detail: 'This was logged under the request id.', cause: error })
-}
-
-function keyReused(): Problem {
-  return new Problem('idempotency_key_reused', {
-    detail:
-      'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
-  })
-}
-
-function unknownOutcome(cause: DatabaseFailure, { may, advice }: Change): Problem {
-  return new Problem('outcome_unknown', { detail: `It may or may not ${may}. ${advice}`, headers: RETRY_AFTER, cause })
-}
-
-function databaseProblem(cause: DatabaseFailure): Problem {
-  switch (cause.kind) {
-    case 'unavailable':
-    case 'contention':
-      return new Problem('database_unavailable', {
-        detail: 'The database does not answer. Try again later.',
-        headers: RETRY_AFTER,
-        cause,
-      })
-    case 'credentials':
-      return new Problem('database_unavailable', {
-        detail: 'The database refuses DATABASE_URL’s credentials.',
-        headers: RETRY_AFTER,
-        cause,
-      })
-    case 'schema':
-      return new Problem('database_not_ready', {
-        detail: 'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` against this database.',
-        headers: RETRY_AFTER,
-        cause,
-      })
-    case 'shards':
-      return new Problem('too_few_ranges', {
-        detail:
-          'Raise SHARDING.ranges in wrangler.toml to a power of two that is at least the number of shards, and deploy.',
-        headers: RETRY_AFTER,
-        cause,
-      })
-    case 'range':
-      return new Problem('count_out_of_range', { detail: 'The sum would not fit into a signed 64-bit integer.', cause })
-    case 'rejected':
-      return new Problem('internal_error', { detail: 'This was logged under the request id.', cause })
-  }
+  return new Problem('internal_error', { detail: LOGGED, cause: error })
 }

@@ -2,14 +2,12 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import { isAdmitted } from '../http/admitted-key.ts'
 import type { AppEnv } from '../http/context.ts'
-import { countVisit } from '../http/count-once-per-visitor.ts'
+import { countRequest, withinTime } from '../http/count-request.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf } from '../http/hit-header.ts'
 import { rememberIgnored } from '../http/ignored-hit.ts'
 import { counterOfKey } from '../http/named-counters.ts'
-import { isOwnVisit } from '../http/own-visits.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { problemOf } from '../http/problem-of.ts'
@@ -20,7 +18,6 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { drawBadge } from '../views/badge/badge.ts'
-import { exclusionOf } from '../visits/exclusion.ts'
 import { badgeOf, countOf, publicType, refusal, SVG_HEADERS } from './badge.ts'
 import type { SvgQuery } from './badge-contract.ts'
 import { svgQuery, WRONG } from './badge-contract.ts'
@@ -93,6 +90,8 @@ interface Shown {
   count: bigint | null
 }
 
+const LATE: Shown = { said: 'unknown', count: null }
+
 /**
  * Badges that count those who look at them: `/hit/:type/:key.svg`. Every answer is an image. It is 200 if the failure is ours,
  * because proxies show nothing for a 5xx.
@@ -110,7 +109,7 @@ export const countingBadges = new Hono<AppEnv>().get(
       const key = decodeKey(path.slice(0, -'.svg'.length))
       const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
       const query = readQuery(c, countingBadge.query)
-      const { said, count } = await withinBound(c, countAndRead(c, type, counter, query))
+      const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
       rememberIgnored(c, type.name, said)
       return c.body(draw(type, shownCount(c, counter, query, count), query), 200, {
         ...SVG_HEADERS,
@@ -152,7 +151,10 @@ function shownCount(
   return count
 }
 
-/** Counts a request, if it is a visit, and reads the count then. Never fails. */
+/**
+ * Counts a request, if it is a visit, and reads the count then. It needs no origin: proxies send none, and the owner asked for
+ * badges. Never fails.
+ */
 async function countAndRead(
   c: Context<AppEnv>,
   type: CounterType,
@@ -161,7 +163,14 @@ async function countAndRead(
 ): Promise<Shown> {
   let said = 'unknown'
   try {
-    said = await countLook(c, type, counter)
+    said =
+      c.req.method === 'HEAD'
+        ? 'ignored; reason=head'
+        : await countRequest(c, type, counter, {
+            purpose: 'image',
+            dedupeSeconds: 0,
+            advice: 'Views are not worth sending twice.',
+          })
     // What is in the queue cannot be read yet.
     if (said === 'queued') return { said, count: null }
     return { said, count: await countOf(c, counter, period) }
@@ -169,33 +178,5 @@ async function countAndRead(
     const problem = problemOf(error)
     if (problem.status >= 500) logFailure(c, problem)
     return { said: said === 'unknown' ? hitOf(problem) : said, count: null }
-  }
-}
-
-/**
- * Counts one look at a badge. It needs no origin: proxies send none, and the owner asked for badges.
- *
- * @returns the value of `X-Hit`
- */
-async function countLook(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<string> {
-  if (c.req.method === 'HEAD') return 'ignored; reason=head'
-  if (isOwnVisit(c)) return 'ignored; reason=own'
-  const { bots, config } = isolateOf(c.env)
-  const { rateLimit } = config
-  const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit, purpose: 'image' })
-  if (excluded !== null) return `ignored; reason=${excluded}`
-  if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
-  return countVisit(c, type, counter, { dedupeSeconds: 0, advice: 'Views are not worth sending twice.' })
-}
-
-/** Waits for the count, but not for longer than proxies do. Counting goes on after that. */
-async function withinBound(c: Context<AppEnv>, counting: Promise<Shown>): Promise<Shown> {
-  c.executionCtx.waitUntil(counting)
-  const { promise: late, resolve } = Promise.withResolvers<Shown>()
-  const timer = setTimeout(resolve, MAX_WAIT_MS, { said: 'unknown', count: null })
-  try {
-    return await Promise.race([counting, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

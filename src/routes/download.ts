@@ -2,14 +2,12 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { isAdmitted } from '../http/admitted-key.ts'
 import type { AppEnv } from '../http/context.ts'
-import { countVisit } from '../http/count-once-per-visitor.ts'
+import { countRequest, withinTime } from '../http/count-request.ts'
 import { describe } from '../http/endpoint.ts'
 import { hitOf, tellHit } from '../http/hit-header.ts'
 import { rememberIgnored } from '../http/ignored-hit.ts'
 import { counterOfKey } from '../http/named-counters.ts'
-import { isOwnVisit } from '../http/own-visits.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure, Problem } from '../http/problem.ts'
 import { isolateOf } from '../isolate.ts'
@@ -20,7 +18,6 @@ import { exampleProblem } from '../openapi/problem-schema.ts'
 import { typeParam } from '../openapi/shared-schemas.ts'
 import { skipsStart } from '../visits/byte-range.ts'
 import { destinationOf } from '../visits/download-url.ts'
-import { exclusionOf } from '../visits/exclusion.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
@@ -102,7 +99,7 @@ export const downloads = new Hono<AppEnv>().get(
       })
     }
     const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-    const said = await withinBound(c, countDownload(c, type, counter))
+    const said = await withinTime(c, countDownload(c, type, counter), MAX_WAIT_MS, 'unknown')
     rememberIgnored(c, type.name, said)
     return new Response(null, {
       status: 302,
@@ -116,29 +113,14 @@ async function countDownload(c: Context<AppEnv>, type: CounterType, counter: Cou
   if (c.req.method === 'HEAD') return 'ignored; reason=head'
   if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
   try {
-    if (isOwnVisit(c)) return 'ignored; reason=own'
-    const { bots, config } = isolateOf(c.env)
-    const { rateLimit } = config
-    const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit, purpose: 'download' })
-    if (excluded !== null) return `ignored; reason=${excluded}`
-    if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
-    const dedupeSeconds = type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS
-    return await countVisit(c, type, counter, { dedupeSeconds, advice: 'The download continues regardless.' })
+    return await countRequest(c, type, counter, {
+      purpose: 'download',
+      dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
+      advice: 'The download continues regardless.',
+    })
   } catch (error) {
     if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
     else if (error.status >= 500) logFailure(c, error)
     return hitOf(error)
-  }
-}
-
-/** Waits for the count, but not for long. Counting goes on after that. */
-async function withinBound(c: Context<AppEnv>, counting: Promise<string>): Promise<string> {
-  c.executionCtx.waitUntil(counting)
-  const { promise: late, resolve } = Promise.withResolvers<string>()
-  const timer = setTimeout(resolve, MAX_WAIT_MS, 'unknown')
-  try {
-    return await Promise.race([counting, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -17,7 +17,6 @@ import { type Isolate, isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { PIXEL } from '../views/pixel.ts'
@@ -55,7 +54,7 @@ const postHit = {
   access: 'anyone',
   query: hitQuery,
   body: {
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         {
           type: described(typeField, TYPE_DESCRIPTION),
@@ -64,7 +63,6 @@ const postHit = {
         },
         { error: 'must be an object with type and key' },
       ),
-    ),
     // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
     maxBytes: 8 * 1024,
     // sendBeacon and requests that must not need a preflight send text/plain.

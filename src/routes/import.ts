@@ -1,17 +1,16 @@
 import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
+import { answerChange } from '../http/answer-change.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { adviceFor, neededIdempotencyKey } from '../http/idempotency-key.ts'
+import { neededIdempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { listedCounters } from '../http/named-counters.ts'
-import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { importedCountField, keyField, typeField } from './request-fields.ts'
@@ -48,7 +47,7 @@ const addImport = {
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         {
           counters: z
@@ -57,7 +56,6 @@ const addImport = {
         },
         { error: 'must be an object with counters' },
       ),
-    ),
   },
 } as const satisfies Route
 
@@ -129,18 +127,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })
-  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, {
-    id,
-    at: now,
-  })
-  // A client that hangs up must not leave a transaction open that holds locks.
-  c.executionCtx.waitUntil(importing.catch(() => {}))
-  const outcome = await importing.catch((error: unknown) => {
-    throw problemOf(error, { may: 'have been done', advice: adviceFor(id) })
-  })
-  const answer = { imported: rows.length }
-  return c.json(answer, 200, {
-    'Cache-Control': 'no-store',
-    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  })
+  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, { id, at: now })
+  return answerChange(c, id, importing, { imported: rows.length })
 })

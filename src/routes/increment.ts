@@ -13,7 +13,6 @@ import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { byField, keyField, typeField } from './request-fields.ts'
@@ -33,12 +32,11 @@ const incrementOne = {
   }),
   body: {
     maxBytes: 1024,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         { by: described(z._default(byField, 1), 'The number to add.') },
         { error: 'must be an object such as {"by":1}' },
       ),
-    ),
     optional: true,
   },
   problemHeaders: ['X-Hit'],
@@ -117,7 +115,7 @@ const MAX_INCREMENTS = 1_000
 
 const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
 /** An entry of a list of increments. */
-export const listed = onFirstUse(() =>
+export const listed = () =>
   described(
     z.strictObject(
       {
@@ -128,8 +126,7 @@ export const listed = onFirstUse(() =>
       { error: 'must be an object' },
     ),
     { id: 'Increment' },
-  ),
-)
+  )
 
 const accepted = () =>
   described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
@@ -144,7 +141,7 @@ export const incrementMany = {
   body: {
     // A thousand keys of 512 bytes and their frames fit with room to spare.
     maxBytes: 1024 * 1024,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         {
           increments: z
@@ -153,7 +150,6 @@ export const incrementMany = {
         },
         { error: 'must be an object with increments' },
       ),
-    ),
   },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route

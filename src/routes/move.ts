@@ -3,20 +3,19 @@ import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { answerChange } from '../http/answer-change.ts'
 import type { AppEnv } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { adviceFor, idempotencyKey } from '../http/idempotency-key.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { counterOfKey } from '../http/named-counters.ts'
 import { invalidRequest } from '../http/problem.ts'
-import { problemOf } from '../http/problem-of.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { keyField } from './request-fields.ts'
@@ -85,12 +84,11 @@ const rename = {
   params: COUNTER_PARAMS,
   body: {
     maxBytes: 4096,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         { to: described(keyField, 'The new key. There must be no counter with it.') },
         { error: 'must be an object such as {"to":"/new"}' },
       ),
-    ),
   },
 } as const satisfies Route
 
@@ -121,12 +119,11 @@ const merge = {
   params: COUNTER_PARAMS,
   body: {
     maxBytes: 4096,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         { into: described(keyField, 'The key of the other counter, which must exist.') },
         { error: 'must be an object such as {"into":"/other"}' },
       ),
-    ),
   },
 } as const satisfies Route
 
@@ -189,13 +186,5 @@ async function answerTo(
     ...asked,
     key: given ?? null,
   })
-  // A client that hangs up must not leave a transaction open that holds locks.
-  c.executionCtx.waitUntil(moving.catch(() => {}))
-  const outcome = await moving.catch((error: unknown) => {
-    throw problemOf(error, { may: 'have been done', advice: adviceFor(given) })
-  })
-  return c.json({ type: type.name, key }, 200, {
-    'Cache-Control': 'no-store',
-    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  })
+  return answerChange(c, given, moving, { type: type.name, key })
 }

@@ -1,15 +1,14 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
+import { answerChange } from '../http/answer-change.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { adviceFor, idempotencyKey } from '../http/idempotency-key.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
-import { problemOf } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
-import { onFirstUse } from '../openapi/on-first-use.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { countField } from './request-fields.ts'
@@ -21,12 +20,11 @@ const setCount = {
   params: COUNTER_PARAMS,
   body: {
     maxBytes: 1024,
-    schema: onFirstUse(() =>
+    schema: () =>
       z.strictObject(
         { count: described(countField, 'The new count.') },
         { error: 'must be an object such as {"count":0}' },
       ),
-    ),
   },
 } as const satisfies Route
 
@@ -82,15 +80,6 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = isolateOf(c.env)
   const changing = setCounter({ db: databaseOf(c), totals: reads.totals }, counter, setting)
-  // A client that hangs up must not leave a transaction open that holds locks.
-  c.executionCtx.waitUntil(changing.catch(() => {}))
-  const outcome = await changing.catch((error: unknown) => {
-    throw problemOf(error, { may: 'have been done', advice: adviceFor(given) })
-  })
-  const answer = { type: type.name, key, count }
-  return c.json(answer, 200, {
-    'Cache-Control': 'no-store',
-    // The response repeats what was done the first time. A reading tells the present count.
-    ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  })
+  // The response repeats what was done the first time. A reading tells the present count.
+  return answerChange(c, given, changing, { type: type.name, key, count })
 })
