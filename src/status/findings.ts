@@ -52,23 +52,17 @@ export interface Circumstances {
 
 /** Finds problems. Counts stay exact with all of them, but some hits may be refused. */
 export function findingsOf(circumstances: Circumstances): Finding[] {
-  const { databaseProblem, breakerOpen } = circumstances
-  const problems = databaseProblem === null ? [] : [databaseProblem]
-  if (breakerOpen) {
-    problems.push({
-      code: 'breaker_open',
-      detail:
-        'The database keeps failing in this isolate, so most statements are refused without being sent. A trial is sent every few seconds.',
-    })
-  }
-  return [
-    ...problems,
-    ...settingProblems(circumstances),
-    ...rangeProblems(circumstances),
-    ...rollUpProblems(circumstances),
-    ...slotProblems(circumstances),
-    ...historyProblems(circumstances),
+  const problems = [
+    circumstances.databaseProblem,
+    breakerProblem(circumstances),
+    settingProblem(circumstances),
+    rangeProblem(circumstances),
+    rollUpProblem(circumstances),
+    boundProblem(circumstances),
+    pruningProblem(circumstances),
+    historyProblem(circumstances),
   ]
+  return problems.filter((problem) => problem !== null)
 }
 
 /** Says how large a budget is, and what to do if it is too small. */
@@ -79,52 +73,39 @@ function advice(budget: Budget, value: number, of: Plan): string {
   return `${budget} is ${value}: raise it, or the size of the pages.`
 }
 
-function settingProblems({ config: { types } }: Circumstances): Finding[] {
+function breakerProblem({ breakerOpen }: Circumstances): Finding | null {
+  if (!breakerOpen) return null
+  const detail =
+    'The database keeps failing in this isolate, so most statements are refused without being sent. A trial is sent every few seconds.'
+  return { code: 'breaker_open', detail }
+}
+
+function settingProblem({ config: { types } }: Circumstances): Finding | null {
   const names = [...types.values()].filter((type) => type.allowedOrigins.includes(EXAMPLE_ORIGIN))
-  if (names.length === 0) return []
+  if (names.length === 0) return null
   const settings = names.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
-  return [
-    {
-      code: 'example_origin',
-      detail: `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Put in the address of your site, or [] if only programs count, and deploy.`,
-    },
-  ]
+  const detail = `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Put in the address of your site, or [] if only programs count, and deploy.`
+  return { code: 'example_origin', detail }
 }
 
-function rangeProblems({ survey: { server }, config: { ranges } }: Circumstances): Finding[] {
+function rangeProblem({ survey: { server }, config: { ranges } }: Circumstances): Finding | null {
   const shards = server?.shards ?? 1
-  if (shards <= ranges) return []
-  return [
-    {
-      code: 'too_few_ranges',
-      detail: `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Raise it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`,
-    },
-  ]
+  if (shards <= ranges) return null
+  const detail = `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Raise it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`
+  return { code: 'too_few_ranges', detail }
 }
 
-function rollUpProblems({ survey: { rollUp, slots }, config, now }: Circumstances): Finding[] {
+function rollUpProblem({ survey: { rollUp, slots }, config, now }: Circumstances): Finding | null {
   const { rollUp: settings, ranges, plan } = config
-  if (rollUp === null) return []
+  if (rollUp === null) return null
   const lastRun = secondsSince(rollUp?.lastRunAt, now)
   if (lastRun > MAX_BEHIND_SECONDS) {
-    return [
-      {
-        code: 'rollup_missing',
-        detail: `No roll-up has finished ${span(lastRun)}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`,
-      },
-    ]
+    const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`
+    return { code: 'rollup_missing', detail }
   }
   const behind = secondsSince(rollUp?.caughtUpAt, now)
-  if (behind <= MAX_BEHIND_SECONDS) return []
+  if (behind <= MAX_BEHIND_SECONDS) return null
   const stoppedBy = rollUp?.stoppedBy ?? null
-  const why =
-    stoppedBy === null
-      ? 'Find out from the log why runs fail.'
-      : `Runs end before they have moved everything. ${
-          stoppedBy === 'statements'
-            ? advice('ROLLUP.max_statements', settings.maxStatements, plan)
-            : advice('ROLLUP.max_seconds', settings.maxSeconds, plan)
-        }`
   // Runs reach the end and few slots are pending, but some are still pending after the next run.
   if (
     rollUp?.cursor === null &&
@@ -132,65 +113,53 @@ function rollUpProblems({ survey: { rollUp, slots }, config, now }: Circumstance
     slots !== null &&
     slots.pending < Math.min(MAX_COUNTED, mostSlotsPerRun(settings, ranges))
   ) {
-    return [
-      {
-        code: 'counters_stuck',
-        detail: `Roll-ups reach the end, but have not moved everything ${span(behind)}. Either the totals of some counters are at the limit of 64 bits (stuck in the log), or runs fail.`,
-      },
-    ]
+    const detail = `Roll-ups reach the end, but have not moved everything ${span(behind)}. Either the totals of some counters are at the limit of 64 bits (stuck in the log), or runs fail.`
+    return { code: 'counters_stuck', detail }
   }
-  return [
-    {
-      code: 'rollup_behind',
-      detail: `The roll-up has not caught up ${span(behind)}. ${why}`,
-    },
-  ]
+  const causes = {
+    statements: advice('ROLLUP.max_statements', settings.maxStatements, plan),
+    seconds: advice('ROLLUP.max_seconds', settings.maxSeconds, plan),
+  }
+  const why =
+    stoppedBy === null
+      ? 'Find out from the log why runs fail.'
+      : `Runs end before they have moved everything. ${causes[stoppedBy]}`
+  return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
 }
 
-function slotProblems({ survey: { slots, runs }, config, now }: Circumstances): Finding[] {
-  if (slots === null) return []
-  const { rollUp, ranges, pruning, plan } = config
-  const problems: Finding[] = []
+function boundProblem({ survey: { slots }, config: { rollUp, ranges, plan } }: Circumstances): Finding | null {
   const most = mostSlotsPerRun(rollUp, ranges)
-  if (slots.pending >= MAX_COUNTED && most < MAX_COUNTED) {
-    problems.push({
-      code: 'pending_above_bound',
-      detail: `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${advice('ROLLUP.max_statements', rollUp.maxStatements, plan)}`,
-    })
-  }
-  const late = (slots.oldestHours ?? 0) - pruning.idempotencyHours
-  if (late > MAX_PRUNING_LAG_HOURS) {
-    const causes = {
-      event: 'prune',
-      statements: advice('PRUNING.max_statements', pruning.maxStatements, plan),
-      seconds: advice('PRUNING.max_seconds', pruning.maxSeconds, plan),
-      none: 'Those that are left are not empty: they wait for the roll-up.',
-    }
-    problems.push({
-      code: 'pruning_behind',
-      detail: `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`,
-    })
-  }
-  return problems
+  if (slots === null || slots.pending < MAX_COUNTED || most >= MAX_COUNTED) return null
+  const detail = `At least ${MAX_COUNTED} slots are pending, and a roll-up moves at most ${most}. ${advice('ROLLUP.max_statements', rollUp.maxStatements, plan)}`
+  return { code: 'pending_above_bound', detail }
 }
 
-function historyProblems({ survey: { oldestHour, runs }, config, now }: Circumstances): Finding[] {
-  const { history, plan } = config
+function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, now }: Circumstances): Finding | null {
+  const late = (slots?.oldestHours ?? 0) - pruning.idempotencyHours
+  if (late <= MAX_PRUNING_LAG_HOURS) return null
+  const causes = {
+    event: 'prune',
+    statements: advice('PRUNING.max_statements', pruning.maxStatements, plan),
+    seconds: advice('PRUNING.max_seconds', pruning.maxSeconds, plan),
+    none: 'Those that are left are not empty: they wait for the roll-up.',
+  }
+  const detail = `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`
+  return { code: 'pruning_behind', detail }
+}
+
+function historyProblem({ survey, config: { history, plan }, now }: Circumstances): Finding | null {
+  const { oldestHour, runs } = survey
   const keptSince = startOf('day', new Date(now.getTime() - history.hourDays * DAY_MS))
   const late = oldestHour ? (keptSince.getTime() - oldestHour.getTime()) / DAY_MS : 0
-  if (late <= MAX_EXPIRY_LAG_DAYS) return []
+  if (late <= MAX_EXPIRY_LAG_DAYS) return null
   const causes = {
     event: 'fold',
     statements: advice('HISTORY.max_statements', history.maxStatements, plan),
     seconds: advice('HISTORY.max_seconds', history.maxSeconds, plan),
     none: 'Those that are left have no day in the history (kept in the log): run npm run verify.',
   }
-  return [
-    {
-      code: 'history_behind',
-      detail: `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`,
-    },
-  ]
+  const detail = `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`
+  return { code: 'history_behind', detail }
 }
 
 /** What to do about each way in which the runs of a task can end. */

@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/numbers.ts'
@@ -16,13 +15,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
   const { config, breakers, counting, reads, ignoredHits } = isolate
   const breakerOpen = breakers.some(({ open }) => open)
   const { rollUp, slots, server, tables, locks, oldestHour } = found
-  const problems = findingsOf({
-    survey: found,
-    databaseProblem: databaseProblemOf(found),
-    breakerOpen,
-    config,
-    now,
-  })
+  const problems = findingsOf({ survey: found, databaseProblem: databaseProblemOf(found), breakerOpen, config, now })
   const caughtUpAt = rollUp?.caughtUpAt ?? null
   return {
     version: VERSION,
@@ -68,20 +61,10 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       ignored: ignoredHits.list().map((hit) => ({ ...hit, at: hit.at.toISOString() })),
     },
     rateLimits: { counting: config.rateLimit !== null, reading: config.readLimit !== null },
-    types: typesOf(config),
+    types: [...config.types.values()].map(({ name, title, unit, url, also, recordType, key }) => {
+      return { name, title, unit, url, also, recordType, key }
+    }),
   }
-}
-
-function typesOf({ types }: Config) {
-  return [...types.values()].map(({ name, title, unit, url, also, recordType, key }) => ({
-    name,
-    title,
-    unit,
-    url,
-    also,
-    recordType,
-    key,
-  }))
 }
 
 function numberOf(value: bigint | null): number | null {

@@ -51,8 +51,10 @@ export async function survey(
   { idempotencyHours }: { idempotencyHours: number },
 ): Promise<Survey> {
   const missing: Missing[] = []
+  let gone: unknown = null
   const attempt = async <T>(part: Missing['part'], work: () => Promise<T>): Promise<T | null> => {
     try {
+      if (gone !== null) throw gone
       return await work()
     } catch (error) {
       missing.push({ part, error })
@@ -63,20 +65,7 @@ export async function survey(
   const rollUp = await attempt('rollUp', async () => (await readRollUpState(db)) ?? undefined)
   const [failed] = missing
   const latencyMs = failed === undefined ? performance.now() - began : null
-  if (failed !== undefined && isGone(failed.error)) {
-    for (const part of SURVEY_PARTS.slice(1)) missing.push({ ...failed, part })
-    return {
-      rollUp,
-      latencyMs,
-      slots: null,
-      oldestHour: null,
-      runs: null,
-      server: null,
-      tables: null,
-      locks: null,
-      missing,
-    }
-  }
+  if (failed !== undefined && isGone(failed.error)) gone = failed.error
   const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
     attempt('slots', () => readBacklog(aside, idempotencyHours)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
