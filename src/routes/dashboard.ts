@@ -12,7 +12,6 @@ import { publicPath } from '../http/path.ts'
 import { Problem } from '../http/problem.ts'
 import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
 import { forgetVisitorZone, keepVisitorZone } from '../http/visitor-zone.ts'
-import { isolateOf } from '../isolate.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
 import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts'
@@ -20,7 +19,7 @@ import { overviewPage } from '../views/dashboard/overview.ts'
 import { setupPage } from '../views/dashboard/setup.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
 import type { Html } from '../views/html-type.ts'
-import { includedNumbers } from './numbers.ts'
+import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
@@ -56,7 +55,7 @@ dashboard.get('/', guarded, async (c) => {
   const wanted = c.req.query('type') ?? viewer.types[0]!.name
   const type = viewer.types.find(({ name }) => name === wanted)
   // Before it is known that the tables are there: they nearly always are.
-  const numbers = type && includedNumbers(c, { type, mayRead: mayReadOf(viewer) })
+  const numbers = type && includedNumbers(c, { type, types: viewer.types })
   const missing = await missingTables(c)
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
   if (type === undefined || numbers === undefined) return redirect(c, '/', 302)
@@ -73,7 +72,7 @@ dashboard.get('/counter', guarded, async (c) => {
   if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
     return redirect(c, '/', 302)
   }
-  const numbers = includedNumbers(c, { type, key, mayRead: mayReadOf(viewer) })
+  const numbers = includedNumbers(c, { type, key, types: viewer.types })
   return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
 })
 
@@ -132,22 +131,15 @@ async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
   return new URLSearchParams(text)
 }
 
-const mayReadOf =
-  ({ types }: Viewer) =>
-  (other: string | null): other is string =>
-    types.some(({ name }) => name === other)
-
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
 async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
-  const { scope, types } = token
-  const known = [...isolateOf(c.env).config.types.values()]
   return {
     base: basePathOf(c.env),
-    types: types === null ? known : known.filter(({ name }) => types.has(name)),
-    ofAllTypes: types === null,
-    mayChange: includes(scope, 'manage'),
+    types: typesOf(c, token),
+    ofAllTypes: token.types === null,
+    mayChange: includes(token.scope, 'manage'),
     ownVisits: { marked: isMarked(c), next: pageOf(c) },
   }
 }

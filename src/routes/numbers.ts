@@ -1,7 +1,9 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
+import type { Config } from '../config/config.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { pageOf } from '../config/presentation.ts'
+import type { Token } from '../config/tokens.ts'
 import {
   type ChosenPeriod,
   chosenPeriod,
@@ -56,18 +58,8 @@ const numbersQuery = () => ({
   rows: once(limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list')),
 })
 
-/** What a page of the dashboard shows. */
-interface AskedNumbers {
-  period: (typeof PERIOD_NAMES)[number]
-  from?: string | undefined
-  to?: string | undefined
-  /** The visitor's time zone. */
-  tz: string
-  /** The beginning of the keys in the list. */
-  find: string
-  /** The most rows of the list. */
-  rows: number
-}
+/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is the beginning of the keys in the list. */
+type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
 
 /** A page of the dashboard. */
 interface Page {
@@ -75,15 +67,14 @@ interface Page {
   /** The key, on the page of a counter. */
   key?: string | undefined
   asked: AskedNumbers
-  /** Whether the visitor may see another type. */
-  mayRead: (type: string | null) => type is string
+  /** The types that the visitor may see. */
+  types: readonly CounterType[]
 }
 
-/** When numbers are read, from how many ranges, and for how many days hours are kept. */
+/** When numbers are read, and by which settings. */
 interface When {
   now: Date
-  ranges: number
-  hourDays: number
+  config: Config
 }
 
 /**
@@ -96,13 +87,15 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = isolateOf(c.env).config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, [name])
-  const limitedTo = c.get('token')!.types
-  const mayRead = (other: string | null): other is string =>
-    other !== null && (limitedTo === null || limitedTo.has(other))
-  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked, mayRead })
+  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked, types: typesOf(c, c.get('token')!) })
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
+
+/** The types that a token may see. */
+export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
+  return [...isolateOf(c.env).config.types.values()].filter(({ name }) => types?.has(name) ?? true)
+}
 
 /**
  * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
@@ -110,7 +103,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
  */
 export async function includedNumbers(
   c: Context<AppEnv>,
-  { type, key, mayRead }: Omit<Page, 'asked'>,
+  { type, key, types }: Omit<Page, 'asked'>,
 ): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
   if (tz === undefined) return null
@@ -136,7 +129,7 @@ export async function includedNumbers(
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
   try {
-    return { query, numbers: await pageNumbers(c, db, { type, key, asked, mayRead }) }
+    return { query, numbers: await pageNumbers(c, db, { type, key, asked, types }) }
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)
@@ -145,14 +138,13 @@ export async function includedNumbers(
   }
 }
 
-async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, mayRead }: Page) {
+async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, types }: Page) {
   const { config, addresses } = isolateOf(c.env)
-  const now = new Date()
-  const also = mayRead(type.also) ? config.types.get(type.also) : undefined
-  if (key === undefined)
-    return typeNumbers(db, { type, also }, asked, { now, ranges: config.ranges, hourDays: config.history.hourDays })
+  const when = { now: new Date(), config }
+  const also = types.find(({ name }) => name === type.also)
+  if (key === undefined) return typeNumbers(db, { type, also }, asked, when)
   const read = async (of: CounterType, asked: AskedNumbers) =>
-    counterNumbers(db, await counterOfKey(addresses, of, key), asked, { now, hourDays: config.history.hourDays })
+    counterNumbers(db, await counterOfKey(addresses, of, key), asked, when)
   const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
   return { ...own, ...(other && { also: { figures: other.figures, total: other.total } }) }
 }
@@ -171,13 +163,13 @@ export async function typeNumbers(
 ) {
   const { now } = when
   const period = periodOf(asked, now)
-  const of = await sumOf(db, type, asked, now)
+  const of = await sumOf(db, type, period, asked)
   const read = ({ range }: ChosenPeriod) => readSumUnits(db, of, range, now, hoursSince(when))
   const [history, total, list, alsoShown] = await Promise.all([
     historyNumbers(read, period, asked, now),
     rolledTotal(db, of, when),
     readList(db, type, period, asked, now),
-    also === undefined ? {} : alsoNumbers(db, also, of.name, asked, when),
+    also === undefined ? {} : alsoNumbers(db, also, of.name, period, asked, when),
   ])
   return { ...history, prefix: of.name || null, total: toJsonNumber(total.total), ...alsoShown, list }
 }
@@ -186,12 +178,11 @@ export async function typeNumbers(
 async function sumOf(
   db: Executor,
   { recordType, prefixes }: CounterType,
-  { find, ...asked }: AskedNumbers,
-  now: Date,
+  { range: { edges } }: ChosenPeriod,
+  { find }: AskedNumbers,
 ): Promise<TotalOf> {
   const all = await totalOf(recordType, null)
   if (!prefixes.includes(find)) return all
-  const { edges } = periodOf({ find, ...asked }, now).range
   const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
   try {
     await checkPrefix(db, { recordType, prefix: find }, days)
@@ -207,23 +198,13 @@ async function sumOf(
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-async function counterNumbers(
-  db: Executor,
-  counter: CounterAddress,
-  asked: AskedNumbers,
-  { now, hourDays }: { now: Date; hourDays: number },
-) {
+async function counterNumbers(db: Executor, counter: CounterAddress, asked: AskedNumbers, when: When) {
+  const { now } = when
   const adjustments = new Map<ChosenPeriod, Adjustment[]>()
   const read = async (of: ChosenPeriod) => {
-    const { units, adjustments: found } = await readCounterUnits(
-      db,
-      counter,
-      of.range,
-      now,
-      hoursSince({ now, hourDays }),
-    )
-    adjustments.set(of, found)
-    return units
+    const found = await readCounterUnits(db, counter, of.range, now, hoursSince(when))
+    adjustments.set(of, found.adjustments)
+    return found.units
   }
   const period = periodOf(asked, now)
   const [history, [reading]] = await Promise.all([
@@ -245,8 +226,8 @@ async function counterNumbers(
 }
 
 /** Since when every day that was counted has its hours. The day before is not expired yet in any case. */
-function hoursSince({ now, hourDays }: Pick<When, 'now' | 'hourDays'>): number {
-  return now.getTime() - (hourDays - 1) * DAY_MS
+function hoursSince({ now, config }: When): number {
+  return now.getTime() - (config.history.hourDays - 1) * DAY_MS
 }
 
 function periodOf({ period, from, to, tz }: AskedNumbers, now: Date): ChosenPeriod {
@@ -321,7 +302,7 @@ function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-function rolledTotal(db: Executor, of: TotalOf, { ranges }: When) {
+function rolledTotal(db: Executor, of: TotalOf, { config: { ranges } }: When) {
   return readTotal(db, of, { consistency: 'rolled', period: null, ranges })
 }
 
@@ -330,10 +311,11 @@ async function alsoNumbers(
   db: Executor,
   type: CounterType,
   prefix: string,
+  period: ChosenPeriod,
   asked: AskedNumbers,
   when: When,
 ): Promise<{ also?: { figures: ReturnType<typeof figuresOf>; total: number } }> {
-  const of = await sumOf(db, type, asked, when.now)
+  const of = await sumOf(db, type, period, asked)
   if (of.name !== prefix) return {}
   const days = chosenPeriod({ name: '30d' }, asked.tz, when.now)
   const [units, { total }] = await Promise.all([

@@ -54,7 +54,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
       databaseOf(c),
       { type, also: publicCompanion(c, type) },
       { period, tz, find: '', rows: ROWS },
-      { now: new Date(now), ranges: config.ranges, hourDays: config.history.hourDays },
+      { now: new Date(now), config },
     )
     // Named one by one, so that what is added for the dashboard stays there.
     const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }

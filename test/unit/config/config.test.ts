@@ -16,7 +16,6 @@ describe('The configuration', () => {
       deadBatches: null,
       rateLimit: null,
       readLimit: null,
-      self: null,
       types: new Map([
         [
           'page_view',
