@@ -8,16 +8,9 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
-import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
 const MAX_LIMIT = 1_000
-
-/** The record id of the last counter, in hexadecimal. Clients must treat it as opaque. */
-const after = () =>
-  z.pipe(
-    z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
-    z.transform((text) => BigInt(`0x${text}`)),
-  )
 
 const exportCounts = {
   method: 'get',
@@ -25,13 +18,17 @@ const exportCounts = {
   access: 'read',
   params: { type: typeParam },
   query: () => ({
-    after: once(described(z.optional(after()), AFTER_DESCRIPTION)),
-    limit: once(
-      limitField(
-        MAX_LIMIT,
-        MAX_LIMIT,
-        'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
+    // The record id of the last counter, in hexadecimal. Clients must treat it as opaque.
+    after: afterField(
+      z.pipe(
+        z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
+        z.transform((text) => BigInt(`0x${text}`)),
       ),
+    ),
+    limit: limitField(
+      MAX_LIMIT,
+      MAX_LIMIT,
+      'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
     ),
     by: once(
       described(

@@ -21,7 +21,7 @@ import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
-import { keyField, typeField } from './request-fields.ts'
+import { namedFields } from './request-fields.ts'
 
 const parameter = (rule: string) => z.string({ error: rule })
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
@@ -57,8 +57,7 @@ const postHit = {
     schema: () =>
       z.strictObject(
         {
-          type: described(typeField, TYPE_DESCRIPTION),
-          key: described(keyField, 'The key, not percent-encoded.'),
+          ...namedFields,
           automated: described(z._default(z.boolean({ error: 'must be true or false' }), false), AUTOMATED),
         },
         { error: 'must be an object with type and key' },

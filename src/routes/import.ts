@@ -12,22 +12,16 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
-import { importedCountField, keyField, typeField } from './request-fields.ts'
-
-/** The maximum number of rows in a request. */
-const MAX_ROWS = 1_000
+import { importedCountField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
 
 /** The rule for a row's day. */
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
-const LENGTH_RULE = `must be a list of 1 to ${MAX_ROWS} counters`
 
 const row = () =>
   described(
     z.strictObject(
       {
-        type: described(typeField, TYPE_DESCRIPTION),
-        key: described(keyField, 'The key, not percent-encoded.'),
+        ...namedFields,
         count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
         day: described(
           z.optional(z.iso.date({ error: DAY_RULE })),
@@ -45,17 +39,9 @@ const addImport = {
   access: 'manage',
   typesInBody: true,
   body: {
-    // A thousand keys of 512 bytes and their frames fit with room to spare.
-    maxBytes: 1024 * 1024,
+    maxBytes: MAX_LIST_BYTES,
     schema: () =>
-      z.strictObject(
-        {
-          counters: z
-            .array(row(), { error: LENGTH_RULE })
-            .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_ROWS, LENGTH_RULE)),
-        },
-        { error: 'must be an object with counters' },
-      ),
+      z.strictObject({ counters: listField(row(), 'counters') }, { error: 'must be an object with counters' }),
   },
 } as const satisfies Route
 
@@ -63,7 +49,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
   id: 'import',
   tag: 'Changing',
   summary: 'Import counts',
-  description: `Adds counts from another source to up to ${MAX_ROWS} counters: all of them or none.`,
+  description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
   headers: importKey(),
   answers: {
     200: {

@@ -14,8 +14,8 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count, TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
-import { byField, keyField, typeField } from './request-fields.ts'
+import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
+import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
 
 const incrementOne = {
   method: 'post',
@@ -32,11 +32,7 @@ const incrementOne = {
   }),
   body: {
     maxBytes: 1024,
-    schema: () =>
-      z.strictObject(
-        { by: described(z._default(byField, 1), 'The number to add.') },
-        { error: 'must be an object such as {"by":1}' },
-      ),
+    schema: () => z.strictObject({ by: byField }, { error: 'must be an object such as {"by":1}' }),
     optional: true,
   },
   problemHeaders: ['X-Hit'],
@@ -110,18 +106,13 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
   },
 }))
 
-/** The maximum number of increments in a request. */
-const MAX_INCREMENTS = 1_000
-
-const LENGTH_RULE = `must be a list of 1 to ${MAX_INCREMENTS} increments`
 /** An entry of a list of increments. */
 export const listed = () =>
   described(
     z.strictObject(
       {
-        type: described(typeField, TYPE_DESCRIPTION),
-        key: described(keyField, 'The key, not percent-encoded.'),
-        by: described(z._default(byField, 1), 'The number to add.'),
+        ...namedFields,
+        by: byField,
       },
       { error: 'must be an object' },
     ),
@@ -139,17 +130,9 @@ export const incrementMany = {
   access: 'count',
   typesInBody: true,
   body: {
-    // A thousand keys of 512 bytes and their frames fit with room to spare.
-    maxBytes: 1024 * 1024,
+    maxBytes: MAX_LIST_BYTES,
     schema: () =>
-      z.strictObject(
-        {
-          increments: z
-            .array(listed(), { error: LENGTH_RULE })
-            .check(z.minLength(1, LENGTH_RULE), z.maxLength(MAX_INCREMENTS, LENGTH_RULE)),
-        },
-        { error: 'must be an object with increments' },
-      ),
+      z.strictObject({ increments: listField(listed(), 'increments') }, { error: 'must be an object with increments' }),
   },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
@@ -158,7 +141,7 @@ const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
   id: 'incrementMany',
   tag: 'Counting',
   summary: 'Add to many counters',
-  description: `Adds up to ${MAX_INCREMENTS} increments, which may be of different types: all of them or none.`,
+  description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
   headers: incrementKey(),
   answers: {
     200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },

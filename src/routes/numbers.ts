@@ -55,7 +55,7 @@ const numbersQuery = () => ({
   to: once(text()),
   tz: once(z._default(z.string(), 'UTC')),
   find: once(z._default(z.string(), '')),
-  rows: once(limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list')),
+  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
 })
 
 /** What a page of the dashboard shows: `tz` is the visitor's, and `find` is the beginning of the keys in the list. */

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
 import { described } from '../openapi/described.ts'
-
-/** The name of a counter type. */
-export const typeField = z.string({ error: 'must be the name of a counter type' })
+import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
 
 /** An integer that a JSON number holds exactly. */
 const exactInteger = z.int({
@@ -20,13 +18,29 @@ export const keyField = z.union([z.string(), exactInteger], {
   error: 'must be a string (or, for integer keys, a whole number)',
 })
 
+/** What names a counter in a body. */
+export const namedFields = {
+  type: described(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
+  key: described(keyField, 'The key, not percent-encoded.'),
+}
+
+/** The most entries of a list in a body. Their keys of 512 bytes and their frames fit into `MAX_LIST_BYTES` with room to spare. */
+export const MAX_LISTED = 1_000
+export const MAX_LIST_BYTES = 1024 * 1024
+
+/** A list of counters or increments in a body. */
+export const listField = <Entry extends z.ZodMiniType>(entry: Entry, what: string) => {
+  const rule = `must be a list of 1 to ${MAX_LISTED} ${what}`
+  return z.array(entry, { error: rule }).check(z.minLength(1, rule), z.maxLength(MAX_LISTED, rule))
+}
+
 const BY_RULE = `must be a whole number between ${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`
 
-/** The number to add: any integer that a JSON number holds exactly. */
-export const byField = z.int({ error: BY_RULE })
-
-/** The new count of a counter. */
+/** A count, or a number to add: any integer that a JSON number holds exactly. */
 export const countField = z.int({ error: BY_RULE })
+
+/** The number to add. */
+export const byField = described(z._default(countField, 1), 'The number to add.')
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/
@@ -50,8 +64,9 @@ export const importedCountField = () =>
 /** The rule for `after`: clients must not construct cursors themselves. */
 export const AFTER_RULE = 'must be the "next" of the page before'
 
-/** The description of `after` in the OpenAPI document. */
-export const AFTER_DESCRIPTION = 'The `next` of the previous page.'
+/** The parameter that asks for the next page. */
+export const afterField = <Cursor extends z.ZodMiniType>(cursor: Cursor) =>
+  once(described(z.optional(cursor), 'The `next` of the previous page.'))
 
 /** The cursor in a response that leads to the next page. */
 export const nextField = () =>
@@ -67,14 +82,16 @@ export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
   const digits = z.pipe(z.string({ error: message }).check(z.regex(/^\d{1,9}$/, message)), z.transform(Number))
   const limit = digits.check(z.refine((value) => value >= 1 && value <= max, message))
-  return described(z._default(limit, usual), {
-    // The document describes the meaning, although a query string is text.
-    type: 'integer',
-    pattern: undefined,
-    minimum: 1,
-    maximum: max,
-    description: `${what}. Default: ${usual}.`,
-  })
+  return once(
+    described(z._default(limit, usual), {
+      // The document describes the meaning, although a query string is text.
+      type: 'integer',
+      pattern: undefined,
+      minimum: 1,
+      maximum: max,
+      description: `${what}. Default: ${usual}.`,
+    }),
+  )
 }
 
 /** The parameter that chooses between exact and cached counts. */

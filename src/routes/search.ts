@@ -8,7 +8,7 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count, typeParam } from '../openapi/shared-schemas.ts'
-import { AFTER_DESCRIPTION, limitField, nextField } from './request-fields.ts'
+import { afterField, limitField, nextField } from './request-fields.ts'
 
 const searchKeys = {
   method: 'get',
@@ -17,8 +17,8 @@ const searchKeys = {
   params: { type: typeParam },
   query: () => ({
     prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys.')),
-    after: once(described(z.optional(z.string()), AFTER_DESCRIPTION)),
-    limit: once(limitField(MAX_PAGE, 20, 'Maximum number of counters on a page')),
+    after: afterField(z.string()),
+    limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
 } as const satisfies Route
 

@@ -36,7 +36,7 @@ const topCounters = {
         'Any day in the period. By default, the current period is used.',
       ),
     ),
-    limit: once(limitField(MAX_TOP, 10, 'Maximum number of counters')),
+    limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 } as const satisfies Route
 

@@ -7,37 +7,30 @@ import type { Executor } from '../database/database.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { once } from '../http/query-string.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { count } from '../openapi/shared-schemas.ts'
-import { AFTER_DESCRIPTION, AFTER_RULE, limitField, nextField } from './request-fields.ts'
-import { readCursor, writeCursor } from './verify-cursor.ts'
+import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
 const verifyCounts = {
   method: 'post',
   path: '/v1/verify',
   access: 'read',
   query: () => ({
-    after: once(
-      described(
-        z.optional(
-          z.pipe(
-            z.string({ error: AFTER_RULE }),
-            z.transform((text, context): VerifyPosition => {
-              const position = readCursor(text)
-              if (position !== null) return position
-              context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
-              return z.NEVER
-            }),
-          ),
-        ),
-        AFTER_DESCRIPTION,
+    after: afterField(
+      z.pipe(
+        z.string({ error: AFTER_RULE }),
+        z.transform((text, context): VerifyPosition => {
+          const position = readCursor(text)
+          if (position !== null) return position
+          context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
+          return z.NEVER
+        }),
       ),
     ),
-    limit: once(limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check')),
+    limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 } as const satisfies Route
 
@@ -115,4 +108,41 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
       difference: toJsonNumber(is - shouldBe),
     }
   })
+}
+
+/** The cursor for a position. */
+function writeCursor(position: VerifyPosition): string {
+  switch (position.phase) {
+    case 'counters':
+      return `counters.${position.recordType}.${position.recordId}`
+    case 'days':
+      return `days.${position.recordType}.${position.start}`
+    case 'hours':
+      return `hours.${position.start.replace(' ', 'T')}`
+    case 'calendar':
+      return `calendar.${position.recordType}`
+  }
+}
+
+/** The position of a cursor; `null` if it is not one of ours. */
+function readCursor(text: string): VerifyPosition | null {
+  const [, phase, , number, rest] =
+    /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
+    /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
+    []
+  const recordType = Number(number)
+  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) < 2n ** 64n) {
+    return { phase: 'counters', recordType, recordId: BigInt(rest!) }
+  }
+  if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }
+  if (phase === 'calendar') return { phase, recordType }
+  const hours = /^hours\.(\d{4}-\d\d-\d\d(?:T\d\d:00:00)?|)$/.exec(text)
+  if (hours === null || (hours[1] !== '' && !isTime(hours[1]!))) return null
+  return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
+}
+
+/** Whether a date, or date and time, exists. */
+function isTime(text: string): boolean {
+  const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
+  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'
 }
