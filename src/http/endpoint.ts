@@ -8,6 +8,7 @@ import {
   type AnswerOf,
   type InputOf,
   mark,
+  type None,
   type Operation,
   type ProblemOf,
   type Route,
@@ -17,7 +18,6 @@ import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { revalidated } from './etag.ts'
 import { tellHit } from './hit-header.ts'
-import { limitBody } from './json-body.ts'
 import { counterOfKey } from './named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from './path.ts'
 import { readQuery } from './query-string.ts'
@@ -37,9 +37,6 @@ type Routes<O extends Operation> = Hono<
 >
 
 const NO_PARAMETERS = () => ({})
-
-// biome-ignore lint/complexity/noBannedTypes: adds nothing
-type None = {}
 
 /** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
 type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
@@ -70,13 +67,12 @@ export function endpoint<const O extends Operation>(
   route: O | RouteOf<O>,
   handler: (c: Context<AppEnv>, parts: Parts<O>) => AnswerOf<O> | Promise<AnswerOf<O>>,
 ): Routes<O> {
-  const { body, access, params, typesInBody = false, problemHeaders = [] } = route as Route
+  const { access, params, typesInBody = false, problemHeaders = [] } = route as Route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
   if (access !== 'anyone' && access !== 'read-unless-public') {
     before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
   }
-  if (body !== undefined) before.push(limitBody(body.maxBytes))
   const answer = describe<O>(route, async (c: Context<AppEnv>) => handler(c, await readParts<O>(c, route as Route)))
   return routesOf<O>(route as Route, [...before, answer as Handler<AppEnv>])
 }

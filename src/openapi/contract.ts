@@ -97,7 +97,7 @@ type SentShape<Shape> = OptionalIn<{ [K in keyof Shape]: Sent<Shape[K]> }>
 // biome-ignore lint/complexity/noBannedTypes: the test for "every member is optional"
 type Part<Name extends string, T> = {} extends T ? { [K in Name]?: T } : { [K in Name]: T }
 // biome-ignore lint/complexity/noBannedTypes: adds nothing
-type None = {}
+export type None = {}
 
 type InQuery<O> = O extends { query: () => infer Shape } ? Part<'query', SentShape<Shape>> : None
 type InHeader<O> = O extends { headers: infer Shape } ? Part<'header', SentShape<Shape>> : None

@@ -9,3 +9,23 @@ export function described<Schema extends z.ZodMiniType>(schema: Schema, as: Desc
   z.globalRegistry.add(copy, typeof as === 'string' ? { description: as } : as)
   return copy
 }
+
+/** The description of every parameter and member that names a type. */
+export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
+
+/** Parameters and members that many operations share. */
+export const typeParam = described(z.string(), TYPE_DESCRIPTION)
+const keyParam = described(
+  z.string(),
+  'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
+    'integer keys: a whole number of at most 19 digits.',
+)
+
+/** A count in a response. It has all its digits even beyond 2^53, where JavaScript rounds. */
+export const count = described(z.number(), { type: 'integer', format: 'int64' })
+
+/** A point in time in a response. */
+export const instant = z.iso.datetime()
+
+/** The path parameters of most operations. */
+export const COUNTER_PARAMS = { type: typeParam, key: keyParam }

@@ -8,9 +8,8 @@ import { counterOfKey } from '../http/named-counters.ts'
 import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
 import { exampleProblem, READING } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency } from './request-fields.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`

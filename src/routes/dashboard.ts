@@ -5,7 +5,7 @@ import { basePathOf } from '../config/base-path.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { cutOff, limitBody } from '../http/json-body.ts'
+import { readText } from '../http/json-body.ts'
 import { missingTables } from '../http/missing-tables.ts'
 import { isMarked, setMark } from '../http/own-visits.ts'
 import { publicPath } from '../http/path.ts'
@@ -78,7 +78,7 @@ dashboard.get('/counter', guarded, async (c) => {
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
 
-dashboard.post('/login', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
+dashboard.post('/login', guarded, async (c) => {
   checkOwnPage(c)
   const form = await readForm(c)
   const next = form.get('next') ?? '/'
@@ -105,7 +105,7 @@ dashboard.post('/logout', guarded, (c) => {
   return redirect(c, '/', 303)
 })
 
-dashboard.post('/own-visits', guarded, limitBody(MAX_FORM_BYTES), async (c) => {
+dashboard.post('/own-visits', guarded, async (c) => {
   checkOwnPage(c)
   const form = await readForm(c)
   const next = form.get('next') ?? '/'
@@ -125,10 +125,7 @@ function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
 }
 
 async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
-  const text = await c.req.text().catch(() => {
-    throw cutOff()
-  })
-  return new URLSearchParams(text)
+  return new URLSearchParams(await readText(c, MAX_FORM_BYTES))
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */

@@ -5,9 +5,8 @@ import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { count, described, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { count, typeParam } from '../openapi/shared-schemas.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
 const MAX_LIMIT = 1_000

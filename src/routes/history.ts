@@ -21,9 +21,8 @@ import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { prefixField } from './request-fields.ts'
 
 const TIME_RULE =

@@ -11,10 +11,9 @@ import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS, count } from '../openapi/shared-schemas.ts'
 import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
 
 const incrementOne = {

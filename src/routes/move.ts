@@ -14,23 +14,35 @@ import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, described } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
+import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { COUNTER_PARAMS } from '../openapi/shared-schemas.ts'
 import { keyField } from './request-fields.ts'
 
-const answers = () =>
+/** What the contracts of the three changes have in common. `body` is that of the example. */
+const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
   ({
-    200: {
-      description: 'Done, by this request or by an earlier one with the same idempotency key.',
-      headers: ['Idempotent-Replayed'],
-      schema: described(z.strictObject({ type: z.string(), key: z.string() }), { id: 'Moved' }),
+    tag: 'Changing',
+    headers: settingKey(),
+    answers: {
+      200: {
+        description: 'Done, by this request or by an earlier one with the same idempotency key.',
+        headers: ['Idempotent-Replayed'],
+        schema: described(z.strictObject({ type: z.string(), key: z.string() }), { id: 'Moved' }),
+      },
+    },
+    problems: ['no_such_counter', 'history_too_large', ...ADJUSTING, ...own],
+    examples: {
+      missing: {
+        summary: 'A counter that does not exist',
+        params: { type: 'page_view', key: '/never-counted' },
+        ...(body && { body }),
+        status: 404,
+        answer: exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.'),
+      },
     },
   }) as const
-
-const problems = () => ['no_such_counter', 'history_too_large', ...ADJUSTING] as const
-const noSuchCounter = () => exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.')
 
 const BELOW_RULE = 'must be a whole number'
 
@@ -60,21 +72,10 @@ const deleteCounter = {
 
 const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
   id: 'delete',
-  tag: 'Changing',
   summary: 'Delete a counter',
   description:
     'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
-  headers: settingKey(),
-  answers: answers(),
-  problems: [...problems(), 'count_not_below'],
-  examples: {
-    missing: {
-      summary: 'A counter that does not exist',
-      params: { type: 'page_view', key: '/never-counted' },
-      status: 404,
-      answer: noSuchCounter(),
-    },
-  },
+  ...change(['count_not_below']),
 }))
 
 const rename = {
@@ -94,22 +95,10 @@ const rename = {
 
 const renameContract = /* @__PURE__ */ documented(rename, () => ({
   id: 'rename',
-  tag: 'Changing',
   summary: 'Rename a counter',
   description:
     'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
-  headers: settingKey(),
-  answers: answers(),
-  problems: [...problems(), 'counter_exists', 'different_ranges'],
-  examples: {
-    missing: {
-      summary: 'A counter that does not exist',
-      params: { type: 'page_view', key: '/never-counted' },
-      body: { to: '/new' },
-      status: 404,
-      answer: noSuchCounter(),
-    },
-  },
+  ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
 }))
 
 const merge = {
@@ -129,22 +118,10 @@ const merge = {
 
 const mergeContract = /* @__PURE__ */ documented(merge, () => ({
   id: 'merge',
-  tag: 'Changing',
   summary: 'Merge a counter into another one',
   description:
     'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
-  headers: settingKey(),
-  answers: answers(),
-  problems: [...problems(), 'different_ranges'],
-  examples: {
-    missing: {
-      summary: 'A counter that does not exist',
-      params: { type: 'page_view', key: '/never-counted' },
-      body: { into: '/other' },
-      status: 404,
-      answer: noSuchCounter(),
-    },
-  },
+  ...change(['different_ranges'], { into: '/other' }),
 }))
 
 /** Deletes a counter. */

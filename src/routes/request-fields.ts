@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
-import { described } from '../openapi/described.ts'
-import { TYPE_DESCRIPTION } from '../openapi/shared-schemas.ts'
+import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 
 /** An integer that a JSON number holds exactly. */
 const exactInteger = z.int({

@@ -7,9 +7,8 @@ import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { count, described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { count } from '../openapi/shared-schemas.ts'
 
 /** Milliseconds for which a request waits for a roll-up that is running. */
 const WAIT_FOR_LEASE_MS = 8_000

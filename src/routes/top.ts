@@ -7,9 +7,8 @@ import { publicReading } from '../http/endpoint.ts'
 import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { count, described, instant, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
-import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { limitField } from './request-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const

@@ -6,9 +6,8 @@ import { askedPrefix } from '../http/asked-prefix.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { readTotalFor } from '../http/read-for-request.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { count, described, instant, typeParam } from '../openapi/described.ts'
 import { READING } from '../openapi/problem-schema.ts'
-import { count, instant, typeParam } from '../openapi/shared-schemas.ts'
 import { consistency, prefixField } from './request-fields.ts'
 
 export const totalOfType = {

@@ -9,9 +9,8 @@ import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { count, described } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { count } from '../openapi/shared-schemas.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
 const verifyCounts = {

@@ -1,14 +1,36 @@
 import type { Context } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { isolateOf } from '../isolate.ts'
-import { networkOf } from '../visits/network.ts'
+import type { Purpose } from '../visits/bots.ts'
+import { exclusionOf } from '../visits/exclusion.ts'
+import { networkOf, subscriberOf } from '../visits/network.ts'
 import type { AppEnv } from './context.ts'
 import { addToCounters } from './count-for-request.ts'
+import { isOwnVisit } from './own-visits.ts'
+import { problemOf } from './problem-of.ts'
+
+/**
+ * Whether the key of a public request counts: its counter exists, or it may come into being.
+ *
+ * @throws {Problem} if the database does not answer; nothing was counted
+ */
+export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): Promise<boolean> {
+  const { keys, newKeys } = isolateOf(c.env)
+  if (keys.knows(counter)) return true
+  // So that no network can use up the budget that is for all of them.
+  const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
+  const mayBeNew = network === null || newKeys.allows(network, counterId(counter), Date.now())
+  try {
+    return await keys.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
+  } catch (error) {
+    throw problemOf(error)
+  }
+}
 
 /** How to count a visit. */
-export interface VisitOptions {
+interface VisitOptions {
   /** Seconds within which one visitor counts once; 0 counts every time. */
   dedupeSeconds: number
   /** What the client can do if nobody knows whether it was counted. */
@@ -79,4 +101,41 @@ async function visitOf(
   const agent = c.req.header('User-Agent') ?? ''
   const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
   return isolateOf(c.env).visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
+}
+
+/**
+ * Counts a request for a file or an image, if it is a visit that counts.
+ *
+ * @returns the value of `X-Hit`
+ * @throws {Problem}
+ */
+export async function countRequest(
+  c: Context<AppEnv>,
+  type: CounterType,
+  counter: CounterAddress,
+  { purpose, ...options }: VisitOptions & { purpose: Purpose },
+): Promise<string> {
+  if (isOwnVisit(c)) return 'ignored; reason=own'
+  const { bots, config } = isolateOf(c.env)
+  const excluded = await exclusionOf(c.req.raw.headers, type, { bots, rateLimit: config.rateLimit, purpose })
+  if (excluded !== null) return `ignored; reason=${excluded}`
+  if (!(await isAdmitted(c, counter))) return 'ignored; reason=key'
+  return countVisit(c, type, counter, options)
+}
+
+/** Waits for a count, but not for long: then the answer is `late`. Counting goes on after that. */
+export async function withinTime<Counted>(
+  c: Context<AppEnv>,
+  counting: Promise<Counted>,
+  milliseconds: number,
+  late: Counted,
+): Promise<Counted> {
+  c.executionCtx.waitUntil(counting)
+  const { promise: over, resolve } = Promise.withResolvers<Counted>()
+  const timer = setTimeout(resolve, milliseconds, late)
+  try {
+    return await Promise.race([counting, over])
+  } finally {
+    clearTimeout(timer)
+  }
 }
