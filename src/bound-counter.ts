@@ -55,14 +55,7 @@ export interface HistoryCall {
 }
 
 /** The number of a counter: `count` is `total + pending`. */
-export interface CounterReading {
-  type: string
-  key: string
-  count: bigint
-  total: bigint
-  pending: bigint
-  rolledUpAt: string | null
-}
+export type CounterReading = ReturnType<typeof toAnswer<bigint>>
 
 /** How to read a total. */
 export interface TotalCall extends ReadCall {
@@ -70,30 +63,14 @@ export interface TotalCall extends ReadCall {
   prefix?: string
 }
 
-/** The sum of the counters of a type or prefix. */
-export interface CounterTotal {
-  type: string
-  prefix: string | null
-  count: bigint
-  total: bigint
-  /** `null` unless the answer is exact. */
-  pending: bigint | null
-  /** What it is: `rolled` also when very much is pending. */
-  consistency: 'exact' | 'rolled'
-  rolledUpAt: string | null
-}
+/**
+ * The sum of the counters of a type or prefix. `pending` is `null` unless the answer is exact, and `consistency` says what it is:
+ * `rolled` also when very much is pending.
+ */
+export type CounterTotal = ReturnType<typeof totalAnswer<bigint>>
 
 /** What was counted when. `start`, `from` and `to` are clock times in the time zone, with their offset. */
-export interface CounterPeriods {
-  type: string
-  key: string
-  by: HistoryUnit
-  timeZone: string
-  from: string
-  to: string
-  points: { start: string; count: bigint }[]
-  adjustments: { at: string; kind: string; count: bigint }[]
-}
+export type CounterPeriods = { type: string; key: string } & ReturnType<typeof historyAnswer<bigint>>
 
 /**
  * A counter without HTTP. It may count in all types and read all types. Counts are bigints, because numbers would round them

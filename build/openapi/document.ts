@@ -1,7 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { sessionCookie } from '../../src/http/session.ts'
-import type { Operation } from '../../src/openapi/contract.ts'
-import { TAGS } from '../../src/openapi/tags.ts'
+import { type Operation, TAGS } from '../../src/openapi/contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { responsesOf } from './responses.ts'

@@ -3,15 +3,13 @@ import { createMiddleware } from 'hono/factory'
 import { includes, type Scope, type Token } from '../config/tokens.ts'
 import { isolateOf } from '../isolate.ts'
 import { subscriberOf } from '../visits/network.ts'
-import { exceedsLimit } from '../visits/rate-limit.ts'
+import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
 import { isFromOwnPage, sessionToken } from './session.ts'
 
 /** Methods that change nothing, even if another site made the browser send them. */
 const SAFE_METHODS = ['GET', 'HEAD']
-/** Seconds to wait after the platform's rate limit has refused an attempt: its longest period. */
-const LIMIT_SECONDS = 60
 
 /**
  * Refuses requests without a token that has a scope.
@@ -72,7 +70,7 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   if (network !== '') {
     const wait = attempts.take(network, Date.now())
     if (wait > 0) throw tooManyAttempts(wait)
-    if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LIMIT_SECONDS)
+    if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LONGEST_PERIOD)
   }
   return tokens.findOwner(value, network)
 }

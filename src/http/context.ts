@@ -1,3 +1,4 @@
+import type { Context } from 'hono'
 import type { Bindings } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
 import type { DatabaseTime } from './database-time.ts'
@@ -12,4 +13,9 @@ export interface AppEnv {
     /** Set on paths that are timed. */
     databaseTime?: DatabaseTime
   }
+}
+
+/** Keeps work going if the client hangs up. */
+export function waitUntilOf(c: Context<AppEnv>): (work: Promise<unknown>) => void {
+  return (work) => c.executionCtx.waitUntil(work)
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { isolateOf } from '../isolate.ts'
-import type { AppEnv } from './context.ts'
+import { type AppEnv, waitUntilOf } from './context.ts'
 import { problemOf } from './problem-of.ts'
 
 /** How to count. */
@@ -30,8 +30,8 @@ export async function addToCounters(
   const clock = c.get('databaseTime')
   const began = clock === undefined ? 0 : performance.now()
   try {
-    const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
     const { keys, counting } = isolateOf(c.env)
+    const waitUntil = waitUntilOf(c)
     const counters = increments.map(({ counter }) => counter)
     if (!admitted) await keys.ensure(counters, waitUntil)
     return await counting.count(increments, { key, waitUntil, answerReady, named: keys.areNamed(counters) })

@@ -6,7 +6,7 @@ import { isolateOf } from '../isolate.ts'
 import type { Purpose } from '../visits/bots.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
 import { networkOf, subscriberOf } from '../visits/network.ts'
-import type { AppEnv } from './context.ts'
+import { type AppEnv, waitUntilOf } from './context.ts'
 import { addToCounters } from './count-for-request.ts'
 import { isOwnVisit } from './own-visits.ts'
 import { problemOf } from './problem-of.ts'
@@ -23,7 +23,7 @@ export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): P
   const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
   const mayBeNew = network === null || newKeys.allows(network, counterId(counter), Date.now())
   try {
-    return await keys.admits(counter, { mayBeNew, waitUntil: (work) => c.executionCtx.waitUntil(work) })
+    return await keys.admits(counter, { mayBeNew, waitUntil: waitUntilOf(c) })
   } catch (error) {
     throw problemOf(error)
   }
@@ -99,8 +99,8 @@ async function visitOf(
   const network = networkOf(c.req.header('CF-Connecting-IP') ?? '')
   if (network === null) return undefined
   const agent = c.req.header('User-Agent') ?? ''
-  const waitUntil = (work: Promise<unknown>) => c.executionCtx.waitUntil(work)
-  return isolateOf(c.env).visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
+  const window = { seconds, longest, at: new Date(), waitUntil: waitUntilOf(c) }
+  return isolateOf(c.env).visitors.visit({ network, agent }, counter, window)
 }
 
 /**

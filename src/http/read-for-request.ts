@@ -8,7 +8,7 @@ import type { Reading } from '../counters/read/read-counters.ts'
 import type { SharedReading } from '../counters/read/shared-reads.ts'
 import { MAX_AGE_MS } from '../counters/read/totals-cache.ts'
 import { isolateOf } from '../isolate.ts'
-import type { AppEnv } from './context.ts'
+import { type AppEnv, waitUntilOf } from './context.ts'
 
 /** What a request reads, and how long it may be cached. */
 export interface CacheableReadings {
@@ -97,10 +97,6 @@ function asksForFresh(c: Context<AppEnv>): boolean {
 
 function maxAgeOf({ ageMs }: { ageMs: number }): number {
   return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
-}
-
-function waitUntilOf(c: Context<AppEnv>): (work: Promise<unknown>) => void {
-  return (work) => c.executionCtx.waitUntil(work)
 }
 
 async function timedValues<Value>(c: Context<AppEnv>, reading: Promise<SharedReading<Value>>): Promise<Value[]> {

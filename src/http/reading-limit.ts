@@ -1,12 +1,9 @@
 import type { Context } from 'hono'
 import { isolateOf } from '../isolate.ts'
-import { exceedsLimit } from '../visits/rate-limit.ts'
+import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
-
-/** Seconds after which a client should try again: the longest period that a rate limit can have. */
-const RETRY_AFTER_SECONDS = 60
 
 /**
  * Refuses public readings of a network above its limit, before anything is read. Requests with a token have none.
@@ -19,6 +16,6 @@ export async function limitReading(c: Context<AppEnv>): Promise<void> {
   if (!(await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null))) return
   throw new Problem('too_many_requests', {
     detail: 'Your network reads counters too often. Wait a minute, or send the API token.',
-    headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+    headers: { 'Retry-After': String(LONGEST_PERIOD) },
   })
 }

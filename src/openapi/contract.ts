@@ -3,7 +3,18 @@ import type * as z from 'zod/mini'
 import type { HeaderName } from './headers.ts'
 import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
 import type { ANY_REQUEST, BODY, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
-import type { Tag } from './tags.ts'
+
+/** The chapters of the API, in the order of the documentation. */
+export const TAGS = {
+  Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
+  Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
+  Reading: 'Read exact counts: `count = total + pending`, at every instant.',
+  Badges: 'Counts as images, for README pages. Public types only.',
+  Operating: 'Monitor and maintain a running Worker.',
+  Reference: 'This documentation.',
+} as const
+
+export type Tag = keyof typeof TAGS
 
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
 export interface Example {

@@ -36,11 +36,7 @@ const summary = () =>
     { id: 'RollUpSummary' },
   )
 
-const rollUpOnce = {
-  method: 'post',
-  path: '/v1/rollup',
-  access: 'manage',
-} as const satisfies Route
+const rollUpOnce = { method: 'post', path: '/v1/rollup', access: 'manage' } as const satisfies Route
 
 const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
   id: 'rollUp',

@@ -61,18 +61,13 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
   answers: {
     200: {
       description: 'What was done.',
-      schema: described(
-        z.strictObject({
-          applied: names('The migrations that this request applied.'),
-        }),
-        { id: 'SetupSummary' },
-      ),
+      schema: described(z.strictObject({ applied: names('The migrations that this request applied.') }), {
+        id: 'SetupSummary',
+      }),
     },
   },
   problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
-  examples: {
-    again: { summary: 'Nothing was left to do', answer: { applied: [] } },
-  },
+  examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
 }))
 
 /** The state of the tables. */
@@ -122,7 +117,10 @@ async function makeAll(c: Context<AppEnv>) {
     throw stopped(c, reasonOf(error), error)
   }
   const missing = await readMissing(db)
-  if (missing.length > 0) throw stopped(c, taken(missing))
+  if (missing.length > 0) {
+    const detail = `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
+    throw stopped(c, detail)
+  }
   log('info', 'setup', { requestId: c.get('requestId'), applied, statements: counted.sent })
   return { applied }
 }
@@ -149,8 +147,4 @@ function reasonOf({ migration, number, of, statement, message, cause, needsDeplo
     `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason, under setup_stopped. The statements before it were ` +
     'applied. Remove the cause and make the tables again.'
   )
-}
-
-function taken(missing: readonly string[]): string {
-  return `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
 }

@@ -110,11 +110,7 @@ const statusSchema = () =>
     { id: 'Status' },
   )
 
-const readStatus = {
-  method: 'get',
-  path: '/v1/status',
-  access: 'read',
-} as const satisfies Route
+const readStatus = { method: 'get', path: '/v1/status', access: 'read' } as const satisfies Route
 
 const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
   id: 'status',

@@ -6,6 +6,9 @@ export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
 
+/** Seconds to wait after a limit was exceeded: the longest period that one can have. */
+export const LONGEST_PERIOD = 60
+
 /** Addresses of this machine. Cloudflare never reports one, so `npm start` and `wrangler dev` have no limit for local clients. */
 const LOOPBACK = /^(?:127\.|::1$)/
 
