@@ -7,14 +7,15 @@ import type { JsonSchema, Schemas } from './schema-conversion.ts'
 /** The responses of an operation by status: its own responses and its problems. */
 export function responsesOf(schemas: Schemas, operation: Operation): Record<string, JsonSchema> {
   const responses: Record<string, JsonSchema> = {}
+  const isRevalidated = operation.revalidated || operation.access === 'read-unless-public'
   const [usual] = Object.keys(operation.answers)
   const examplesOf = (status: string) =>
     Object.entries(operation.examples).filter(([, example]) => String(example.status ?? usual) === status)
 
   for (const [status, answer] of Object.entries(operation.answers)) {
-    responses[status] = answerOf(schemas, operation, status === usual, answer, examplesOf(status))
+    responses[status] = answerOf(schemas, operation, isRevalidated && status === usual, answer, examplesOf(status))
   }
-  if (operation.revalidated) {
+  if (isRevalidated) {
     responses[304] = {
       description: 'Unchanged since the response whose `ETag` was sent in `If-None-Match`.',
       headers: headersOf(schemas, ['ETag', 'Cache-Control']),
@@ -46,8 +47,8 @@ type NamedExamples = [string, Example][]
 
 function answerOf(
   schemas: Schemas,
-  { revalidated, file }: Operation,
-  isUsual: boolean,
+  { file }: Operation,
+  isRevalidated: boolean,
   { description, schema, contentType, headers = [] }: Answer,
   examples: NamedExamples,
 ): JsonSchema {
@@ -55,7 +56,7 @@ function answerOf(
   const values = examples.flatMap(([name, { summary, answer }]) =>
     answer === undefined ? [] : [[name, { summary, value: answer }] as const],
   )
-  const names: HeaderName[] = revalidated && isUsual ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
+  const names: HeaderName[] = isRevalidated ? [...headers, 'ETag', 'Cache-Control'] : [...headers]
   if (schema !== undefined && !file) names.push('X-Request-Id')
   return {
     description,

@@ -1,4 +1,4 @@
-import type { Context } from 'hono'
+import type { Context, TypedResponse } from 'hono'
 import type { AppEnv } from './context.ts'
 import { problemOf } from './problem-of.ts'
 
@@ -14,7 +14,7 @@ export async function answerChange<Answer extends object>(
   id: bigint | undefined,
   changing: Promise<string>,
   answer: Answer,
-) {
+): Promise<Response & TypedResponse<Answer, 200, 'json'>> {
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(changing.catch(() => {}))
   const outcome = await changing.catch((error: unknown) => {
@@ -24,8 +24,8 @@ export async function answerChange<Answer extends object>(
         : 'Send it again with the same Idempotency-Key.'
     throw problemOf(error, { may: 'have been done', advice })
   })
-  return c.json(answer, 200, {
+  return c.json<Answer, 200>(answer, 200, {
     'Cache-Control': 'no-store',
     ...(outcome === 'repeated' && { 'Idempotent-Replayed': 'true' }),
-  })
+  }) as never
 }

@@ -58,7 +58,7 @@ export function describe<const O extends Operation>(
 }
 
 /**
- * The route of a contract. From the contract it takes path, method, token, body limit and `X-Hit`; type, key and query are
+ * The route of a contract. From the contract it takes path, method, token and `X-Hit`; type, key and query are
  * read before the handler runs.
  *
  * @param route one whose path may have `{type}` and `{key}`
@@ -81,10 +81,9 @@ export function endpoint<const O extends Operation>(
  * The route of a contract that reads counters: everybody may read public types, a token is needed for the others. Adds CORS for
  * public types, `ETag`, `Cache-Control` and the rate limit of public reading.
  *
- * @param route one whose contract has `access: 'read-unless-public'` and `revalidated: true`
  * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
  */
-export function publicReading<const O extends Operation & { access: 'read-unless-public'; revalidated: true }>(
+export function publicReading<const O extends Operation & { access: 'read-unless-public' }>(
   route: O | RouteOf<O>,
   read: (
     c: Context<AppEnv>,

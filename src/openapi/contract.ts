@@ -84,7 +84,7 @@ export interface Documentation {
   either?: true
   /** Responses by status. The first one is the usual one. */
   answers: Readonly<Record<number, Answer>>
-  /** Whether a request with the current `ETag` is answered 304. */
+  /** Whether a request with the current `ETag` is answered 304, besides those that read public types. */
   revalidated?: boolean
   /** Whether the platform serves it from a file, without the Worker. */
   file?: true

@@ -87,3 +87,13 @@ export function exampleProblem(code: ProblemCode, detail: string, errors?: { fie
     requestId: '6f1c1b57-8f0e-4e0c-9a53-0d7a8f0e2b11',
   }
 }
+
+/** The problem document of a request with one invalid field, for an example. */
+export function exampleInvalid(field: string, message: string) {
+  return exampleProblem('invalid_request', `${field} ${message}.`, [{ field, message }])
+}
+
+/** The problem document of a path with a type that is not configured, for an example. */
+export function exampleUnknownType() {
+  return exampleProblem('unknown_type', 'The type in the path is not configured. Public types: page_view, download.')
+}

@@ -77,6 +77,8 @@ const shieldsError = () =>
     { id: 'ShieldsError' },
   )
 
+const REFUSED = { schemaVersion: 1, label: 'counter', color: 'red', isError: true, cacheSeconds: 300 }
+
 export const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
   404: 'The type does not exist or is not public.',
@@ -130,14 +132,7 @@ export const jsonTotalBadgeContract = /* @__PURE__ */ documented(jsonTotalBadge,
       params: { type: 'download' },
       query: { prefix: 'app-' },
       status: 422,
-      answer: {
-        schemaVersion: 1,
-        label: 'counter',
-        message: 'prefix is not public',
-        color: 'red',
-        isError: true,
-        cacheSeconds: 300,
-      },
+      answer: { ...REFUSED, message: 'prefix is not public' },
     },
   },
 }))
@@ -199,14 +194,7 @@ export const jsonBadgeContract = /* @__PURE__ */ documented(jsonBadge, () => ({
       summary: 'A type that is not configured',
       params: { type: 'nothing', key: 'app.tgz' },
       status: 404,
-      answer: {
-        schemaVersion: 1,
-        label: 'counter',
-        message: 'not found',
-        color: 'red',
-        isError: true,
-        cacheSeconds: 300,
-      },
+      answer: { ...REFUSED, message: 'not found' },
     },
   },
 }))

@@ -9,7 +9,7 @@ import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
-import { exampleProblem, READING } from '../openapi/problem-schema.ts'
+import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problem-schema.ts'
 import { consistency } from './request-fields.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
@@ -43,7 +43,6 @@ const readContract = /* @__PURE__ */ documented(read, () => ({
   summary: 'Get a counter',
   description: 'A key that was never counted returns zeros.',
   answers: { 200: { description: 'The counter.', schema: reading() } },
-  revalidated: true,
   problems: [...READING],
   examples: {
     exact: {
@@ -87,7 +86,6 @@ const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
   summary: 'List counters',
   description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
   answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
-  revalidated: true,
   problems: [...READING],
   examples: {
     two: {
@@ -106,19 +104,14 @@ const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
       params: { type: 'page_view' },
       query: { key: ['/a', ''] },
       status: 422,
-      answer: exampleProblem('invalid_request', 'key.1 must not be empty.', [
-        { field: 'key.1', message: 'must not be empty' },
-      ]),
+      answer: exampleInvalid('key.1', 'must not be empty'),
     },
     unknownType: {
       summary: 'A type that is not configured',
       params: { type: 'nothing' },
       query: { key: ['/a'] },
       status: 404,
-      answer: exampleProblem(
-        'unknown_type',
-        'The type in the path is not configured. Public types: page_view, download.',
-      ),
+      answer: exampleUnknownType(),
     },
   },
 }))

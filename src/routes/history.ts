@@ -22,7 +22,7 @@ import { publicReading } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
-import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
 import { prefixField } from './request-fields.ts'
 
 const TIME_RULE =
@@ -101,7 +101,6 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
       ),
     },
   },
-  revalidated: true,
   problems: [...DATABASE],
   examples: {
     days: {
@@ -115,9 +114,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
       params: { type: 'page_view', key: '/never' },
       query: { from: '2026-11-02', to: '2026-11-01' },
       status: 422,
-      answer: exampleProblem('invalid_request', 'to must be after "from".', [
-        { field: 'to', message: 'must be after "from"' },
-      ]),
+      answer: exampleInvalid('to', 'must be after "from"'),
     },
   },
 }))
@@ -142,7 +139,6 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
       schema: described(z.strictObject({ type: z.string(), ...points() }), { id: 'TypeHistory' }),
     },
   },
-  revalidated: true,
   problems: ['too_many_keys', ...DATABASE],
   examples: {
     days: {

@@ -16,7 +16,7 @@ import { type Isolate, isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
-import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { COUNTING, exampleInvalid } from '../openapi/problem-schema.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
 import { namedFields } from './request-fields.ts'
@@ -109,9 +109,7 @@ const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
       headers: FIREFOX,
       body: { type: 'nothing', key: '/blog/hello' },
       status: 422,
-      answer: exampleProblem('invalid_request', 'type is not a configured counter type.', [
-        { field: 'type', message: 'is not a configured counter type' },
-      ]),
+      answer: exampleInvalid('type', 'is not a configured counter type'),
       says: { 'X-Hit': 'ignored; reason=type' },
     },
   },

@@ -11,7 +11,7 @@ import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
-import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { ADJUSTING, exampleInvalid } from '../openapi/problem-schema.ts'
 import { importedCountField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
 
 /** The rule for a row's day. */
@@ -45,6 +45,17 @@ const addImport = {
   },
 } as const satisfies Route
 
+const TWO_COUNTS = {
+  headers: { 'Idempotency-Key': 'old-counter-part-1' },
+  body: {
+    counters: [
+      { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
+      { type: 'download', key: 'app.tgz', count: 4711 },
+    ],
+  },
+  answer: { imported: 2 },
+}
+
 const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
   id: 'import',
   tag: 'Changing',
@@ -62,25 +73,11 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
   examples: {
     oneDay: {
       summary: 'One count with a day, one without',
-      headers: { 'Idempotency-Key': 'old-counter-part-1' },
-      body: {
-        counters: [
-          { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
-          { type: 'download', key: 'app.tgz', count: 4711 },
-        ],
-      },
-      answer: { imported: 2 },
+      ...TWO_COUNTS,
     },
     again: {
       summary: 'The same request again',
-      headers: { 'Idempotency-Key': 'old-counter-part-1' },
-      body: {
-        counters: [
-          { type: 'page_view', key: '/about', count: 120, day: '2026-11-01' },
-          { type: 'download', key: 'app.tgz', count: 4711 },
-        ],
-      },
-      answer: { imported: 2 },
+      ...TWO_COUNTS,
       says: { 'Idempotent-Replayed': 'true' },
     },
     tomorrow: {
@@ -88,9 +85,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
       headers: { 'Idempotency-Key': 'old-counter-part-2' },
       body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
       status: 422,
-      answer: exampleProblem('invalid_request', `counters.0.day ${DAY_RULE}.`, [
-        { field: 'counters.0.day', message: DAY_RULE },
-      ]),
+      answer: exampleInvalid('counters.0.day', DAY_RULE),
     },
   },
 }))

@@ -13,7 +13,7 @@ import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
-import { COUNTING, exampleProblem } from '../openapi/problem-schema.ts'
+import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problem-schema.ts'
 import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
 
 const incrementOne = {
@@ -88,10 +88,7 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
       params: { type: 'nothing', key: 'app-1.2.0.tgz' },
       body: { by: 5 },
       status: 404,
-      answer: exampleProblem(
-        'unknown_type',
-        'The type in the path is not configured. Public types: page_view, download.',
-      ),
+      answer: exampleUnknownType(),
       says: { 'X-Hit': 'ignored; reason=unknown_type' },
     },
     withoutToken: {
@@ -168,9 +165,7 @@ const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
       summary: 'A type that is not configured: nothing is counted',
       body: { increments: [{ type: 'nothing', key: '/a' }] },
       status: 422,
-      answer: exampleProblem('invalid_request', 'increments.0.type is not a configured counter type.', [
-        { field: 'increments.0.type', message: 'is not a configured counter type' },
-      ]),
+      answer: exampleInvalid('increments.0.type', 'is not a configured counter type'),
       says: { 'X-Hit': 'ignored; reason=invalid_request' },
     },
   },

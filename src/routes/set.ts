@@ -27,6 +27,13 @@ const setCount = {
   },
 } as const satisfies Route
 
+const CARRY_OVER = {
+  params: { type: 'page_view', key: '/about' },
+  headers: { 'Idempotency-Key': 'carry-over-about' },
+  body: { count: 1234 },
+  answer: { type: 'page_view', key: '/about', count: 1234 },
+}
+
 const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
   id: 'set',
   tag: 'Changing',
@@ -45,23 +52,16 @@ const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
   examples: {
     carryOver: {
       summary: 'Carry over a number from another counter',
-      params: { type: 'page_view', key: '/about' },
-      headers: { 'Idempotency-Key': 'carry-over-about' },
-      body: { count: 1234 },
-      answer: { type: 'page_view', key: '/about', count: 1234 },
+      ...CARRY_OVER,
     },
     again: {
       summary: 'The same request again',
-      params: { type: 'page_view', key: '/about' },
-      headers: { 'Idempotency-Key': 'carry-over-about' },
-      body: { count: 1234 },
-      answer: { type: 'page_view', key: '/about', count: 1234 },
+      ...CARRY_OVER,
       says: { 'Idempotent-Replayed': 'true' },
     },
     otherCount: {
       summary: 'The same key with another count',
-      params: { type: 'page_view', key: '/about' },
-      headers: { 'Idempotency-Key': 'carry-over-about' },
+      ...CARRY_OVER,
       body: { count: 5 },
       status: 422,
       answer: exampleProblem(

@@ -8,7 +8,7 @@ import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, typeParam } from '../openapi/described.ts'
-import { DATABASE, exampleProblem } from '../openapi/problem-schema.ts'
+import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
 import { limitField } from './request-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
@@ -60,7 +60,6 @@ const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
       ),
     },
   },
-  revalidated: true,
   problems: [...DATABASE],
   examples: {
     january: {
@@ -80,9 +79,7 @@ const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
       params: { type: 'download' },
       query: { date: '2026-01-15' },
       status: 422,
-      answer: exampleProblem('invalid_request', 'date chooses a day, week or month: give the period too.', [
-        { field: 'date', message: 'chooses a day, week or month: give the period too' },
-      ]),
+      answer: exampleInvalid('date', 'chooses a day, week or month: give the period too'),
     },
   },
 }))

@@ -44,7 +44,6 @@ const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
       ),
     },
   },
-  revalidated: true,
   problems: ['too_many_keys', ...READING],
   examples: {
     type: {
