@@ -738,8 +738,7 @@ type Routes = {
       | {
           output: {
             rows: {
-              key: string | null
-              recordId?: string | undefined
+              key: string
               count: number
               day?: string | undefined
             }[]

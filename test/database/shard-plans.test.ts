@@ -23,7 +23,11 @@ const SHARDS: Record<string, string> = {
 }
 
 /** What the Worker sends only to Vitess. */
-const OF_VITESS = { 'SELECT DATABASE() AS keyspace': '', 'SHOW VITESS_SHARDS': 'none' }
+const OF_VITESS = {
+  'SELECT DATABASE() AS keyspace': '',
+  'SELECT record_id FROM change_keys WHERE record_id IN (?) AND key_hash = ?': 'list',
+  'SHOW VITESS_SHARDS': 'none',
+}
 
 /** Operations on the rows of the queries below, each of which is sent once. Others, such as joins, send one for each row. */
 const OF_ROWS = new Set([

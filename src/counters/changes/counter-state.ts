@@ -34,7 +34,10 @@ export interface CounterState {
   target: { exists: boolean; total: bigint; version: bigint | null }
 }
 
-/** Reads what a counter has, in one statement, so from one snapshot, and without locks. */
+/**
+ * Reads what a counter has, without locks. One server does so from one snapshot. vtgate may send a statement for the target and
+ * another for the source. So what is read must be guarded by the versions of both totals.
+ */
 export async function readState(
   db: Executor,
   source: CounterAddress,

@@ -29,7 +29,7 @@ it('Each table, column and index that migrations make is missed if it is not the
   const made = MIGRATIONS.flatMap(({ statements }) => statements).map(madeBy)
   const known = made.flatMap(({ does, contains }) => [...does, ...contains])
   const actual = (rows as { thing: string }[]).map(({ thing }) => thing)
-  expect(actual.length).toBeGreaterThan(80)
+  expect(actual.length).toBeGreaterThan(70)
   expect([...new Set(known)].sort()).toEqual(actual.sort())
 })
 

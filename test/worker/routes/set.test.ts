@@ -123,7 +123,7 @@ describe('PUT /v1/counters/:type/:key', () => {
     await db.behave({
       faults: [
         { action: 'cut-answer', match: 'COMMIT' },
-        { action: 'cut-request', match: 'SELECT contents_hash', skip: 1, times: 20 },
+        { action: 'cut-request', match: 'SELECT contents_hash', skip: 2, times: 20 },
       ],
     })
     const unsure = await set('unsure', 5, { 'Idempotency-Key': 'unsure' })
