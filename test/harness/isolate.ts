@@ -1,46 +1,54 @@
-import { counterId } from '../../src/counters/keys/counter-address.ts'
-import { ensureNames } from '../../src/counters/keys/names.ts'
+import { Keys } from '../../src/counters/keys/keys.ts'
+import { NewKeyBudgets } from '../../src/counters/keys/new-key-budget.ts'
+import { MAX_READ } from '../../src/counters/read/read-counters.ts'
+import { ReadsByRange } from '../../src/counters/read/reads-by-range.ts'
+import { SharedReads } from '../../src/counters/read/shared-reads.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import type { FlushContext } from '../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../src/counters/write/slot-pool.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
-import { retrying } from '../../src/database/retry.ts'
+
+const DEADLINE_MS = 30_000
 
 /** The part of an isolate that counts. A test may use many of them as many isolates. */
 export class TestIsolate {
   readonly counting: CommitByRange
+  readonly #keys: Keys
   readonly #leading: Promise<unknown>[] = []
-  readonly #db: Executor
-  readonly #ranges: number
-  readonly #named = new Set<string>()
 
   /** @param db tries each statement once */
   constructor(db: Executor, overrides: Partial<FlushContext> = {}) {
     const context = () => ({
       db,
-      deadlineMs: 30_000,
+      deadlineMs: DEADLINE_MS,
       classicSlots: new Map(),
       slots: new SlotPool(),
       queue: null,
       ...overrides,
     })
-    this.#db = db
-    this.#ranges = 'ranges' in db ? (db as Database).ranges : 1
-    this.counting = new CommitByRange(Array.from({ length: this.#ranges }, () => new GroupCommit(context())))
+    const ranges = 'ranges' in db ? (db as Database).ranges : 1
+    const inEachRange = <T>(make: () => T) => Array.from({ length: ranges }, make)
+    this.counting = new CommitByRange(inEachRange(() => new GroupCommit(context())))
+    this.#keys = new Keys({
+      rules: new Map(),
+      also: new Map(),
+      budgets: new NewKeyBudgets([]),
+      hasQueue: context().queue !== null,
+      share: (read) =>
+        new ReadsByRange(
+          inEachRange(() => new SharedReads(db, { deadlineMs: DEADLINE_MS, maxCounters: MAX_READ, read })),
+        ),
+    })
   }
 
-  /** Counts as one request does: in counters that have names. */
+  /** Counts as one request with a token does. */
   async count(increments: readonly Increment[], key?: bigint): Promise<'counted' | 'queued'> {
-    const unnamed = new Map(
-      increments.map(({ counter }) => [counterId(counter), counter] as const).filter(([id]) => !this.#named.has(id)),
-    )
-    if (unnamed.size > 0) {
-      await ensureNames(retrying(this.#db), [...unnamed.values()], this.#ranges)
-      for (const id of unnamed.keys()) this.#named.add(id)
-    }
-    return this.counting.count(increments, { key, waitUntil: (work) => this.#leading.push(work) })
+    const counters = increments.map(({ counter }) => counter)
+    const waitUntil = (work: Promise<unknown>) => void this.#leading.push(work)
+    await this.#keys.ensure(counters, waitUntil)
+    return this.counting.count(increments, { key, waitUntil, named: this.#keys.areNamed(counters) })
   }
 
   /** Waits for the work that its requests do after their answers. */
