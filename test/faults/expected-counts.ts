@@ -3,7 +3,7 @@ import { counterId } from '../../src/counters/keys/counter-address.ts'
 import { byRange } from '../../src/counters/ranges.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Fate } from './client.ts'
-import { type Increment, recordOf } from './increment.ts'
+import { type Counter, type Increment, recordOf } from './increment.ts'
 import { readStoredCounts } from './stored-counts.ts'
 import { type Counted, checkTotals } from './totals.ts'
 
@@ -34,12 +34,20 @@ export class ExpectedCounts {
   readonly #visits = new Map<string, Answered>()
   readonly #pairs = new Map<string, readonly [Increment, Increment]>()
   readonly #acknowledged = new Map<string, number>()
+  /** The counters that are added up, by the name of each. */
+  readonly #groups = new Map<string, readonly Counter[]>()
   /** Number of requests, by fate. */
   readonly number: Record<Fate, number> = { counted: 0, queued: 0, refused: 0, unknown: 0 }
   /** Number of increments. A request may have several. */
   increments = 0
 
-  record(increments: readonly Increment[], fate: Fate): void {
+  /** Adds counters up from now on, because they are renamed and merged. None of them may be below 0. All are in one range. */
+  addUp(counters: readonly Counter[]): void {
+    for (const counter of counters) this.#groups.set(nameOf(counter), counters)
+  }
+
+  record(given: readonly Increment[], fate: Fate): void {
+    const increments = given.map((increment) => ({ ...increment, ...this.#groups.get(nameOf(increment))?.[0] }))
     this.#count(increments, fate)
     this.#answered.push({ increments, fate })
     if (fate !== 'counted') return
@@ -83,6 +91,14 @@ export class ExpectedCounts {
     const rolledUp = [...stored.values()].every(({ pending }) => pending === 0n)
     const answered = [...this.#answered, ...this.#visits.values()]
     const ids = await counterIds(answered)
+    const wrong: string[] = []
+    for (const group of new Set(this.#groups.values())) {
+      const all = await Promise.all(group.map(async (counter) => counterId(await recordOf(counter))))
+      const counts = all.map((id) => stored.get(id)?.count ?? 0n)
+      if (counts.some((count) => count < 0n)) wrong.push(`${nameOf(group[0]!)} and so on are ${counts}`)
+      for (const id of all) stored.delete(id)
+      stored.set(all[0]!, { count: counts.reduce((sum, count) => sum + count), pending: 0n, histories: [] })
+    }
     const requests = answered.flatMap((request) => partsOf(request, ids))
     const uses = new Map<string, number>()
     for (const { increments } of requests) {
@@ -103,7 +119,6 @@ export class ExpectedCounts {
         if (isAcknowledged(known) || (known === 'unknown' && by > 0n)) bounds.most += by
       }
     }
-    const wrong: string[] = []
     for (const pair of this.#pairs.values()) {
       const [one, other] = pair.map((increment) => stored.get(ids.get(nameOf(increment))!)?.count ?? 0n)
       if (one !== other) wrong.push(`${nameOf(pair[0])} is ${one}, and its pair is ${other}`)
@@ -143,6 +158,6 @@ async function counterIds(requests: readonly Answered[]): Promise<Map<string, st
   return new Map(await Promise.all(ids))
 }
 
-function nameOf({ type, key }: Increment): string {
+function nameOf({ type, key }: Counter): string {
   return `${type} ${key}`
 }

@@ -2,7 +2,7 @@ import { inject } from 'vitest'
 import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../src/counters/ranges.ts'
 
-/** Keys of page views that begin with a text, one in each range. */
+/** Keys of page views that begin with a text, one in each range, in the order of ranges. */
 export async function keyOfEachRange(prefix: string): Promise<string[]> {
   const ranges = inject('ranges')
   const keys = new Map<number, string>()
@@ -11,5 +11,5 @@ export async function keyOfEachRange(prefix: string): Promise<string[]> {
     const range = rangeOf(recordId, ranges)
     if (!keys.has(range)) keys.set(range, `${prefix}${n}`)
   }
-  return [...keys.values()]
+  return Array.from({ length: ranges }, (_, range) => keys.get(range)!)
 }

@@ -3,10 +3,10 @@ import { readTotal, totalOf } from '../../src/counters/history/read-total.ts'
 import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PREFIXES } from './counters.ts'
-import { type Increment, RECORD_TYPES } from './increment.ts'
+import { type Counter, RECORD_TYPES } from './increment.ts'
 
 /** What is known of a counter. */
-export type Counted = Pick<Increment, 'type' | 'key'> & { count: bigint }
+export type Counted = Counter & { count: bigint }
 
 /**
  * Checks the total of each type and of prefixes, read as the API reads it, against the counts of the keys.
