@@ -273,8 +273,6 @@ class Everything {
     const address = await addressOf(counter)
     for (let times = this.#random.between(1, 3); times > 0; times--) await count()
     if (this.#random.chance(0.3)) await this.#moment(1_000)
-    // What arrives after a deletion counts, even if it was sent before.
-    await this.#network.settle(`${address.recordId}`)
     const isDeletion = this.#random.chance(0.6)
     const to = isDeletion ? 0 : this.#random.between(-1_000, 1_000)
     const change = (key: bigint) =>

@@ -17,7 +17,6 @@ export const STATEMENTS: Record<string, string> = {
   'DELETE FROM counter_names': 'list',
   'DELETE FROM counter_periods': 'single shard',
   'DELETE FROM counter_totals': 'single shard',
-  'DELETE FROM slotted_counters WHERE record_type': 'single shard',
   "SELECT 'total' AS part, version AS id": '3 × single shard or single shard',
   'DELETE FROM counter_history WHERE record_id IN': 'list',
   'DELETE FROM new_key_budgets': 'single shard',

@@ -19,6 +19,12 @@ const TABLES = [
   'counter_names',
 ] as const
 
+/** Conditions on rows that do not wait for pruning. */
+const PRESENT: Partial<Record<(typeof TABLES)[number], string>> = {
+  slotted_counters: 'AND pending = 1',
+  counter_names: 'AND gone_hour IS NULL',
+}
+
 /** Deletes a counter, unless the request says otherwise. */
 export function move(
   db: Database,
@@ -47,13 +53,13 @@ export async function countsOf(db: Database, counters: readonly CounterAddress[]
   return (await readCounters(db, counters)).map(({ total, pending }) => total + pending)
 }
 
-/** The tables that have rows of a counter, with their number. A name that is marked as deleted is left out. */
+/** The tables that have rows of a counter, with their number. Marked names and empty slots, which wait for pruning, are left out. */
 export async function rowsOf(db: TestDatabase, { recordType, recordId }: CounterAddress): Promise<object> {
   const found: Record<string, number> = {}
   for (const table of TABLES) {
     const rows = await db.number(
       `SELECT COUNT(*) FROM ${table} WHERE record_type = ${recordType} AND record_id = ${recordId}
-         ${table === 'counter_names' ? 'AND gone_hour IS NULL' : ''}`,
+         ${PRESENT[table] ?? ''}`,
     )
     if (rows > 0n) found[table] = Number(rows)
   }

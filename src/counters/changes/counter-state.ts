@@ -7,14 +7,11 @@ import { pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
 export const MAX_ROWS = 50_000
-/** The most empty slots of a deleted counter that go with it. The others are pruned later. */
-const MAX_EMPTY_SLOTS = 1_000
 
-/** A slot, and the last batch that was applied to it. */
-export interface Slot {
+/** A slot that is not empty. */
+interface Slot {
   slot: bigint
   count: bigint
-  batch: bigint
 }
 
 /** What a counter has at one instant, and what the target of a move has. */
@@ -26,7 +23,6 @@ export interface CounterState {
   version: bigint | null
   /** Those that are not empty, in primary key order. */
   slots: Slot[]
-  emptySlots: Slot[]
   /** The sum of its adjustments. */
   adjustments: bigint
   /** The number of its slots that are not empty, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
@@ -45,31 +41,28 @@ export async function readState(
 ): Promise<CounterState> {
   const where = `WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}`
   const counted = (table: string) =>
-    `UNION ALL SELECT 'rows', COUNT(*), 0, 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
+    `UNION ALL SELECT 'rows', COUNT(*), 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
   const { rows } = await db.execute(
-    `SELECT 'total' AS part, version AS id, count, 0 AS batch FROM counter_totals ${where}
-     UNION ALL SELECT 'name', 0, 0, 0 FROM counter_names ${where} AND gone_hour IS NULL
-     UNION ALL SELECT 'adjustments', 0, SUM(count), 0 FROM counter_adjustments ${where}
+    `SELECT 'total' AS part, version AS id, count FROM counter_totals ${where}
+     UNION ALL SELECT 'name', 0, 0 FROM counter_names ${where} AND gone_hour IS NULL
+     UNION ALL SELECT 'adjustments', 0, SUM(count) FROM counter_adjustments ${where}
      ${['counter_history', 'counter_periods', 'counter_adjustments'].map(counted).join('\n')}
      ${target === null ? '' : targetSql(target)}
-     UNION ALL (SELECT 'slot', slot, count, batch FROM ${pendingSlotsSql(source)} LIMIT ${MAX_ROWS + 1})
-     ${target === null ? `UNION ALL (SELECT 'empty', slot, 0, batch FROM slotted_counters ${where} AND pending = 0 LIMIT ${MAX_EMPTY_SLOTS})` : ''}`,
+     UNION ALL (SELECT 'slot', slot, count FROM ${pendingSlotsSql(source)} LIMIT ${MAX_ROWS + 1})`,
   )
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const all = <T>(part: string, to: (row: Record<string, unknown>) => T): T[] => (parts.get(part) ?? []).map(to)
-  const slotOf = ({ id, count, batch }: Record<string, unknown>): Slot => {
-    return { slot: toBigInt(id), count: toBigInt(count), batch: toBigInt(batch) }
-  }
   const totalOf = (part: string) =>
     all(part, ({ id, count }) => ({ version: toBigInt(id), total: toBigInt(count) }))[0] ?? { version: null, total: 0n }
-  const slots = all('slot', slotOf).sort((a, b) => (a.slot < b.slot ? -1 : 1))
+  const slots = all('slot', ({ id, count }): Slot => ({ slot: toBigInt(id), count: toBigInt(count) })).sort((a, b) =>
+    a.slot < b.slot ? -1 : 1,
+  )
   const own = totalOf('total')
   const ofTarget = totalOf('target')
   return {
     ...own,
     exists: own.version !== null || slots.length > 0 || parts.has('name'),
     slots,
-    emptySlots: all('empty', slotOf),
     adjustments: all('adjustments', ({ count }) => toBigInt(count ?? 0))[0] ?? 0n,
     rows: all('rows', ({ id }) => Number(toBigInt(id))).reduce((sum, rows) => sum + rows, slots.length),
     target: { ...ofTarget, exists: ofTarget.version !== null || parts.has('target slot') },
@@ -77,9 +70,9 @@ export async function readState(
 }
 
 function targetSql(target: CounterAddress): string {
-  return `UNION ALL SELECT 'target', version, count, 0 FROM counter_totals
+  return `UNION ALL SELECT 'target', version, count FROM counter_totals
        WHERE record_type = ${target.recordType} AND record_id = ${target.recordId}
-     UNION ALL (SELECT 'target slot', 0, 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
+     UNION ALL (SELECT 'target slot', 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
 
 /** Reads the days of a counter with their hours. */

@@ -96,7 +96,7 @@ async function attemptToMove(
     throw new Overtaken()
   }
   await takeTotals(transaction, source, target, { ...state, version: state.version })
-  await takeSlots(transaction, source, target, state, pending)
+  await takeSlots(transaction, source, target, state.slots, pending)
   if (target === null) await deleteHistory(transaction, db, source, state)
   else await moveHistory(transaction, source, target)
   await markName(transaction, source)
@@ -144,38 +144,30 @@ async function insertTotal(transaction: Executor, counter: CounterAddress, count
   }
 }
 
-/** Subtracts what was pending from the slots, and adds it to a new slot of the target. */
+/**
+ * Subtracts what was pending from the slots, and adds it to a new slot of the target. Empty slots stay until they are pruned: they
+ * recognize what was counted before and is sent again.
+ */
 async function takeSlots(
   transaction: Executor,
-  source: CounterAddress,
+  { recordType, recordId }: CounterAddress,
   target: CounterAddress | null,
-  { slots, emptySlots }: CounterState,
+  slots: CounterState['slots'],
   pending: bigint,
 ): Promise<void> {
-  const { recordType, recordId } = source
-  if (slots.length > 0) {
-    const subtractions = subtractionsOf([
-      { recordType, recordId, slots: slots.map((slot) => ({ ...source, ...slot })) },
-    ])
-    const added =
-      target === null || pending === 0n
-        ? ''
-        : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},FLOOR(UNIX_TIMESTAMP() / 3600))`
-    await transaction.execute(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-       VALUES ${subtractions}${added}
-       ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-    )
-  }
-  // Of a counter that is deleted, no visit is remembered. A slot with another batch belongs to its next life.
-  const read = target === null ? [...slots, ...emptySlots] : []
-  if (read.length > 0) {
-    await transaction.execute(
-      `DELETE FROM slotted_counters
-       WHERE record_type = ${recordType} AND record_id = ${recordId} AND slot IN (${read.map(({ slot }) => slot).join(',')})
-         AND count = 0 AND batch IN (${read.map(({ batch }) => batch).join(',')})`,
-    )
-  }
+  if (slots.length === 0) return
+  const subtractions = subtractionsOf([
+    { recordType, recordId, slots: slots.map((slot) => ({ recordType, recordId, ...slot })) },
+  ])
+  const added =
+    target === null || pending === 0n
+      ? ''
+      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},FLOOR(UNIX_TIMESTAMP() / 3600))`
+  await transaction.execute(
+    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+     VALUES ${subtractions}${added}
+     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+  )
 }
 
 const HISTORY = {
