@@ -7,6 +7,19 @@ export const NO_PERIOD = '1970-01-01 00:00:00'
 
 export type CalendarPeriod = keyof typeof PERIODS
 
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+/** The UTC date of an instant, such as 2026-11-20, as JSON and SQL write it. */
+export function dayText(at: Date | number): string {
+  return new Date(at).toISOString().slice(0, 10)
+}
+
+/** An instant in UTC as SQL writes it, in whole seconds. */
+export function timeText(at: Date | number): string {
+  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** The start of the period that an instant lies in. Weeks begin on Monday (ISO 8601). */
 export function startOf(period: CalendarPeriod, at: Date): Date {
   const start = new Date(at)

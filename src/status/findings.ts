@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { type Budget, type Plan, presetOf } from '../config/plan.ts'
 import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
-import { startOf } from '../counters/calendar.ts'
+import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
 import type { Survey } from './survey.ts'
@@ -14,7 +14,6 @@ const MAX_SILENCE_SECONDS = 600
 const MAX_PRUNING_LAG_HOURS = 3
 /** Days that hours may be kept beyond their time: those of a day expire all at once. */
 const MAX_EXPIRY_LAG_DAYS = 1
-const DAY_MS = 86_400_000
 /** What wrangler.toml ships with in place of the owner's site. */
 const EXAMPLE_ORIGIN = 'https://example.com'
 

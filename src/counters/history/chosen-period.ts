@@ -1,6 +1,7 @@
+import { DAY_MS, dayText, HOUR_MS } from '../calendar.ts'
 import { InvalidInput } from '../invalid-input.ts'
-import { type HistoryRange, type HistoryUnit, historyRange } from './range.ts'
-import { TimeZone } from './time-zone.ts'
+import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
+import type { TimeZone } from './time-zone.ts'
 
 /** The periods that people choose from. All but `custom` end today. */
 export const PERIOD_NAMES = ['today', '7d', '30d', '90d', '12m', 'all', 'custom'] as const
@@ -14,17 +15,7 @@ const MAX_MONTHS = 240
 /** Up to this many days, a custom period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
-
-/** A period, as it is asked for. */
-export interface AskedPeriod {
-  name: PeriodName
-  /** The first and the last day of a custom period: dates such as 2026-11-20. */
-  from?: string | undefined
-  to?: string | undefined
-}
 
 /** A period with the one before it. */
 export interface ChosenPeriod {
@@ -53,10 +44,16 @@ export type Span = Pick<ChosenPeriod, 'from' | 'to' | 'days'>
  * Finds the units of a period and of the one before it: as many days before, or the 12 months before. Days begin at midnight in
  * the time zone.
  *
+ * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
-export function chosenPeriod({ name, from, to }: AskedPeriod, timeZone: string, now: Date): ChosenPeriod {
-  const zone = zoneOf(timeZone)
+export function chosenPeriod(
+  asked: { name: PeriodName; from?: string | undefined; to?: string | undefined },
+  timeZone: string,
+  now: Date,
+): ChosenPeriod {
+  const { name, from, to } = asked
+  const zone = knownTimeZone(timeZone)
   const today = zone.dateAt(now.getTime())
   if (name === '12m' || name === 'all') {
     const months = name === '12m' ? 12 : MAX_MONTHS
@@ -88,10 +85,9 @@ export function comparableSpans(period: ChosenPeriod, now: number): { current: S
   const hour = by === 'hour' ? lastHour : Math.max(lastHour, zone.startOf(zone.dateAt(now)))
   if (hour <= from) return null
   const today = zone.dateAt(hour)
+  const length = Date.parse(days.last) + DAY_MS - Date.parse(days.first)
   const sameDay =
-    by === 'month'
-      ? monthsBefore(today, 12) + (new Date(today).getUTCDate() - 1) * DAY_MS
-      : today - daysOf(days) * DAY_MS
+    by === 'month' ? monthsBefore(today, 12) + (new Date(today).getUTCDate() - 1) * DAY_MS : today - length
   const clock = hour + zone.offsetAt(hour) - today
   const begin = zone.startOf(sameDay)
   // By the clock: twice, because the clocks may be changed in between.
@@ -99,13 +95,9 @@ export function comparableSpans(period: ChosenPeriod, now: number): { current: S
   const same = Math.max(begin, sameDay + clock - zone.offsetAt(guess))
   if (same <= start) return null
   return {
-    current: { from, to: hour, days: { first: days.first, last: nameOf(today) } },
-    before: { from: start, to: Math.min(same, from), days: { first: before.first, last: nameOf(sameDay) } },
+    current: { from, to: hour, days: { first: days.first, last: dayText(today) } },
+    before: { from: start, to: Math.min(same, from), days: { first: before.first, last: dayText(sameDay) } },
   }
-}
-
-function daysOf({ first, last }: DayNames): number {
-  return (Date.parse(last) - Date.parse(first)) / DAY_MS + 1
 }
 
 /** All days are midnights in UTC. */
@@ -122,22 +114,13 @@ function periodOf(
     { by, timeZone: zone.name, from: new Date(start).toISOString(), to: new Date(to).toISOString() },
     now,
   )
-  const index = range.edges.findIndex((edge) => edge >= from)
   return {
     from,
     to,
-    days: { first: nameOf(first), last: nameOf(last) },
-    before: before === null ? null : { first: nameOf(before), last: nameOf(first - DAY_MS) },
+    days: { first: dayText(first), last: dayText(last) },
+    before: before === null ? null : { first: dayText(before), last: dayText(first - DAY_MS) },
     range,
-    beforeLength: index,
-  }
-}
-
-function zoneOf(name: string): TimeZone {
-  try {
-    return new TimeZone(name)
-  } catch {
-    throw new InvalidInput('tz', 'must be a time zone of the IANA database, such as Europe/Berlin')
+    beforeLength: range.edges.findIndex((edge) => edge >= from),
   }
 }
 
@@ -149,13 +132,8 @@ function monthsBefore(date: number, months: number): number {
 function dateOf(field: 'from' | 'to', text = ''): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(at) || nameOf(at) !== text || at < Date.UTC(1975) || at >= Date.UTC(2100)) {
+  if (Number.isNaN(at) || dayText(at) !== text || at < Date.UTC(1975) || at >= Date.UTC(2100)) {
     throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
   }
   return at
-}
-
-/** The date of a midnight in UTC. */
-function nameOf(date: number): string {
-  return new Date(date).toISOString().slice(0, 10)
 }

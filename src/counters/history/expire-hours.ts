@@ -2,12 +2,10 @@ import type { Database, Executor } from '../../database/database.ts'
 import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
-import { startOf } from '../calendar.ts'
+import { DAY_MS, startOf } from '../calendar.ts'
 import { byRange } from '../ranges.ts'
 import { deleteHours, type OldHour, readOldHours } from './delete-counter-hours.ts'
 import { deleteTypeHours, readOldTypeHours } from './delete-type-hours.ts'
-
-const DAY_MS = 86_400_000
 
 /** How long the history keeps hours, and the bounds of one run that deletes them. */
 export interface ExpirySettings {

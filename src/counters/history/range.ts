@@ -112,7 +112,7 @@ function tooMany(): InvalidInput {
 }
 
 /** @throws {InvalidInput} if there is no such time zone */
-function knownTimeZone(name: string): TimeZone {
+export function knownTimeZone(name: string): TimeZone {
   try {
     return new TimeZone(name)
   } catch {

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { PERIODS } from '../calendar.ts'
+import { DAY_MS, dayText, HOUR_MS, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import type { CounterAddress, KeyedType } from '../keys/counter-address.ts'
 import { readNames } from '../keys/names.ts'
@@ -13,11 +13,9 @@ const PER_PART = 150
 /** How many counters are added up, at most. */
 const MAX_CANDIDATES = 150
 
-const DAY_MS = 86_400_000
-
 /** The counters with the highest counts in a period, highest first. */
 export interface Ranking {
-  counters: (CounterAddress & { name: string })[]
+  counters: CounterAddress[]
   /** In the order of the counters. */
   counts: bigint[]
   /** What they counted in the other spans, each in the order of the counters. */
@@ -46,13 +44,6 @@ interface Hours {
 interface Selection {
   parts: Part[]
   hours: Hours[]
-}
-
-/** Counters that may be among the first of a period. */
-interface Candidates {
-  recordIds: bigint[]
-  /** The most that any other counter can have in the period. */
-  mostOfOthers: bigint
 }
 
 /**
@@ -95,12 +86,16 @@ export async function readRanking(
   }
 }
 
-/** Reads the first counters of each part of a period. */
+/**
+ * Reads the first counters of each part of a period.
+ *
+ * @returns those that may be among the first of the period, and the most that any other counter can have in it
+ */
 async function readCandidates(
   db: Executor,
   { recordType }: KeyedType,
   { parts, hours }: Selection,
-): Promise<Candidates> {
+): Promise<{ recordIds: bigint[]; mostOfOthers: bigint }> {
   // A day of which only hours count is looked at too.
   const added = hours.filter(({ sign }) => sign === '+')
   const looked = [...parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
@@ -191,6 +186,7 @@ async function readSelection(
 function selectionOf({ from, to, days }: Span): Selection {
   const [firstDay, nextDay] = [Date.parse(days.first), Date.parse(days.last) + DAY_MS]
   // An hour belongs to the period in which it begins. East of Greenwich a period begins on the evening of the UTC day before.
+  const ceilHour = (at: number) => Math.ceil(at / HOUR_MS) * HOUR_MS
   const [firstHour, nextHour] = [ceilHour(from), ceilHour(to)]
   const hours: Hours[] = [
     { sign: '+', from: firstHour, to: firstDay },
@@ -220,16 +216,4 @@ function partsBetween(from: number, to: number): Part[] {
     day = next
   }
   return parts
-}
-
-function ceilHour(at: number): number {
-  return Math.ceil(at / 3_600_000) * 3_600_000
-}
-
-function dayText(at: number): string {
-  return new Date(at).toISOString().slice(0, 10)
-}
-
-function timeText(at: number): string {
-  return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
-import { PERIODS } from '../calendar.ts'
+import { DAY_MS, dayText, PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
@@ -10,8 +10,6 @@ import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
 import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
-
-const DAY_MS = 86_400_000
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -34,7 +32,10 @@ export interface CounterHistory {
 
 type Row = Record<string, unknown>
 
-/** One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. */
+/**
+ * One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. Sources begin and end at midnight in UTC, which
+ * is written as a date: it compares with DATE and DATETIME columns alike.
+ */
 interface Part {
   sql: string
   args: unknown[]
@@ -229,9 +230,4 @@ function detailedRows(rows: readonly Row[]): DetailedRow[] {
     const amount = toBigInt(count)
     return [{ unit: part, start: toDate(at)!.getTime(), count: amount, imported: Number(kind) === 0 ? 0n : amount }]
   })
-}
-
-/** The date of a UTC midnight, where every source begins and ends. It compares with DATE and DATETIME columns alike. */
-function dayText(at: number): string {
-  return new Date(at).toISOString().slice(0, 10)
 }

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { ADJUSTMENTS_SUM, PERIODS } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
 import { hash64 } from '../keys/key-hash.ts'
 import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
@@ -100,8 +100,8 @@ function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
     return [of.name === '' ? ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '') : ofNames('counter_totals')]
   }
   const { after, nextDay } = recentSpan(period, new Date())
-  const hours = (column: string) => `AND ${column} > '${literal(after)}' AND ${column} < '${literal(nextDay)}'`
-  const days = (column: string) => `AND ${column} >= '${literal(nextDay)}'`
+  const hours = (column: string) => `AND ${column} > '${timeText(after)}' AND ${column} < '${timeText(nextDay)}'`
+  const days = (column: string) => `AND ${column} >= '${timeText(nextDay)}'`
   return of.name === ''
     ? [ofType(`= ${PERIODS.hour}`, hours('period_start')), ofType(`= ${PERIODS.day}`, days('period_start'))]
     : [
@@ -122,8 +122,4 @@ function earliest(ranges: number, rows: readonly Record<string, unknown>[]): Dat
   const times = new Map(rows.map(({ id, sum }) => [toBigInt(id), sum === null ? null : Number(toBigInt(sum))]))
   const all = rangeStarts(ranges).map((start) => times.get(start) ?? null)
   return all.includes(null) ? null : new Date(Math.min(...(all as number[])))
-}
-
-function literal(time: Date): string {
-  return time.toISOString().slice(0, 19).replace('T', ' ')
 }

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { PERIODS, startOf } from '../calendar.ts'
+import { HOUR_MS, PERIODS, startOf } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 
@@ -11,8 +11,6 @@ export type RecentPeriod = keyof typeof RECENT_PERIOD_HOURS
 
 /** The most counters that one statement reads. */
 export const MAX_RECENT = 50
-
-const HOUR_MS = 3_600_000
 
 /** The history of a period that ends now: the hours after a time up to the next day, and all days from then on. */
 export function recentSpan(period: RecentPeriod, now: Date): { after: Date; nextDay: Date } {

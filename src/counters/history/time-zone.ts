@@ -1,5 +1,6 @@
+import { DAY_MS } from '../calendar.ts'
+
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 /**
  * Looking an offset up takes about 1.5 µs. Those at both ends of a block are kept, and one in between is only looked up if they
  * differ. In no time zone were clocks put forward and back again within such a time: the shortest since 1970 was a week.

@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 
 /** An amount to add to the history of one counter. */
 export interface PeriodAmount {
@@ -28,9 +28,9 @@ export function additionToPeriods(
   const changes = amounts.filter(({ amount }) => amount !== 0n)
   if (changes.length === 0) return async () => {}
   // Integers and times, written into the statement: see applyBatch.
-  const hour = literal(startOf('hour', at))
+  const hour = timeText(startOf('hour', at))
   const ofHours = `INSERT INTO counter_history (record_type, record_id, period_start, count)
-     VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},${hour},${amount})`).join(',')}
+     VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`).join(',')}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
   const hourly = changes.map(({ recordType, recordId, amount }) => ({ recordType, recordId, amount, at }))
   const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, rangeLane)
@@ -108,7 +108,7 @@ function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: big
   const ofTypes = new Sums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of byInstant(amounts)) {
-      const starts = periods.map((period) => `${PERIODS[period]},${literal(startOf(period, at))},${lane}`)
+      const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}',${lane}`)
       for (const [recordType, amount] of sumsOfTypes(some)) {
         for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
       }
@@ -152,7 +152,7 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
       const { at, amount } = amounts[next]!
       let periods = starts.get(at.getTime())
       if (periods === undefined) {
-        periods = CALENDAR.map((period) => `${PERIODS[period]},${literal(startOf(period, at))}`)
+        periods = CALENDAR.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}'`)
         starts.set(at.getTime(), periods)
       }
       for (const period of periods) ofCounter.add(period, amount)
@@ -232,9 +232,4 @@ class Sums {
       .map(([address, sum]) => `(${prefix}${address},${sum})`)
       .join(',')
   }
-}
-
-/** A time as an SQL literal: UTC, whole seconds. */
-function literal(time: Date): string {
-  return `'${time.toISOString().slice(0, 19).replace('T', ' ')}'`
 }

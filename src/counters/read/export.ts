@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
+import { dayText } from '../calendar.ts'
 
 const LARGEST_ID = 2n ** 64n - 1n
 
@@ -91,7 +92,7 @@ export async function exportDays(db: Executor, options: ExportOptions & { now: D
     [...range, ...range, ...range],
   )
   const next = found.length < limit ? null : upTo
-  return { rows: byDay(rows, now.toISOString().slice(0, 10)), next }
+  return { rows: byDay(rows, dayText(now)), next }
 }
 
 /** The first record id of a page. */

@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
-import { type CalendarPeriod, PERIODS } from '../calendar.ts'
+import { type CalendarPeriod, dayText, PERIODS } from '../calendar.ts'
 import type { KeyedType } from '../keys/counter-address.ts'
 
 /** The most counters in one response. */
@@ -34,7 +34,7 @@ export async function readTop(
       : [
           'counter_periods',
           'AND t.period = ? AND t.period_start = ?',
-          [recordType, PERIODS[top.period], top.start.toISOString().slice(0, 10)],
+          [recordType, PERIODS[top.period], dayText(top.start)],
         ]
   const where = `t.record_type = ? ${period} AND t.count > 0`
   // vtgate sends this to each shard whole, because a counter and its name are on the same shard, and merges the first rows.

@@ -1,7 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { startOf } from '../calendar.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS, dayText, startOf } from '../calendar.ts'
 
 /**
  * Decides for which days all hours must be there. Hours expire, oldest first, once the configured days have passed, and raising
@@ -24,5 +22,5 @@ export async function firstDayWithHours(db: Executor, { at, hourDays }: HourRule
   const afterOldest = oldest === null ? yesterday : Date.parse(`${String(oldest).slice(0, 10)}T00:00:00Z`) + DAY_MS
   // A margin of one day for clock differences and time limits.
   const kept = today - (hourDays - 1) * DAY_MS
-  return new Date(Math.max(Math.min(yesterday, afterOldest), Math.min(kept, yesterday))).toISOString().slice(0, 10)
+  return dayText(Math.max(Math.min(yesterday, afterOldest), Math.min(kept, yesterday)))
 }

@@ -1,10 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
-import { ADJUSTMENTS_SUM } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
 import { firstDayWithHours, type HourRule } from './kept-hours.ts'
 import { confirmMismatches, MAX_WRONG, type Mismatch, toMismatch } from './mismatch.ts'
-
-const DAY_MS = 86_400_000
 
 /** The mismatches of a page of periods, and the period with which the next page begins; `null` if there is none. */
 interface PeriodPage {
@@ -61,7 +59,8 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
   const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
   const wrong = await confirmMismatches(async () => {
     // Read again each time: a type that is too new for the first list is in the second one.
-    const types = await typesWithHistory(db)
+    const known = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
+    const types = known.rows.map((row) => Number(row.record_type))
     const kept = await firstDayWithHours(db, rule)
     const range = [begin > kept ? begin : kept, last]
     const { rows } = await db.execute(
@@ -82,12 +81,6 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
   return { wrong, next }
 }
 
-/** The types that have any history. */
-async function typesWithHistory(db: Executor): Promise<number[]> {
-  const { rows } = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
-  return rows.map((row) => Number(row.record_type))
-}
-
 /** The last period of a page, by the number of rows, and the first period of the next page. */
 async function findPeriods(
   db: Executor,
@@ -103,12 +96,8 @@ async function findPeriods(
   if (Number(toBigInt(rows[0]?.found)) < maxRows) return { last: LAST, next: null }
   const last = String(rows[0]?.last)
   // The next page begins with the next day or hour. There is nothing in between.
-  return { last, next: last.length > 10 ? after(last, 3_600_000) : after(last, DAY_MS) }
-}
-
-function after(start: string, milliseconds: number): string {
-  const next = new Date(Date.parse(`${start.slice(0, 10)}T${start.slice(11, 19) || '00:00:00'}Z`) + milliseconds)
-  return start.length > 10 ? next.toISOString().slice(0, 19).replace('T', ' ') : next.toISOString().slice(0, 10)
+  const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 19) || '00:00:00'}Z`)
+  return { last, next: last.length > 10 ? timeText(start + HOUR_MS) : dayText(start + DAY_MS) }
 }
 
 /** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
