@@ -41,24 +41,15 @@ export function byRange<Row>(
   rows: readonly Row[],
   ranges: number,
   recordIdOf: (row: Row) => bigint,
-): Map<number, readonly Row[]> {
-  if (rows.length === 0) return new Map()
-  if (ranges === 1) return new Map([[0, rows]])
-  const parts = new Map<number, Row[]>()
-  for (const row of rows) {
-    const range = rangeOf(recordIdOf(row), ranges)
-    const part = parts.get(range)
-    if (part === undefined) parts.set(range, [row])
-    else part.push(row)
-  }
-  return parts
+): Map<number, Row[]> {
+  return Map.groupBy(rows, (row) => rangeOf(recordIdOf(row), ranges))
 }
 
 /** The same for rows that have a record id. */
 export function rowsByRange<Row extends { recordId: bigint }>(
   rows: readonly Row[],
   ranges: number,
-): Map<number, readonly Row[]> {
+): Map<number, Row[]> {
   return byRange(rows, ranges, ({ recordId }) => recordId)
 }
 

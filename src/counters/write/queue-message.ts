@@ -93,7 +93,7 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
         part = { rows: [], bytes: 256 }
         parts.push(part)
       }
-      for (const rows of rowsByKey(batch)) {
+      for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) {
         // The name of a counter is in each of its messages once.
         const written = rows.map((row, i) => toMessage(row, isFirst(rows, i) ? names : null))
         const sizes = written.map(sizeOf)
@@ -129,17 +129,6 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
 interface Part {
   rows: MessageRow[]
   bytes: number
-}
-
-/** The rows of a batch, those of each key together. */
-function rowsByKey(batch: Batch): BatchRow[][] {
-  const byKey = new Map<bigint, BatchRow[]>()
-  for (const row of batch) {
-    const rows = byKey.get(row.recordId)
-    if (rows === undefined) byKey.set(row.recordId, [row])
-    else rows.push(row)
-  }
-  return [...byKey.values()]
 }
 
 /** Whether a row is the first of its counter. */
