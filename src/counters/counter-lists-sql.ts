@@ -1,4 +1,4 @@
-import type { CounterAddress } from './keys/counter-address.ts'
+import type { CounterPlace } from './keys/counter-address.ts'
 
 const SIGNED_LIMIT = 2n ** 63n
 
@@ -13,15 +13,10 @@ const SIGNED_LIMIT = 2n ** 63n
  *
  * @param counters each counter once
  */
-export function counterListsSql(counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[]): string[] {
-  const lists = new Map<string, { recordType: number; ids: bigint[] }>()
-  for (const { recordType, recordId } of counters) {
-    const half = `${recordType} ${recordId < SIGNED_LIMIT}`
-    const list = lists.get(half)
-    if (list === undefined) lists.set(half, { recordType, ids: [recordId] })
-    else list.ids.push(recordId)
-  }
-  return [...lists.values()].map(
-    ({ recordType, ids }) => `record_type = ${recordType} AND record_id IN (${ids.join(',')})`,
-  )
+export function counterListsSql(counters: readonly CounterPlace[]): string[] {
+  const halves = Map.groupBy(counters, ({ recordType, recordId }) => `${recordType} ${recordId < SIGNED_LIMIT}`)
+  return [...halves.values()].map((half) => {
+    const ids = half.map(({ recordId }) => recordId)
+    return `record_type = ${half[0]!.recordType} AND record_id IN (${ids.join(',')})`
+  })
 }

@@ -1,4 +1,4 @@
-import type { CounterAddress } from './keys/counter-address.ts'
+import type { CounterPlace } from './keys/counter-address.ts'
 
 /**
  * SQL of the pending slots of one counter: `slotted_counters WHERE …`.
@@ -13,6 +13,6 @@ import type { CounterAddress } from './keys/counter-address.ts'
  *
  * The values are integers, so they are written into the statement: see `applyBatch`.
  */
-export function pendingSlotsSql({ recordType, recordId }: Pick<CounterAddress, 'recordType' | 'recordId'>): string {
+export function pendingSlotsSql({ recordType, recordId }: CounterPlace): string {
   return `slotted_counters WHERE pending = 1 AND record_type = ${recordType} AND record_id = ${recordId}`
 }

@@ -2,7 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { DAY_MS, dayText, HOUR_MS, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
-import type { CounterAddress, KeyedType } from '../keys/counter-address.ts'
+import type { CounterAddress, CounterPlace, KeyedType } from '../keys/counter-address.ts'
 import { readNames } from '../keys/names.ts'
 import type { Span } from './chosen-period.ts'
 
@@ -140,17 +140,13 @@ async function readCandidates(
  * @param counters at most `MAX_CANDIDATES`
  * @returns the counts, in the order of the counters
  */
-export function readPeriodCounts(
-  db: Executor,
-  counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[],
-  period: Span,
-): Promise<bigint[]> {
+export function readPeriodCounts(db: Executor, counters: readonly CounterPlace[], period: Span): Promise<bigint[]> {
   return readSelection(db, counters, selectionOf(period))
 }
 
 async function readSelection(
   db: Executor,
-  counters: readonly Pick<CounterAddress, 'recordType' | 'recordId'>[],
+  counters: readonly CounterPlace[],
   { parts, hours }: Selection,
 ): Promise<bigint[]> {
   if (counters.length === 0) return []

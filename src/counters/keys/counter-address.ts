@@ -9,10 +9,14 @@ const encoder = new TextEncoder()
 // A byte order mark at the beginning is a part of the key.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The address of a counter in the database, and the name to store for it. */
-export interface CounterAddress {
+/** Where the rows of a counter are. */
+export interface CounterPlace {
   recordType: number
   recordId: bigint
+}
+
+/** The address of a counter in the database, and the name to store for it. */
+export interface CounterAddress extends CounterPlace {
   /** The key, in the spelling that is counted. */
   name: string
   /** What `counterId` returns, if it is kept. */
@@ -59,7 +63,7 @@ function copyOf(key: string): string {
 const invalidKey = (message: string) => new InvalidInput('key', message)
 
 /** A string that identifies a counter, as a key for maps and sets. */
-export function counterId(counter: { recordType: number; recordId: bigint; id?: string }): string {
+export function counterId(counter: CounterPlace & { id?: string }): string {
   return counter.id ?? `${counter.recordType}/${counter.recordId}`
 }
 
@@ -67,16 +71,9 @@ export function counterId(counter: { recordType: number; recordId: bigint; id?: 
  * Compares addresses in primary key order. Every statement lists its rows in this order, so that no two statements lock them
  * in opposite orders. Addresses without a slot are compared by counter.
  */
-export function byPrimaryKey(a: Address, b: Address): number {
+export function byPrimaryKey(a: CounterPlace & { slot?: bigint }, b: CounterPlace & { slot?: bigint }): number {
   if (a.recordType !== b.recordType) return a.recordType - b.recordType
   if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
   const [slotA, slotB] = [a.slot ?? 0n, b.slot ?? 0n]
   return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
-}
-
-/** The address of a counter, or of one of its slots. */
-interface Address {
-  recordType: number
-  recordId: bigint
-  slot?: bigint
 }

@@ -3,9 +3,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { rowsByRange } from '../ranges.ts'
-import { byPrimaryKey, type CounterAddress, counterId } from './counter-address.ts'
-
-type Place = Pick<CounterAddress, 'recordType' | 'recordId'>
+import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from './counter-address.ts'
 
 /** Names that one run of `pruneNames` looks at. */
 const MAX_PRUNED = 1_000
@@ -39,7 +37,7 @@ export interface FoundNames {
  *
  * @param counters each once
  */
-export async function findNames(db: Executor, counters: readonly Place[]): Promise<FoundNames> {
+export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
   const select = (list: string) =>
     `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
   const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
@@ -82,7 +80,7 @@ export async function ensureNames(db: Executor, counters: readonly CounterAddres
 }
 
 /** Marks the name of a counter that is deleted or renamed, in the transaction that does so. Whoever counts it again takes the mark off. */
-export async function markName(transaction: Executor, counter: Place): Promise<void> {
+export async function markName(transaction: Executor, counter: CounterPlace): Promise<void> {
   for (const one of counterListsSql([counter])) {
     await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${one}`)
   }
@@ -107,19 +105,14 @@ export async function pruneNames(db: Database): Promise<void> {
   const marked = rows.map(({ record_type, record_id, counts }) => {
     return { recordType: Number(record_type), recordId: toBigInt(record_id), counts: Number(counts) === 1 }
   })
-  const change = async (statement: string, names: readonly Place[]) => {
+  const change = async (statement: string, ifCounts: boolean) => {
+    const names = marked.filter(({ counts }) => counts === ifCounts)
     for (const part of rowsByRange(names, db.ranges).values()) {
       for (const list of counterListsSql(part)) await db.execute(`${statement} WHERE ${list} AND ${LONG_GONE}`)
     }
   }
-  await change(
-    'DELETE FROM counter_names',
-    marked.filter(({ counts }) => !counts),
-  )
-  await change(
-    'UPDATE counter_names SET gone_hour = NULL',
-    marked.filter(({ counts }) => counts),
-  )
+  await change('DELETE FROM counter_names', false)
+  await change('UPDATE counter_names SET gone_hour = NULL', true)
 }
 
 /**
@@ -128,7 +121,10 @@ export async function pruneNames(db: Database): Promise<void> {
  * @param counters at most about 1,000
  * @returns a function that looks up the name of a counter; `null` if none is stored
  */
-export async function readNames(db: Executor, counters: readonly Place[]): Promise<(counter: Place) => string | null> {
+export async function readNames(
+  db: Executor,
+  counters: readonly CounterPlace[],
+): Promise<(counter: CounterPlace) => string | null> {
   const names = new Map<string, string>()
   const requested = new Map(counters.map((counter) => [counterId(counter), counter]))
   if (requested.size > 0) {

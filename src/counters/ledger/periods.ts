@@ -1,10 +1,9 @@
 import type { Executor } from '../../database/database.ts'
 import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 
 /** An amount to add to the history of one counter. */
-export interface PeriodAmount {
-  recordType: number
-  recordId: bigint
+export interface PeriodAmount extends CounterPlace {
   amount: bigint
 }
 
@@ -107,8 +106,8 @@ function additionToCalendar(
 function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: bigint): Sums {
   const ofTypes = new Sums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
-    for (const [at, some] of byInstant(amounts)) {
-      const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}',${lane}`)
+    for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
+      const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, new Date(at)))}',${lane}`)
       for (const [recordType, amount] of sumsOfTypes(some)) {
         for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
       }
@@ -162,13 +161,6 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
   return rows.join(',')
 }
 
-/** Amounts by their instant. */
-function byInstant(amounts: readonly DayAmount[]): Iterable<[Date, DayAmount[]]> {
-  return Map.groupBy(amounts, ({ at }) => at.getTime())
-    .entries()
-    .map(([milliseconds, some]) => [new Date(milliseconds), some])
-}
-
 /** What a counter's history has of one day. */
 export interface DayHistory {
   /** The start of the day, in UTC. */
@@ -186,27 +178,22 @@ export interface DayHistory {
  */
 export async function removeFromType(
   transaction: Executor,
-  counter: Pick<PeriodAmount, 'recordType' | 'recordId'>,
+  { recordType, recordId }: CounterPlace,
   days: readonly DayHistory[],
   adjustments: bigint,
   rangeLane: bigint,
 ): Promise<void> {
-  const { recordType, recordId } = counter
   const taken = (at: Date, count: bigint): DayAmount => ({ recordType, recordId, at, amount: -count })
   const hourly = days.flatMap(({ hours }) => hours.map(({ start, count }) => taken(start, count)))
   // What a day has beyond its hours.
   const daily = days.map(({ start, count, hours }) => {
-    return taken(
-      start,
-      hours.reduce((rest, hour) => rest - hour.count, count),
-    )
+    const rest = hours.reduce((left, hour) => left - hour.count, count)
+    return taken(start, rest)
   })
   const some = ({ amount }: PeriodAmount) => amount !== 0n
   const undated = [{ recordType, recordId, amount: -adjustments }]
-  await addToType(
-    transaction,
-    rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane),
-  )
+  const ofTypes = rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane)
+  await addToType(transaction, ofTypes)
 }
 
 /** Sums of amounts, by the address of their row. */

@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/database.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 import { random63 } from '../random-id.ts'
 
 /** The kinds of adjustments, with their numbers in the database. */
@@ -6,15 +7,8 @@ export const ADJUSTMENTS = { set: 1, import: 2 } as const
 export type AdjustmentKind = keyof typeof ADJUSTMENTS
 export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 
-/** A change of one counter's total other than by counting. */
-export interface CounterAdjustment {
-  recordType: number
-  recordId: bigint
-  count: bigint
-}
-
 /**
- * Records adjustments. Call it in the transaction that changes the totals.
+ * Records adjustments: changes of totals other than by counting. Call it in the transaction that changes the totals.
  *
  * @param adjustments in primary key order, each counter once
  * @param at the time of the adjustment, by the caller's clock
@@ -22,7 +16,7 @@ export interface CounterAdjustment {
 export async function recordAdjustments(
   transaction: Executor,
   kind: AdjustmentKind,
-  adjustments: readonly CounterAdjustment[],
+  adjustments: readonly (CounterPlace & { count: bigint })[],
   at: Date,
 ): Promise<void> {
   const id = random63()

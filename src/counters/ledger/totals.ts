@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 import { random63 } from '../random-id.ts'
 
 /** A database, and what must be told when its totals change. */
@@ -18,14 +19,8 @@ export async function changingTotals<T>({ db, totals }: Ledger, work: (db: Datab
   }
 }
 
-/** The address of a total. */
-interface Address {
-  recordType: number
-  recordId: bigint
-}
-
 /** An amount to add to a total, provided that it still has the version that was read. */
-export interface TotalChange extends Address {
+export interface TotalChange extends CounterPlace {
   /** The version that was read, or that `createTotals` chose. */
   version: bigint
   amount: bigint
@@ -69,7 +64,7 @@ export function newVersion(): bigint {
  * @returns the same, all with a version. If someone else created a total in the meantime, its version is another one, and the
  *   change is overtaken.
  */
-export async function createTotals<Total extends Address & { version: bigint | null }>(
+export async function createTotals<Total extends CounterPlace & { version: bigint | null }>(
   db: Executor,
   totals: readonly Total[],
 ): Promise<(Total & { version: bigint })[]> {
@@ -94,7 +89,7 @@ export async function createTotals<Total extends Address & { version: bigint | n
  *
  * @throws {Overtaken} if another transaction holds any of the locks
  */
-export async function lockTotals(transaction: Executor, totals: readonly Address[]): Promise<void> {
+export async function lockTotals(transaction: Executor, totals: readonly CounterPlace[]): Promise<void> {
   try {
     await transaction.execute(
       `SELECT 1 FROM counter_totals FORCE INDEX (PRIMARY)

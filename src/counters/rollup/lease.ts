@@ -1,12 +1,11 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
-import { boundsOf } from '../ranges.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
+import { rangeStarts } from '../ranges.ts'
 
 /** A position in the order of slots: the last slot that a roll-up has processed. */
-export interface Cursor {
-  recordType: number
-  recordId: bigint
+export interface Cursor extends CounterPlace {
   slot: bigint
 }
 
@@ -60,19 +59,22 @@ export async function acquireLease(
  * @returns `null` if no range has been rolled up yet
  */
 export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
-  const { ranges } = db
-  const starts = Array.from({ length: ranges }, (_, range) => boundsOf(range, ranges).first)
-  const states = await readStates(db, starts)
+  const states = await readStates(db, rangeStarts(db.ranges))
   if (states.length === 0) return null
-  const earliest = (times: (Date | null)[]) =>
-    states.length < ranges ? null : times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b))
+  const earliestOf = (time: 'lastRunAt' | 'caughtUpAt') =>
+    states.length < db.ranges ? null : earliest(states.map((state) => state[time]))
   return {
     leased: states.some(({ leased }) => leased),
     cursor: states.find(({ cursor }) => cursor !== null)?.cursor ?? null,
-    lastRunAt: earliest(states.map(({ lastRunAt }) => lastRunAt)),
-    caughtUpAt: earliest(states.map(({ caughtUpAt }) => caughtUpAt)),
+    lastRunAt: earliestOf('lastRunAt'),
+    caughtUpAt: earliestOf('caughtUpAt'),
     stoppedBy: states.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   }
+}
+
+/** The earliest of some times; `null` if one of them, or all, are missing. */
+export function earliest(times: readonly (Date | null)[]): Date | null {
+  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
@@ -110,12 +112,7 @@ export async function releaseLease(
   db: Executor,
   rangeStart: bigint,
   holder: bigint,
-  {
-    at,
-    cursor,
-    caughtUp,
-    stoppedBy,
-  }: { at: Date; cursor: Cursor | null; caughtUp: boolean; stoppedBy: StoppedBy | null },
+  { at, cursor, caughtUp, stoppedBy }: Pick<RollUpState, 'cursor' | 'stoppedBy'> & { at: Date; caughtUp: boolean },
 ): Promise<void> {
   // Without the cast, times are compared as text, and the driver writes a T where the database writes a space.
   const time = 'CAST(? AS DATETIME(3))'

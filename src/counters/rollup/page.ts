@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
@@ -10,9 +11,7 @@ interface SlotSnapshot extends Cursor {
 }
 
 /** A counter as the roll-up read it: some or all of its non-empty slots, and the version of its total at that instant. */
-export interface CounterSnapshot {
-  recordType: number
-  recordId: bigint
+export interface CounterSnapshot extends CounterPlace {
   /** The version of its total; `null` if it has none yet. */
   version: bigint | null
   total: bigint
@@ -44,24 +43,17 @@ export interface RollUpPage {
   cut: boolean
 }
 
-/** The record ids to read, and where to begin. */
-export interface PagePosition {
-  /** The bounds of the range; `null` for all record ids. */
-  bounds: { first: bigint; last: bigint } | null
-  /** The last slot of the previous page; `null` for the first page. */
-  after: Cursor | null
-}
-
 /**
  * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If not all slots of
  * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
  * costs only one change of its total.
  *
+ * @param position the bounds of the range, `null` for all record ids; the last slot of the previous page, `null` for the first page
  * @param limit the most slots in the page
  */
 export async function readRollUpPage(
   db: Executor,
-  { bounds, after }: PagePosition,
+  { bounds, after }: { bounds: { first: bigint; last: bigint } | null; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
   // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into that query, but not a join.
@@ -139,12 +131,7 @@ export async function moveRollUpPage(
   counters: readonly CounterSnapshot[],
   { at, rangeLane }: { at: Date; rangeLane: bigint },
 ): Promise<boolean> {
-  const moves = (await createTotals(db, counters)).map((counter) => ({
-    recordType: counter.recordType,
-    recordId: counter.recordId,
-    version: counter.version,
-    amount: amountOf(counter),
-  }))
+  const moves = (await createTotals(db, counters)).map((counter) => ({ ...counter, amount: amountOf(counter) }))
   try {
     await db.transaction(async (transaction) => {
       const added = addToTotals(transaction, moves, at)
@@ -175,9 +162,7 @@ export async function moveRollUpPage(
 }
 
 /** The rows of an INSERT that subtracts the counts that were read. */
-export function subtractionsOf(
-  counters: readonly Pick<CounterSnapshot, 'recordType' | 'recordId' | 'slots'>[],
-): string {
+export function subtractionsOf(counters: readonly (CounterPlace & Pick<CounterSnapshot, 'slots'>)[]): string {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned in the meantime: they may be
   // pruned again as soon as they are empty.
   const rows = counters.flatMap(({ recordType, recordId, slots }) => {

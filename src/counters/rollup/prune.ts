@@ -4,6 +4,7 @@ import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { rowsByRange } from '../ranges.ts'
+import type { Cursor } from './lease.ts'
 
 /** The bounds of one pruning run. */
 export interface PruningSettings {
@@ -27,11 +28,9 @@ export interface PruneSummary {
   milliseconds: number
 }
 
-interface Address {
+interface OldSlot extends Cursor {
+  /** The hour in which it was written. */
   hour: bigint
-  recordType: number
-  recordId: bigint
-  slot: bigint
 }
 
 /**
@@ -47,14 +46,14 @@ export async function prune(database: Database, settings: PruningSettings): Prom
   const db = withRetries(counted)
   const began = Date.now()
   let deleted = 0
-  let after: Address | null = null
+  let after: OldSlot | null = null
   const summary = (stoppedBy: StoppedBy | null): PruneSummary => {
     const outcome = stoppedBy === null ? 'complete' : 'partial'
     return { outcome, stoppedBy, deleted, statements: counted.sent, milliseconds: Date.now() - began }
   }
   while (counted.sent + 1 + database.ranges <= maxStatements) {
     if (Date.now() - began >= maxSeconds * 1_000) return summary('seconds')
-    const page: Address[] = await readOldSlots(db, idempotencyHours, after, pageSlots)
+    const page: OldSlot[] = await readOldSlots(db, idempotencyHours, after, pageSlots)
     if (page.length === 0) return summary(null)
     const parts = [...rowsByRange(page, database.ranges).values()]
     const counts = await Promise.all(parts.map((part) => deleteEmptySlots(db, idempotencyHours, part)))
@@ -66,7 +65,7 @@ export async function prune(database: Database, settings: PruningSettings): Prom
 }
 
 /** @returns the number of slots deleted */
-async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly Address[]): Promise<number> {
+async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly OldSlot[]): Promise<number> {
   // Integers, written into the statement: see applyBatch. `written_hour + 0` keeps the optimizer from using the index on written_hour, whose gaps must not be locked.
   const { rowsAffected } = await db.execute(
     `DELETE FROM slotted_counters
@@ -79,9 +78,10 @@ async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: r
 async function readOldSlots(
   db: Executor,
   idempotencyHours: number,
-  after: Address | null,
+  after: OldSlot | null,
   limit: number,
-): Promise<Address[]> {
+): Promise<OldSlot[]> {
+  const { hour, recordType, recordId, slot } = after ?? {}
   const resume = after
     ? `AND (written_hour > ? OR (written_hour = ? AND record_type > ?)
          OR (written_hour = ? AND record_type = ? AND record_id > ?)
@@ -91,7 +91,9 @@ async function readOldSlots(
     `SELECT written_hour, record_type, record_id, slot FROM slotted_counters FORCE INDEX (written)
      WHERE written_hour < FLOOR(UNIX_TIMESTAMP() / 3600) - ? ${resume}
      ORDER BY written_hour, record_type, record_id, slot LIMIT ?`,
-    after === null ? [idempotencyHours, limit] : [idempotencyHours, ...resumeArguments(after), limit],
+    after === null
+      ? [idempotencyHours, limit]
+      : [idempotencyHours, hour, hour, recordType, hour, recordType, recordId, hour, recordType, recordId, slot, limit],
   )
   return rows.map((row) => ({
     hour: toBigInt(row.written_hour),
@@ -99,8 +101,4 @@ async function readOldSlots(
     recordId: toBigInt(row.record_id),
     slot: toBigInt(row.slot),
   }))
-}
-
-function resumeArguments({ hour, recordType, recordId, slot }: Address): unknown[] {
-  return [hour, hour, recordType, hour, recordType, recordId, hour, recordType, recordId, slot]
 }

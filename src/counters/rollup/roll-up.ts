@@ -5,9 +5,9 @@ import { type CountedDatabase, countStatements } from '../../database/statement-
 import type { StoppedBy } from '../background-runs.ts'
 import { changingTotals, type Ledger } from '../ledger/totals.ts'
 import { random63 } from '../random-id.ts'
-import { boundsOf, MAX_LANES } from '../ranges.ts'
+import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
-import { acquireLease, type RollUpState, releaseLease } from './lease.ts'
+import { acquireLease, earliest, type RollUpState, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
 /**
@@ -135,10 +135,10 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number): Pro
     },
   }
   const outcomes = await Promise.allSettled(
-    Array.from({ length: db.ranges }, async (_, range) => {
-      const { first } = boundsOf(range, db.ranges)
-      return { range, state: await acquireLease(timed, first, holder, seconds) }
-    }),
+    rangeStarts(db.ranges).map(async (start, range) => ({
+      range,
+      state: await acquireLease(timed, start, holder, seconds),
+    })),
   )
   const states = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
@@ -196,10 +196,6 @@ async function movePages(
   }
   startJobs()
   return done
-}
-
-function earliest(times: readonly (Date | null)[]): Date | null {
-  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
 
 /** The statements of a run that moves one page of the last range, after it has read a page of each other range and found nothing. */
