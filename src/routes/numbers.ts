@@ -185,7 +185,7 @@ async function sumOf(
   if (!prefixes.includes(find)) return all
   const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
   try {
-    await checkPrefix(db, { recordType, prefix: find }, days)
+    await checkPrefix(db, { recordType, name: find }, days)
     return await totalOf(recordType, find)
   } catch (error) {
     if (error instanceof TooManyKeys) return all

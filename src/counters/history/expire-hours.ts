@@ -4,8 +4,7 @@ import { countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { DAY_MS, startOf } from '../calendar.ts'
 import { byRange } from '../ranges.ts'
-import { deleteHours, type OldHour, readOldHours } from './delete-counter-hours.ts'
-import { deleteTypeHours, readOldTypeHours } from './delete-type-hours.ts'
+import { deleteCounterHours, deleteTypeHours, type OldHour, readCounterHours, readTypeHours } from './delete-hours.ts'
 
 /** How long the history keeps hours, and the bounds of one run that deletes them. */
 export interface ExpirySettings {
@@ -79,13 +78,13 @@ export async function expireHours(database: Database, options: ExpiryOptions): P
   // Types first, because they have few hours.
   const stoppedBy =
     (await expirePages(
-      (after) => readOldTypeHours(db, recordTypes, before, after, pageHours),
+      (after) => readTypeHours(db, recordTypes, before, after, pageHours),
       deleteTypeHours,
       ({ rangeLane }) => rangeLane,
     )) ??
     (await expirePages(
-      (after) => readOldHours(db, before, after, pageHours),
-      deleteHours,
+      (after) => readCounterHours(db, before, after, pageHours),
+      deleteCounterHours,
       ({ recordId }) => recordId,
     ))
   const outcome = stoppedBy === null ? 'complete' : 'partial'

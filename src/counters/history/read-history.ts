@@ -8,7 +8,7 @@ import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/re
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
-import { type HistoryRow, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
 import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
 
 /** The most adjustments in one response: the newest ones. */
@@ -87,11 +87,7 @@ function pendingOf(rows: readonly Row[]): bigint {
 function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
   return rows
     .filter(({ part }) => part === 'adjustment')
-    .map(({ at, kind, count }) => ({
-      at: toDate(at)!,
-      kind: KINDS.get(Number(kind))!,
-      count: toBigInt(count),
-    }))
+    .map(({ at, kind, count }) => ({ at: toDate(at)!, kind: KINDS.get(Number(kind))!, count: toBigInt(count) }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
@@ -103,15 +99,7 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
  * @returns the count of each period of the range, in its order
  */
 export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
-  return sumPeriods(
-    range,
-    historyRows(
-      await readParts(
-        db,
-        sourcesOf(range).map((source) => typePart(recordType, source)),
-      ),
-    ),
-  )
+  return sumPeriods(range, historyRows(await readTypeRows(db, recordType, sourcesOf(range))))
 }
 
 /**
@@ -125,33 +113,33 @@ export async function readPrefixHistory(db: Executor, of: TotalOf, range: Histor
 
 async function readPrefixRows(
   db: Executor,
-  { recordType, name: prefix }: TotalOf,
+  of: TotalOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
 ): Promise<Row[]> {
   const days = Math.ceil((range.edges.at(-1)! - range.edges[0]!) / DAY_MS)
-  await checkPrefix(db, { recordType, prefix }, sources[0]!.unit === 'month' ? Math.ceil(days / 28) : days)
-  return readParts(
-    db,
-    sources.map(({ unit, from, to }) => {
-      const [table, period] =
-        unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND h.period = ${PERIODS[unit]}`]
-      const rows = fromNamesSql({ recordType, prefix }, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
-      return {
-        sql: `SELECT '${unit}' AS part, h.period_start AS at, 0 AS kind, SUM(h.count) AS count ${rows} ${period}
+  await checkPrefix(db, of, sources[0]!.unit === 'month' ? Math.ceil(days / 28) : days)
+  const parts = sources.map(({ unit, from, to }) => {
+    const [table, period] =
+      unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND h.period = ${PERIODS[unit]}`]
+    const rows = fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
+    return {
+      sql: `SELECT '${unit}' AS part, h.period_start AS at, 0 AS kind, SUM(h.count) AS count ${rows} ${period}
           AND h.period_start >= ? AND h.period_start < ? GROUP BY h.period_start`,
-        args: [dayText(from), dayText(to)],
-      }
-    }),
-  )
+      args: [dayText(from), dayText(to)],
+    }
+  })
+  return readParts(db, parts)
 }
 
-function typePart(recordType: number, { unit, from, to }: HistorySource): Part {
-  return {
+/** The rows of the import lane have a kind that is not 0. */
+function readTypeRows(db: Executor, recordType: number, sources: readonly HistorySource[]): Promise<Row[]> {
+  const parts = sources.map(({ unit, from, to }) => ({
     sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
       WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
     args: [recordType, dayText(from), dayText(to)],
-  }
+  }))
+  return readParts(db, parts)
 }
 
 /**
@@ -170,13 +158,9 @@ export async function readSumUnits(
 ): Promise<UnitCount[]> {
   const sources = sourcesOf(range, true)
   if (of.name !== '') {
-    return unitCounts(range, detailedRows(await readPrefixRows(db, of, range, sources)), now.getTime(), hoursSince)
+    return unitCounts(range, historyRows(await readPrefixRows(db, of, range, sources)), now.getTime(), hoursSince)
   }
-  const rows = await readParts(
-    db,
-    sources.map((source) => typePart(of.recordType, source)),
-  )
-  return unitCounts(range, detailedRows(rows), now.getTime())
+  return unitCounts(range, historyRows(await readTypeRows(db, of.recordType, sources)), now.getTime())
 }
 
 /**
@@ -192,7 +176,7 @@ export async function readCounterUnits(
   hoursSince: number,
 ): Promise<{ units: UnitCount[]; adjustments: Adjustment[] }> {
   const rows = await readCounterRows(db, counter, range, sourcesOf(range, true))
-  const units = unitCounts(range, detailedRows(rows), now.getTime(), hoursSince)
+  const units = unitCounts(range, historyRows(rows), now.getTime(), hoursSince)
   const current = periodAt(range, now.getTime())
   if (current !== undefined) units[current]!.count += pendingOf(rows)
   return { units, adjustments: adjustmentsOf(rows) }
@@ -216,17 +200,9 @@ async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {
   return rows
 }
 
-function historyRows(rows: readonly Row[]): HistoryRow[] {
-  return rows.flatMap(({ part, at, count }) =>
-    part === 'hour' || part === 'day' || part === 'month'
-      ? [{ unit: part, start: toDate(at)!.getTime(), count: toBigInt(count) }]
-      : [],
-  )
-}
-
-function detailedRows(rows: readonly Row[]): DetailedRow[] {
+function historyRows(rows: readonly Row[]): DetailedRow[] {
   return rows.flatMap(({ part, at, kind, count }) => {
-    if (part !== 'hour' && part !== 'day') return []
+    if (part !== 'hour' && part !== 'day' && part !== 'month') return []
     const amount = toBigInt(count)
     return [{ unit: part, start: toDate(at)!.getTime(), count: amount, imported: Number(kind) === 0 ? 0n : amount }]
   })

@@ -1,6 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
+import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
 import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
@@ -11,14 +12,11 @@ const RECENT_UNITS = 24 + 31
 /** The most pending slots of a type that an exact total adds up. */
 export const MAX_PENDING = 10_000
 
-/** The counters that a total adds up. It looks like a counter, so that it can be read and cached like one. */
-export interface TotalOf {
-  recordType: number
-  /** The hash of the prefix; 0 for a whole type. */
-  recordId: bigint
-  /** The prefix of their keys; empty for all of the type. */
-  name: string
-}
+/**
+ * The counters that a total adds up. It looks like a counter, so that it can be read and cached like one: `name` is the prefix of
+ * their keys, empty for all of the type, and `recordId` its hash, 0 for all of the type.
+ */
+export type TotalOf = CounterAddress
 
 /** The total of a type, or of the counters whose keys begin with a prefix. */
 export async function totalOf(recordType: number, prefix: string | null): Promise<TotalOf> {
@@ -54,7 +52,7 @@ export interface TotalOptions {
  * @throws {TooManyKeys} if too many keys begin with the prefix
  */
 export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
-  if (of.name !== '') await checkPrefix(db, prefixOf(of), options.period === null ? 1 : RECENT_UNITS)
+  if (of.name !== '') await checkPrefix(db, of, options.period === null ? 1 : RECENT_UNITS)
   const exact = options.consistency === 'exact' && (await hasFewPending(db, of.recordType))
   const { rows } = await db.execute(totalSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
@@ -64,10 +62,6 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
     pending: exact ? sumOf('pending') : null,
     rolledUpAt: earliest(options.ranges, parts.get('run') ?? []),
   }
-}
-
-function prefixOf({ recordType, name }: TotalOf) {
-  return { recordType, prefix: name }
 }
 
 /** The index has an entry for each slot that is not empty, so this reads at most as many as it counts. */
@@ -95,7 +89,7 @@ function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
     `SELECT 'kept' AS part, 0 AS id, count AS number FROM type_history FORCE INDEX (PRIMARY)
       WHERE record_type = ${of.recordType} AND period ${periods} ${more}`
   const ofNames = (table: string, more = '') =>
-    `SELECT 'kept' AS part, 0 AS id, t.count AS number ${fromNamesSql(prefixOf(of), `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
+    `SELECT 'kept' AS part, 0 AS id, t.count AS number ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
   if (period === null) {
     return [of.name === '' ? ofType(`IN (${PERIODS.month}, ${ADJUSTMENTS_SUM})`, '') : ofNames('counter_totals')]
   }
@@ -114,7 +108,7 @@ function pendingSql(of: TotalOf): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
     ? `SELECT 'pending', 0, s.count FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}`
-    : `SELECT 'pending', 0, s.count ${fromNamesSql(prefixOf(of), slots, 's')} AND s.pending = 1`
+    : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
 }
 
 /** The earliest time of all ranges; `null` if one has none. */

@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import type { CounterAddress } from './counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
 export const MAX_NAMES = 10_000
@@ -7,6 +8,9 @@ export const MAX_NAMES = 10_000
 const MAX_ROWS = 500_000
 
 const encoder = new TextEncoder()
+
+/** The keys of a type that begin with `name`. */
+type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
 /** Thrown if a sum would take too long. Nothing was read. */
 export class TooManyKeys extends Error {
@@ -30,7 +34,7 @@ export class TooManyKeys extends Error {
  */
 export async function checkPrefix(
   db: Executor,
-  { recordType, prefix }: { recordType: number; prefix: string },
+  { recordType, name: prefix }: KeysWithPrefix,
   units = 1,
 ): Promise<void> {
   const { rows } = await db.execute(
@@ -47,11 +51,7 @@ export async function checkPrefix(
  *
  * @param table with its alias and index, such as `counter_totals AS t FORCE INDEX (PRIMARY)`
  */
-export function fromNamesSql(
-  { recordType, prefix }: { recordType: number; prefix: string },
-  table: string,
-  alias: string,
-): string {
+export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table: string, alias: string): string {
   return `FROM counter_names AS n FORCE INDEX (name)
     STRAIGHT_JOIN ${table} ON ${alias}.record_type = n.record_type AND ${alias}.record_id = n.record_id
     WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
