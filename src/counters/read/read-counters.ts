@@ -38,7 +38,8 @@ export async function readCounters(
     const reading = await readOne(db, different[0]!)
     return counters.map(() => reading)
   }
-  const { rows } = await db.execute(consistency === 'exact' ? exactSql(different) : rolledSql(different))
+  const selects = counterListsSql(different).map(consistency === 'exact' ? exactSql : totalsSql)
+  const { rows } = await db.execute(selects.join(' UNION ALL '))
   const readings = new Map<string, Reading>()
   for (const { reading: text } of rows) {
     const [part, id, count, rolledUpAt] = String(text).split(',')
@@ -72,24 +73,14 @@ async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> 
   }
 }
 
-/** SQL of the totals of counters: a row for each counter that was ever rolled up. */
-function rolledSql(counters: readonly CounterAddress[]): string {
-  return counterListsSql(counters).map(totalsSql).join(' UNION ALL ')
-}
-
 /**
- * SQL of the totals and pending slots of counters: a row for each counter that was ever rolled up, and one for each that has
- * pending slots.
+ * SQL of the totals and pending slots of the counters in a list: a row for each counter that was ever rolled up, and one for each
+ * that has pending slots.
  */
-function exactSql(counters: readonly CounterAddress[]): string {
-  return counterListsSql(counters)
-    .map(
-      (list) => `${totalsSql(list)}
+const exactSql = (list: string) =>
+  `${totalsSql(list)}
         UNION ALL SELECT ${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
-          WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`,
-    )
-    .join(' UNION ALL ')
-}
+          WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`
 
 // The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
 const totalsSql = (list: string) =>

@@ -3,7 +3,6 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
-
 import { COUNTS_SQL } from '../keys/names.ts'
 import { beginsWithSql, bytesSql } from '../keys/prefix.ts'
 import { readCounters } from './read-counters.ts'

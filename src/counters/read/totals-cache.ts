@@ -16,11 +16,6 @@ interface CachedTotal<Value> {
   readAt: number
 }
 
-/** Totals of several counters, with the age of the oldest one. */
-export interface CachedReading<Value> extends SharedReading<Value> {
-  ageMs: number
-}
-
 /**
  * Reads totals and caches them: between two roll-ups they do not change. Plain data, bounded, shared by an isolate's requests.
  * Changes made by another isolate show when the cached total expires.
@@ -44,12 +39,13 @@ export class TotalsCache<Value = Reading> {
    *
    * @param waitUntil as for `SharedReads.read`
    * @param fresh whether to bypass the cache
+   * @returns `ageMs`: the age of the oldest one
    */
   async read(
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,
     { fresh }: { fresh: boolean },
-  ): Promise<CachedReading<Value>> {
+  ): Promise<SharedReading<Value> & { ageMs: number }> {
     const now = Date.now()
     const cached = counters.map((counter) => (fresh ? undefined : this.#recall(counter, now)))
     const missing = counters.filter((_, index) => cached[index] === undefined)
