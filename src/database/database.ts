@@ -114,7 +114,7 @@ function withoutConsolidator(sql: string): string {
  * The timer is cleared, unlike that of `AbortSignal.timeout`: workerd allows 10,000 timers at a time, which the statements of a
  * roll-up could exceed.
  */
-async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown): Promise<Answer> {
+async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string, init: unknown) {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(`no answer within ${deadlineMs} ms`)), deadlineMs)
   try {
@@ -126,5 +126,3 @@ async function fetchWithin(deadlineMs: number, send: typeof fetch, input: string
     clearTimeout(timer)
   }
 }
-
-type Answer = Pick<Response, 'ok' | 'status' | 'statusText' | 'headers' | 'text'>

@@ -1,5 +1,5 @@
 import type { Database, Executor } from './database.ts'
-import { classify, type DatabaseFailure } from './errors.ts'
+import { classify } from './errors.ts'
 
 /** When to try again and when to give up. */
 export interface RetryPolicy {
@@ -14,15 +14,6 @@ export interface RetryPolicy {
 /** Enough for a failover's hiccup, and an answer within seconds when the database is gone. */
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 3_000 }
 
-/** How to retry. */
-export interface RetryOptions {
-  policy?: RetryPolicy
-  /** Called before each attempt. */
-  beforeAttempt?: () => void
-  /** Called after each attempt that failed, the last one included. */
-  afterFailure?: (failure: DatabaseFailure) => void
-}
-
 /**
  * Retries statements after failures that may pass. Use it only for statements that are safe to repeat. All of ours are: reads,
  * INSERT IGNORE, and batches, which recognize themselves.
@@ -32,7 +23,7 @@ export interface RetryOptions {
  */
 export function retrying(
   db: Executor,
-  { policy = DEFAULT_RETRIES, beforeAttempt, afterFailure }: RetryOptions = {},
+  { policy = DEFAULT_RETRIES, beforeAttempt }: { policy?: RetryPolicy; beforeAttempt?: () => void } = {},
 ): Executor {
   return {
     async execute(sql, args) {
@@ -45,7 +36,6 @@ export function retrying(
           return unknown ? { ...result, straggler: true } : result
         } catch (error) {
           const failure = classify(error)
-          afterFailure?.(failure)
           unknown ||= failure.applied === 'unknown'
           // Full jitter: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
           const pause = Math.random() * policy.backoffMs * 2 ** (attempt - 1)
