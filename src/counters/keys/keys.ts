@@ -155,10 +155,9 @@ export class Keys {
     const admitted = counters.filter((counter) => !refused.has(counter))
     const all = admitted.flatMap((counter) => [counter, companions.get(counter) ?? []].flat())
     await this.#store(db, all, found)
-    // Another network may still bring it into being.
-    if (!mayCreate) return counters.map((counter) => !refused.has(counter))
-    const now = Date.now()
-    for (const counter of refused) this.#refused.set(counterId(counter), now + REFUSED_MS)
+    const until = Date.now() + REFUSED_MS
+    // Otherwise, another network may still bring them into being.
+    if (mayCreate) for (const counter of refused) this.#refused.set(counterId(counter), until)
     return counters.map((counter) => !refused.has(counter))
   }
 
