@@ -10,14 +10,6 @@ const WEIGHT = 1 / 8
 /** Thrown when too many requests wait for the database. Nothing was sent to it. */
 export class Overloaded extends Error {}
 
-/** Limits that differ between kinds of work. */
-export interface SharedWorkOptions {
-  /** The longest silence that a worker announces, in milliseconds. */
-  maxSilenceMs: number
-  /** Milliseconds above which a measured duration says no more than this. */
-  maxDurationMs: number
-}
-
 /**
  * What requests of one isolate need to know in order to share work: who waits, how long the work takes, and whether the request
  * that does it is still alive. Group commit and shared reads are both built on it.
@@ -39,9 +31,10 @@ export class SharedWork {
   #items = 0
   #durationMs = 4
 
-  constructor({ maxSilenceMs, maxDurationMs }: SharedWorkOptions) {
-    this.#maxSilenceMs = maxSilenceMs
-    this.#maxDurationMs = maxDurationMs
+  /** @param limits the longest silence that a worker announces, and the longest duration that is told from longer ones */
+  constructor(limits: { maxSilenceMs: number; maxDurationMs: number }) {
+    this.#maxSilenceMs = limits.maxSilenceMs
+    this.#maxDurationMs = limits.maxDurationMs
   }
 
   /** Requests that wait. */

@@ -161,13 +161,8 @@ function historyProblem({ survey, config: { history, plan }, now }: Circumstance
   return { code: 'history_behind', detail }
 }
 
-/** What to do about each way in which the runs of a task can end. */
-interface Causes extends Record<StoppedBy, string> {
-  /** The event under which its runs are logged. */
-  event: string
-  /** If its runs finish their work. */
-  none: string
-}
+/** What to do for each way in which the runs of a task end (`none`: with their work done), and the event that logs them. */
+type Causes = Record<StoppedBy | 'none' | 'event', string>
 
 /** Why a task is behind, and what to do about it. */
 function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, now: Date): string {

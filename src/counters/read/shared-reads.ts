@@ -195,8 +195,7 @@ export class SharedReads<Value> {
       const values = new Map(counters.map((counter, index) => [counterId(counter), found[index]!]))
       outcome = { values, tookMs }
     } catch (error) {
-      const failure = error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error)
-      outcome = { failure }
+      outcome = { failure: error instanceof DatabaseFailure ? error : DatabaseFailure.unexpected(error) }
     }
     // A request that sent it again may have been faster.
     group.outcome ??= outcome

@@ -79,11 +79,8 @@ export async function readRollUpPage(
   for (const row of rows.slice(0, limit)) {
     const { version, total, ...slot } = snapshotOf(row)
     const last = counters.at(-1)
-    if (last !== undefined && isOf(last, slot)) {
-      last.slots.push(slot)
-      continue
-    }
-    counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
+    if (last !== undefined && isOf(last, slot)) last.slots.push(slot)
+    else counters.push({ recordType: slot.recordType, recordId: slot.recordId, version, total, slots: [slot] })
   }
   // The row beyond the limit tells whether the last counter has more slots.
   const following = rows[limit]

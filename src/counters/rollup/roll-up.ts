@@ -7,7 +7,7 @@ import { changingTotals, type Ledger } from '../ledger/totals.ts'
 import { random63 } from '../random-id.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
-import { acquireLease, earliest, type RollUpState, releaseLease } from './lease.ts'
+import { acquireLease, earliest, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
 /**
@@ -116,15 +116,12 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   return { outcome, ...tally, statements: db.sent, milliseconds: Date.now() - began, left, behindSeconds }
 }
 
-/** The leases of all ranges, which may be held by other runs, and how long a round trip to the database takes. */
-interface Leases {
-  states: { range: number; state: RollUpState }[]
-  roundTripMs: number
-  /** Why the state of some range could not be read, if so. */
-  failure: unknown
-}
-
-async function acquireLeases(db: Database, holder: bigint, seconds: number): Promise<Leases> {
+/**
+ * Takes the leases of all ranges that other runs do not hold.
+ *
+ * @returns the states of the ranges, how long a round trip to the database takes, and why some state could not be read, if so
+ */
+async function acquireLeases(db: Database, holder: bigint, seconds: number) {
   let roundTripMs = Number.POSITIVE_INFINITY
   const timed: Executor = {
     async execute(sql, args) {
@@ -142,7 +139,7 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number): Pro
   )
   const states = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
   const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  return { states, roundTripMs, failure: failed?.reason }
+  return { states, roundTripMs, failure: failed?.reason as unknown }
 }
 
 /**

@@ -17,17 +17,11 @@ interface CounterPage extends HourRule {
 
 /** The first record type, from a number on, that has anything to check; `null` if there is none. */
 export async function nextRecordType(db: Executor, recordType: number): Promise<number | null> {
+  const tables = ['counter_totals', 'counter_periods', 'counter_history', 'counter_adjustments', 'type_history']
+  const selects = tables.map((table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ?`)
   const { rows } = await db.execute(
-    `SELECT MIN(record_type) AS record_type FROM (${[
-      'counter_totals',
-      'counter_periods',
-      'counter_history',
-      'counter_adjustments',
-      'type_history',
-    ]
-      .map((table) => `SELECT MIN(record_type) AS record_type FROM ${table} WHERE record_type >= ?`)
-      .join(' UNION ALL ')}) AS types`,
-    Array(5).fill(recordType),
+    `SELECT MIN(record_type) AS record_type FROM (${selects.join(' UNION ALL ')}) AS types`,
+    Array(tables.length).fill(recordType),
   )
   const first = rows[0]?.record_type ?? null
   return first === null ? null : Number(first)

@@ -95,7 +95,7 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
       }
       for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) {
         // The name of a counter is in each of its messages once.
-        const written = rows.map((row, i) => toMessage(row, isFirst(rows, i) ? names : null))
+        const written = rows.map((row, i) => toMessage(row, rows[i - 1]?.recordType === row.recordType ? null : names))
         const sizes = written.map(sizeOf)
         makeRoom(sizes.reduce((sum, size) => sum + size))
         for (const [i, row] of rows.entries()) {
@@ -129,11 +129,6 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
 interface Part {
   rows: MessageRow[]
   bytes: number
-}
-
-/** Whether a row is the first of its counter. */
-function isFirst(rows: readonly BatchRow[], index: number): boolean {
-  return index === 0 || rows[index - 1]!.recordType !== rows[index]!.recordType
 }
 
 /** @param names the name by counter; `null` leaves it out */
