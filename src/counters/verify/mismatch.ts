@@ -1,6 +1,6 @@
 import { toBigInt } from '../../database/numbers.ts'
 
-/** What can be wrong: a total, the sum of a day's hours, an hour or day of a type, a week or month, or the adjustments of a type. */
+/** What can be wrong. */
 export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
 /** The most mismatches that one page lists. */
@@ -12,11 +12,15 @@ export interface Mismatch {
   /** `null` if the type as a whole is wrong. */
   recordId: bigint | null
   /**
-   * `total`, `week` and `month` differ from the sum of their days, the `hours` of a day from that day. An `hour` or `day` of a
-   * type, and its `adjustments`, differ from the sum of its counters.
+   * The rule that is broken:
+   *
+   * - `total` of a counter: it is the sum of its days and adjustments;
+   * - `hours` of a counter: a day is the sum of its hours, if all of them are kept (`HourRule`);
+   * - `hour`, `day` and `adjustments` of a type: each is the sum over its counters;
+   * - `week` and `month` of a counter or type: each is the sum of the days in it.
    */
   what: (typeof MISMATCHES)[number]
-  /** The first day of the period, `2026-11-20`, or the hour, `2026-11-20T10:00:00Z`; `null` for totals. */
+  /** The first day of the period, `2026-11-20`, or the hour, `2026-11-20T10:00:00Z`; `null` for totals and adjustments. */
   start: string | null
   is: bigint
   shouldBe: bigint
@@ -32,16 +36,12 @@ export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promis
 /** Converts a row of the database to a mismatch. */
 export function toMismatch(recordType: number, recordId: bigint | null, row: Record<string, unknown>): Mismatch {
   const what = String(row.what) as Mismatch['what']
-  const start = row.start === null || row.start === undefined ? null : String(row.start)
+  const start = row.start === null ? null : String(row.start)
   return {
     recordType,
     recordId,
     what,
-    // Adjustments have no day.
-    start:
-      what === 'adjustments'
-        ? null
-        : start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
+    start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
     is: toBigInt(row.recorded),
     shouldBe: toBigInt(row.expected),
   }

@@ -36,13 +36,7 @@ export interface VerifyOptions extends HourRule {
 }
 
 /**
- * Checks one page: whether the tables agree with each other.
- *
- * - a counter's total is the sum of its days and adjustments;
- * - each of its weeks and months is the sum of the days in it;
- * - each of its days is the sum of its hours, if all of them are kept (see `HourRule`);
- * - each day and hour of a type is the sum over its counters;
- * - each week and month of a type is the sum of the days in it, and its adjustments are those of its counters.
+ * Checks one page: whether the tables agree with each other. `Mismatch.what` lists the sums.
  *
  * Each comparison is one statement, so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or
  * not at all. A mismatch is nevertheless read a second time, and reported only if it persists.
