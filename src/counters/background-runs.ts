@@ -44,10 +44,8 @@ export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundT
   )
   const runs: Partial<Record<BackgroundTask, BackgroundRun>> = {}
   for (const row of rows) {
-    const task = (['pruning', 'expiry'] as const).find((name) => TASKS[name] === Number(row.task))
-    if (task !== undefined) {
-      runs[task] = { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by) }
-    }
+    const task = Number(row.task) === TASKS.pruning ? 'pruning' : 'expiry'
+    runs[task] = { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by) }
   }
   return runs
 }

@@ -66,7 +66,15 @@ function readCounterRows(
 ): Promise<Row[]> {
   const { recordType, recordId } = counter
   return readParts(db, [
-    ...sources.map((source) => counterPart(recordType, recordId, source)),
+    ...sources.map(({ unit, from, to }) => {
+      const [table, period] =
+        unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND period = ${PERIODS[unit]}`]
+      return {
+        sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table} FORCE INDEX (PRIMARY)
+      WHERE record_type = ? AND record_id = ? ${period} AND period_start >= ? AND period_start < ?`,
+        args: [recordType, recordId, dayText(from), dayText(to)],
+      }
+    }),
     {
       sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count FROM ${pendingSlotsSql(counter)}`,
       args: [],
@@ -180,16 +188,6 @@ export async function readCounterUnits(
   const current = periodAt(range, now.getTime())
   if (current !== undefined) units[current]!.count += pendingOf(rows)
   return { units, adjustments: adjustmentsOf(rows) }
-}
-
-function counterPart(recordType: number, recordId: bigint, { unit, from, to }: HistorySource): Part {
-  const [table, period] =
-    unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND period = ${PERIODS[unit]}`]
-  return {
-    sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE record_type = ? AND record_id = ? ${period} AND period_start >= ? AND period_start < ?`,
-    args: [recordType, recordId, dayText(from), dayText(to)],
-  }
 }
 
 async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {

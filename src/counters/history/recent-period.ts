@@ -2,7 +2,7 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
 import { HOUR_MS, PERIODS, startOf } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
-import { type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -36,7 +36,7 @@ export async function readRecentPeriod(
   now: Date,
 ): Promise<bigint[]> {
   const { after, nextDay } = recentSpan(period, now)
-  const lists = counterListsSql([...new Map(counters.map((counter) => [counterId(counter), counter])).values()])
+  const lists = counterListsSql(distinct(counters))
   const { rows } = await db.execute(
     lists.map(periodSql).join('\nUNION ALL '),
     lists.flatMap(() => [after, nextDay, nextDay]),

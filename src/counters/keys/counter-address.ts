@@ -52,12 +52,9 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   }
   if (key.includes('\0')) throw invalidKey('must not contain NUL')
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
-  return { recordType: type.recordType, recordId: await hash64(key), name: copyOf(key) }
-}
-
-/** A copy. The key may be a part of a long URL, all of which the engine would keep in memory for as long as the key. */
-function copyOf(key: string): string {
-  return decoder.decode(encoder.encode(key))
+  // A copy. The key may be a part of a long URL, all of which the engine would keep in memory for as long as the key.
+  const name = decoder.decode(encoder.encode(key))
+  return { recordType: type.recordType, recordId: await hash64(key), name }
 }
 
 const invalidKey = (message: string) => new InvalidInput('key', message)
@@ -65,6 +62,11 @@ const invalidKey = (message: string) => new InvalidInput('key', message)
 /** A string that identifies a counter, as a key for maps and sets. */
 export function counterId(counter: CounterPlace & { id?: string }): string {
   return counter.id ?? `${counter.recordType}/${counter.recordId}`
+}
+
+/** Each of some counters once. */
+export function distinct<Counter extends CounterPlace>(counters: readonly Counter[]): Counter[] {
+  return [...new Map(counters.map((counter) => [counterId(counter), counter])).values()]
 }
 
 /**

@@ -3,7 +3,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { toText } from '../../database/text.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { rowsByRange } from '../ranges.ts'
-import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId } from './counter-address.ts'
+import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 
 /** Names that one run of `pruneNames` looks at. */
 const MAX_PRUNED = 1_000
@@ -126,13 +126,10 @@ export async function readNames(
   counters: readonly CounterPlace[],
 ): Promise<(counter: CounterPlace) => string | null> {
   const names = new Map<string, string>()
-  const requested = new Map(counters.map((counter) => [counterId(counter), counter]))
-  if (requested.size > 0) {
-    const { rows } = await db.execute(
-      counterListsSql([...requested.values()])
-        .map((list) => `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`)
-        .join(' UNION ALL '),
-    )
+  if (counters.length > 0) {
+    const select = (list: string) =>
+      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
+    const { rows } = await db.execute(counterListsSql(distinct(counters)).map(select).join(' UNION ALL '))
     for (const { record_type, record_id, name } of rows) {
       names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
     }

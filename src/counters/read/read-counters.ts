@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
-import { type CounterAddress, counterId } from '../keys/counter-address.ts'
+import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most counters that one statement reads. */
@@ -31,8 +31,7 @@ export async function readCounters(
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled' = 'exact',
 ): Promise<Reading[]> {
-  const addresses = new Map(counters.map((counter) => [counterId(counter), counter]))
-  const different = [...addresses.values()]
+  const different = distinct(counters)
   if (different.length === 0) return []
   if (different.length === 1 && consistency === 'exact') {
     const reading = await readOne(db, different[0]!)

@@ -160,8 +160,7 @@ export class CommitGroup {
 }
 
 function hasOwnKeys(increments: readonly Increment[]): boolean {
-  for (const { key } of increments) if (key !== undefined) return true
-  return false
+  return increments.some(({ key }) => key !== undefined)
 }
 
 /** Whether a request adds to several counters, each in its own way. */

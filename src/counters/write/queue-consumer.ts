@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
-import { counterId } from '../keys/counter-address.ts'
+import { distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { rowsByRange } from '../ranges.ts'
 import { applyBatch } from './apply-batch.ts'
@@ -137,8 +137,7 @@ export async function consume(
 }
 
 async function apply(db: Database, { named, batch }: QueuedBatch): Promise<void> {
-  const names = new Map(named.map((counter) => [counterId(counter), counter]))
-  await ensureNames(db, [...names.values()], db.ranges)
+  await ensureNames(db, distinct(named), db.ranges)
   await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part)))
 }
 
