@@ -39,8 +39,8 @@ export interface Survey {
 }
 
 /**
- * Reads the state of the database in seven statements, and two more on Vitess. A part that cannot be read is `null` and listed in `missing`. If the first
- * statement finds the database unavailable, the rest are not sent.
+ * Reads the state of the database in seven statements, and two more on Vitess. If the first one finds the database unavailable,
+ * the rest are not sent.
  *
  * @param db for the first statement, which reads a table that the product depends on
  * @param aside for the rest, so that slow statistics do not count as a failing database
