@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { BoundedMap } from '../bounded-map.ts'
 import { fieldErrors } from '../field-errors.ts'
+import { type Description, described } from '../openapi/described.ts'
 import type { AppEnv } from './context.ts'
 import { invalidRequest, Problem } from './problem.ts'
 
@@ -11,9 +12,10 @@ const single = z.transform((values: unknown, context) => {
   return values[0]
 })
 
-/** A parameter that may occur once. */
-export function once<Schema extends z.ZodMiniType>(schema: Schema) {
-  return z.pipe(single, schema as Schema & z.core.$ZodType<unknown, unknown>)
+/** A parameter that may occur once, and what the OpenAPI document says of it. */
+export function once<Schema extends z.ZodMiniType>(schema: Schema, as?: Description) {
+  const documented = as === undefined ? schema : described(schema, as)
+  return z.pipe(single, documented as Schema & z.core.$ZodType<unknown, unknown>)
 }
 
 /**

@@ -1,13 +1,22 @@
 import * as z from 'zod/mini'
 
 /** What the OpenAPI document says of a schema, besides what the schema itself says. */
-type Description = string | z.core.JSONSchemaMeta
+export type Description = string | z.core.JSONSchemaMeta
 
 /** A schema with a description, or with other members of the OpenAPI document. The schema that is passed stays as it is. */
 export function described<Schema extends z.ZodMiniType>(schema: Schema, as: Description): Schema {
   const copy = z.clone(schema)
   z.globalRegistry.add(copy, typeof as === 'string' ? { description: as } : as)
   return copy
+}
+
+/** An object without other members, under a name in the OpenAPI document. */
+export function namedObject<const Shape extends z.core.$ZodShape>(
+  id: string,
+  shape: Shape,
+  params?: z.core.$ZodObjectParams,
+) {
+  return described(z.strictObject(shape, params), { id })
 }
 
 /** The description of every parameter and member that names a type. */

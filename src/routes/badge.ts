@@ -20,6 +20,7 @@ import { isolateOf } from '../isolate.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
 import {
+  CACHE_CONTROL,
   jsonBadge,
   type jsonBadgeContract,
   jsonTotalBadge,
@@ -32,8 +33,6 @@ import {
   type svgTotalBadgeContract,
 } from './badge-contract.ts'
 
-/** Pages are looked at more often than their numbers matter, and an old badge is better than none. */
-const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
 /** The least that shields.io accepts. */
 const SHIELDS_CACHE_SECONDS = 300
 

@@ -8,24 +8,21 @@ import { counterOfKey } from '../http/named-counters.ts'
 import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problem-schema.ts'
 import { consistency } from './request-fields.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 
 const reading = () =>
-  described(
-    z.strictObject({
-      type: z.string(),
-      key: z.string(),
-      count: described(count, 'The exact count: total + pending.'),
-      total: described(count, 'The part that has been rolled up.'),
-      pending: described(count, 'The part that has not been rolled up yet.'),
-      rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
-    }),
-    { id: 'Reading' },
-  )
+  namedObject('Reading', {
+    type: z.string(),
+    key: z.string(),
+    count: described(count, 'The exact count: total + pending.'),
+    total: described(count, 'The part that has been rolled up.'),
+    pending: described(count, 'The part that has not been rolled up yet.'),
+    rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
+  })
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
 

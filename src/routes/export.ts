@@ -5,7 +5,7 @@ import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described, typeParam } from '../openapi/described.ts'
+import { count, described, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
@@ -30,10 +30,8 @@ const exportCounts = {
       'Maximum number of rows on a page. By day, a page ends with the counter that reaches it',
     ),
     by: once(
-      described(
-        z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
-        'Whether a row is a whole counter or one day of a counter.',
-      ),
+      z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
+      'Whether a row is a whole counter or one day of a counter.',
     ),
   }),
 } as const satisfies Route
@@ -48,22 +46,19 @@ const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
   answers: {
     200: {
       description: 'A page of rows.',
-      schema: described(
-        z.strictObject({
-          rows: z.array(
-            z.strictObject({
-              key: z.string(),
-              count,
-              day: described(
-                z.optional(z.iso.date()),
-                'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
-              ),
-            }),
-          ),
-          next: nextField(),
-        }),
-        { id: 'ExportPage' },
-      ),
+      schema: namedObject('ExportPage', {
+        rows: z.array(
+          z.strictObject({
+            key: z.string(),
+            count,
+            day: described(
+              z.optional(z.iso.date()),
+              'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
+            ),
+          }),
+        ),
+        next: nextField(),
+      }),
     },
   },
   problems: [...DATABASE],

@@ -7,7 +7,7 @@ import { problemOf } from '../http/problem-of.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { described, namedObject } from '../openapi/described.ts'
 
 const readHealth = {
   method: 'get',
@@ -24,19 +24,16 @@ const readHealthContract = /* @__PURE__ */ documented(readHealth, () => ({
   answers: {
     200: {
       description: 'The Worker and its database work.',
-      schema: described(z.strictObject({ status: z.literal('ok'), database: z.literal('ok') }), { id: 'Healthy' }),
+      schema: namedObject('Healthy', { status: z.literal('ok'), database: z.literal('ok') }),
     },
     503: {
       description:
         'The database is unavailable or not ready. An invalid configuration is reported as a problem document.',
-      schema: described(
-        z.strictObject({
-          status: z.literal('unavailable'),
-          database: described(z.string(), 'The code of the problem with the database.'),
-          detail: z.string(),
-        }),
-        { id: 'Unhealthy' },
-      ),
+      schema: namedObject('Unhealthy', {
+        status: z.literal('unavailable'),
+        database: described(z.string(), 'The code of the problem with the database.'),
+        detail: z.string(),
+      }),
       headers: ['Retry-After'],
     },
   },

@@ -21,30 +21,23 @@ import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, instant, typeParam } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
-import { prefixField } from './request-fields.ts'
+import { choice, prefixField } from './request-fields.ts'
 
 const TIME_RULE =
   'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
-const BY_RULE = `must be one of ${HISTORY_UNITS.join(', ')}`
 
 const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
 
 const historyQuery = () => ({
-  by: once(described(z._default(z.enum(HISTORY_UNITS, { error: BY_RULE }), 'day'), 'The length of a period.')),
+  by: once(z._default(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
   from: once(
-    described(
-      z.optional(time()),
-      `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
-    ),
+    z.optional(time()),
+    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
   ),
-  to: once(
-    described(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  ),
-  tz: once(
-    described(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
-  ),
+  to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
+  tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
 })
 
 const clock = () => z.iso.datetime({ offset: true })
@@ -87,18 +80,15 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
-      schema: described(
-        z.strictObject({
-          type: z.string(),
-          key: z.string(),
-          ...points(),
-          adjustments: described(
-            z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
-            'Changes that were set or imported, not counted.',
-          ),
-        }),
-        { id: 'History' },
-      ),
+      schema: namedObject('History', {
+        type: z.string(),
+        key: z.string(),
+        ...points(),
+        adjustments: described(
+          z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+          'Changes that were set or imported, not counted.',
+        ),
+      }),
     },
   },
   problems: [...DATABASE],
@@ -136,7 +126,7 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
   answers: {
     200: {
       description: 'The counts of the periods.',
-      schema: described(z.strictObject({ type: z.string(), ...points() }), { id: 'TypeHistory' }),
+      schema: namedObject('TypeHistory', { type: z.string(), ...points() }),
     },
   },
   problems: ['too_many_keys', ...DATABASE],

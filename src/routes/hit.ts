@@ -24,16 +24,14 @@ import { namedFields } from './request-fields.ts'
 const parameter = (rule: string) => z.string({ error: rule })
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
-  type: once(described(parameter('must be the name of a counter type'), TYPE_DESCRIPTION)),
-  key: once(described(parameter('must be a key'), 'The key, percent-encoded.')),
+  type: once(parameter('must be the name of a counter type'), TYPE_DESCRIPTION),
+  key: once(parameter('must be a key'), 'The key, percent-encoded.'),
   automated: once(
-    described(
-      z.pipe(
-        z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
-        z.transform((value) => value === '1'),
-      ),
-      AUTOMATED,
+    z.pipe(
+      z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
+      z.transform((value) => value === '1'),
     ),
+    AUTOMATED,
   ),
 })
 

@@ -9,7 +9,7 @@ import { readJson } from '../http/json-body.ts'
 import { listedCounters } from '../http/named-counters.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problem-schema.ts'
 import { importedCountField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
@@ -18,19 +18,17 @@ import { importedCountField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields 
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
-  described(
-    z.strictObject(
-      {
-        ...namedFields,
-        count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
-        day: described(
-          z.optional(z.iso.date({ error: DAY_RULE })),
-          'The day in the history that the count belongs to (UTC).',
-        ),
-      },
-      { error: 'must be an object' },
-    ),
-    { id: 'ImportedCount' },
+  namedObject(
+    'ImportedCount',
+    {
+      ...namedFields,
+      count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
+      day: described(
+        z.optional(z.iso.date({ error: DAY_RULE })),
+        'The day in the history that the count belongs to (UTC).',
+      ),
+    },
+    { error: 'must be an object' },
   )
 
 const addImport = {
@@ -66,7 +64,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
     200: {
       description: 'Added, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: described(z.strictObject({ imported: described(z.int(), 'The number of rows.') }), { id: 'Imported' }),
+      schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
     },
   },
   problems: [...ADJUSTING],

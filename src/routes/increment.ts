@@ -11,7 +11,7 @@ import { readCountersFor } from '../http/read-for-request.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problem-schema.ts'
 import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
@@ -23,10 +23,8 @@ const incrementOne = {
   params: COUNTER_PARAMS,
   query: () => ({
     return: once(
-      described(
-        z.optional(z.literal('count', { error: 'must be "count" if given' })),
-        '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
-      ),
+      z.optional(z.literal('count', { error: 'must be "count" if given' })),
+      '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
     ),
   }),
   body: {
@@ -46,18 +44,15 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
   answers: {
     200: {
       description: 'Counted: committed to the database.',
-      schema: described(
-        z.strictObject({
-          type: z.string(),
-          key: z.string(),
-          added: z.int(),
-          count: described(
-            z.optional(z.nullable(count)),
-            'The new count, if requested. null: the increment was counted, but the count could not be read.',
-          ),
-        }),
-        { id: 'Added' },
-      ),
+      schema: namedObject('Added', {
+        type: z.string(),
+        key: z.string(),
+        added: z.int(),
+        count: described(
+          z.optional(z.nullable(count)),
+          'The new count, if requested. null: the increment was counted, but the count could not be read.',
+        ),
+      }),
       headers: ['X-Hit'],
     },
     202: {
@@ -104,21 +99,16 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
 
 /** An entry of a list of increments. */
 export const listed = () =>
-  described(
-    z.strictObject(
-      {
-        ...namedFields,
-        by: byField,
-      },
-      { error: 'must be an object' },
-    ),
-    { id: 'Increment' },
+  namedObject(
+    'Increment',
+    {
+      ...namedFields,
+      by: byField,
+    },
+    { error: 'must be an object' },
   )
 
-const accepted = () =>
-  described(z.strictObject({ accepted: described(z.int(), 'The number of increments.') }), {
-    id: 'Accepted',
-  })
+const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
 export const incrementMany = {
   method: 'post',

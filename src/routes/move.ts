@@ -14,7 +14,7 @@ import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
@@ -29,7 +29,7 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
       200: {
         description: 'Done, by this request or by an earlier one with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
-        schema: described(z.strictObject({ type: z.string(), key: z.string() }), { id: 'Moved' }),
+        schema: namedObject('Moved', { type: z.string(), key: z.string() }),
       },
     },
     problems: ['no_such_counter', 'history_too_large', ...ADJUSTING, ...own],
@@ -53,19 +53,17 @@ const deleteCounter = {
   params: COUNTER_PARAMS,
   query: () => ({
     below: once(
-      described(
-        z.optional(
-          z.pipe(
-            z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
-            z.transform((digits: string) => BigInt(digits)),
-          ),
+      z.optional(
+        z.pipe(
+          z.string({ error: BELOW_RULE }).check(z.regex(/^-?\d{1,19}$/, BELOW_RULE)),
+          z.transform((digits: string) => BigInt(digits)),
         ),
-        {
-          type: 'integer',
-          pattern: undefined,
-          description: 'Delete it only if its count is below this number at that instant.',
-        },
       ),
+      {
+        type: 'integer',
+        pattern: undefined,
+        description: 'Delete it only if its count is below this number at that instant.',
+      },
     ),
   }),
 } as const satisfies Route

@@ -2,6 +2,10 @@ import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 
+/** One of some words. */
+export const choice = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: `must be one of ${words.join(', ')}` })
+
 /** An integer that a JSON number holds exactly. */
 const exactInteger = z.int({
   error: ({ code }) => {
@@ -65,7 +69,7 @@ export const AFTER_RULE = 'must be the "next" of the page before'
 
 /** The parameter that asks for the next page. */
 export const afterField = <Cursor extends z.ZodMiniType>(cursor: Cursor) =>
-  once(described(z.optional(cursor), 'The `next` of the previous page.'))
+  once(z.optional(cursor), 'The `next` of the previous page.')
 
 /** The cursor in a response that leads to the next page. */
 export const nextField = () =>
@@ -81,32 +85,26 @@ export const limitField = (max: number, usual: number, what: string) => {
   const message = `must be a whole number from 1 to ${max}`
   const digits = z.pipe(z.string({ error: message }).check(z.regex(/^\d{1,9}$/, message)), z.transform(Number))
   const limit = digits.check(z.refine((value) => value >= 1 && value <= max, message))
-  return once(
-    described(z._default(limit, usual), {
-      // The document describes the meaning, although a query string is text.
-      type: 'integer',
-      pattern: undefined,
-      minimum: 1,
-      maximum: max,
-      description: `${what}. Default: ${usual}.`,
-    }),
-  )
+  return once(z._default(limit, usual), {
+    // The document describes the meaning, although a query string is text.
+    type: 'integer',
+    pattern: undefined,
+    minimum: 1,
+    maximum: max,
+    description: `${what}. Default: ${usual}.`,
+  })
 }
 
 /** The parameter that chooses between exact and cached counts. */
 export const consistency = () =>
   once(
-    described(
-      z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
-      '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
-    ),
+    z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
+    '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
   )
 
 /** The parameter that chooses the keys of a total. */
 export const prefixField = () =>
   once(
-    described(
-      z.optional(z.string()),
-      'The beginning of the keys: without a token, one of those that the type lists in `prefixes`. By default, and if it is empty, all keys.',
-    ),
+    z.optional(z.string()),
+    'The beginning of the keys: without a token, one of those that the type lists in `prefixes`. By default, and if it is empty, all keys.',
   )

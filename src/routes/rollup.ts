@@ -7,7 +7,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described } from '../openapi/described.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 
 /** Milliseconds for which a request waits for a roll-up that is running. */
@@ -16,25 +16,22 @@ const WAIT_FOR_LEASE_MS = 8_000
 const POLL_MS = 2_000
 
 const summary = () =>
-  described(
-    z.strictObject({
-      outcome: described(
-        z.enum(['complete', 'partial', 'busy']),
-        '`partial`: the next run continues where this one stopped.',
-      ),
-      moved: described(count, 'The sum of the counts moved into totals.'),
-      counters: z.int(),
-      slots: z.int(),
-      pages: described(z.int(), 'The number of transactions.'),
-      overtaken: described(z.int(), 'Pages that another run moved first.'),
-      stuck: described(z.int(), 'Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
-      statements: z.int(),
-      milliseconds: z.number(),
-      left: described(z.nullable(z.int()), 'Slots that are still pending; null if not checked.'),
-      behindSeconds: described(z.nullable(z.int()), 'Seconds since a run last left nothing pending; null if never.'),
-    }),
-    { id: 'RollUpSummary' },
-  )
+  namedObject('RollUpSummary', {
+    outcome: described(
+      z.enum(['complete', 'partial', 'busy']),
+      '`partial`: the next run continues where this one stopped.',
+    ),
+    moved: described(count, 'The sum of the counts moved into totals.'),
+    counters: z.int(),
+    slots: z.int(),
+    pages: described(z.int(), 'The number of transactions.'),
+    overtaken: described(z.int(), 'Pages that another run moved first.'),
+    stuck: described(z.int(), 'Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
+    statements: z.int(),
+    milliseconds: z.number(),
+    left: described(z.nullable(z.int()), 'Slots that are still pending; null if not checked.'),
+    behindSeconds: described(z.nullable(z.int()), 'Seconds since a run last left nothing pending; null if never.'),
+  })
 
 const rollUpOnce = { method: 'post', path: '/v1/rollup', access: 'manage' } as const satisfies Route
 

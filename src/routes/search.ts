@@ -5,7 +5,7 @@ import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described, typeParam } from '../openapi/described.ts'
+import { count, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { afterField, limitField, nextField } from './request-fields.ts'
 
@@ -15,7 +15,7 @@ const searchKeys = {
   access: 'read',
   params: { type: typeParam },
   query: () => ({
-    prefix: once(described(z._default(z.string(), ''), 'The beginning of the keys.')),
+    prefix: once(z._default(z.string(), ''), 'The beginning of the keys.'),
     after: afterField(z.string()),
     limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
@@ -30,13 +30,10 @@ const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
   answers: {
     200: {
       description: 'A page of counters.',
-      schema: described(
-        z.strictObject({
-          counters: z.array(z.strictObject({ key: z.string(), count })),
-          next: nextField(),
-        }),
-        { id: 'SearchPage' },
-      ),
+      schema: namedObject('SearchPage', {
+        counters: z.array(z.strictObject({ key: z.string(), count })),
+        next: nextField(),
+      }),
     },
   },
   problems: [...DATABASE],

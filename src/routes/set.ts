@@ -7,7 +7,7 @@ import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, described } from '../openapi/described.ts'
+import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
 import { countField } from './request-fields.ts'
@@ -45,7 +45,7 @@ const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
     200: {
       description: 'Set, by this request or by an earlier one with the same idempotency key.',
       headers: ['Idempotent-Replayed'],
-      schema: described(z.strictObject({ type: z.string(), key: z.string(), count: z.int() }), { id: 'Setting' }),
+      schema: namedObject('Setting', { type: z.string(), key: z.string(), count: z.int() }),
     },
   },
   problems: [...ADJUSTING],

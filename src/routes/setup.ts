@@ -19,7 +19,7 @@ import { Problem } from '../http/problem.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { described } from '../openapi/described.ts'
+import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 
 const names = (description: string) => described(z.array(z.string()), description)
@@ -34,15 +34,12 @@ const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
   answers: {
     200: {
       description: 'The state of the tables.',
-      schema: described(
-        z.strictObject({
-          ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
-          missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
-          pending: names('The migrations that are not recorded as applied.'),
-          statements: names('Statements that make what is missing, for a deploy request.'),
-        }),
-        { id: 'Setup' },
-      ),
+      schema: namedObject('Setup', {
+        ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
+        missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+        pending: names('The migrations that are not recorded as applied.'),
+        statements: names('Statements that make what is missing, for a deploy request.'),
+      }),
     },
   },
   problems: ['setup_stopped', ...DATABASE],
@@ -61,9 +58,7 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
   answers: {
     200: {
       description: 'What was done.',
-      schema: described(z.strictObject({ applied: names('The migrations that this request applied.') }), {
-        id: 'SetupSummary',
-      }),
+      schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
     },
   },
   problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],

@@ -6,7 +6,7 @@ import { endpoint } from '../http/endpoint.ts'
 import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described, instant } from '../openapi/described.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
@@ -15,100 +15,94 @@ import { SURVEY_PARTS, survey } from '../status/survey.ts'
 const figure = () => z.nullable(count)
 
 const statusSchema = () =>
-  described(
-    z.strictObject({
-      version: z.string(),
-      healthy: described(z.boolean(), 'True if there are no problems.'),
-      problems: described(
-        z.array(
-          z.strictObject({
-            code: z.enum(FINDING_CODES),
-            detail: described(z.string(), 'What it means and what to do about it.'),
-          }),
-        ),
-        'Problems that need attention.',
-      ),
-      unavailable: described(
-        z.array(
-          z.strictObject({
-            part: z.enum(SURVEY_PARTS),
-            reason: described(
-              z.string(),
-              '`refused` (by the server), `not_understood`, or the code of the database error.',
-            ),
-          }),
-        ),
-        'Parts that could not be read. Their members are null.',
-      ),
-      pendingSlots: described(
-        z.nullable(z.int()),
-        `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`,
-      ),
-      pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
-      prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
-      prunableSlotsAtLeast: z.boolean(),
-      rollUp: z.strictObject({
-        running: z.nullable(z.boolean()),
-        lastRunAt: z.nullable(instant),
-        caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
-        behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
-      }),
-      history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
-      database: z.strictObject({
-        version: z.nullable(z.string()),
-        isolation: z.nullable(z.string()),
-        latencyMs: z.nullable(z.number()),
-      }),
-      contention: described(
-        z.nullable(
-          z.strictObject({
-            since: instant,
-            rowLockWaits: figure(),
-            rowLockWaitsNow: figure(),
-            rowLockAverageMs: figure(),
-            deadlocks: figure(),
-          }),
-        ),
-        'Lock statistics, kept by the database server since it started.',
-      ),
-      sizes: z.nullable(
+  namedObject('Status', {
+    version: z.string(),
+    healthy: described(z.boolean(), 'True if there are no problems.'),
+    problems: described(
+      z.array(
         z.strictObject({
-          estimated: described(z.boolean(), 'Always true: database servers only estimate these figures.'),
-          tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
+          code: z.enum(FINDING_CODES),
+          detail: described(z.string(), 'What it means and what to do about it.'),
         }),
       ),
-      isolate: described(
+      'Problems that need attention.',
+    ),
+    unavailable: described(
+      z.array(
         z.strictObject({
-          breaker: z.enum(['open', 'closed']),
-          counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
-          reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
-          ignored: described(
-            z.array(
-              z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
-            ),
-            'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+          part: z.enum(SURVEY_PARTS),
+          reason: described(
+            z.string(),
+            '`refused` (by the server), `not_understood`, or the code of the database error.',
           ),
         }),
-        'The isolate that served this request, one of many.',
       ),
-      rateLimits: described(
-        z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
-        'Whether the rate limits of public requests are bound.',
-      ),
-      types: z.array(
+      'Parts that could not be read. Their members are null.',
+    ),
+    pendingSlots: described(z.nullable(z.int()), `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`),
+    pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
+    prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
+    prunableSlotsAtLeast: z.boolean(),
+    rollUp: z.strictObject({
+      running: z.nullable(z.boolean()),
+      lastRunAt: z.nullable(instant),
+      caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
+      behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
+    }),
+    history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
+    database: z.strictObject({
+      version: z.nullable(z.string()),
+      isolation: z.nullable(z.string()),
+      latencyMs: z.nullable(z.number()),
+    }),
+    contention: described(
+      z.nullable(
         z.strictObject({
-          name: z.string(),
-          title: z.string(),
-          unit: described(z.string(), 'What one count is, in the plural.'),
-          url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
-          also: described(z.nullable(z.string()), 'The type in which the same visits count once per visitor.'),
-          recordType: z.int(),
-          key: z.enum(['string', 'integer']),
+          since: instant,
+          rowLockWaits: figure(),
+          rowLockWaitsNow: figure(),
+          rowLockAverageMs: figure(),
+          deadlocks: figure(),
         }),
       ),
-    }),
-    { id: 'Status' },
-  )
+      'Lock statistics, kept by the database server since it started.',
+    ),
+    sizes: z.nullable(
+      z.strictObject({
+        estimated: described(z.boolean(), 'Always true: database servers only estimate these figures.'),
+        tables: z.array(z.strictObject({ name: z.string(), rows: count, dataBytes: count, indexBytes: count })),
+      }),
+    ),
+    isolate: described(
+      z.strictObject({
+        breaker: z.enum(['open', 'closed']),
+        counting: z.strictObject({ waiting: z.int(), flushes: z.int() }),
+        reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
+        ignored: described(
+          z.array(
+            z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
+          ),
+          'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+        ),
+      }),
+      'The isolate that served this request, one of many.',
+    ),
+    rateLimits: described(
+      z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
+      'Whether the rate limits of public requests are bound.',
+    ),
+    types: z.array(
+      z.strictObject({
+        name: z.string(),
+        title: z.string(),
+        unit: described(z.string(), 'What one count is, in the plural.'),
+        url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
+        also: described(z.nullable(z.string()), 'The type in which the same visits count once per visitor.'),
+        recordType: z.int(),
+        key: z.enum(['string', 'integer']),
+      }),
+    ),
+  })
 
 const readStatus = { method: 'get', path: '/v1/status', access: 'read' } as const satisfies Route
 

@@ -7,12 +7,11 @@ import { publicReading } from '../http/endpoint.ts'
 import { invalidRequest } from '../http/problem.ts'
 import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described, instant, typeParam } from '../openapi/described.ts'
+import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
-import { limitField } from './request-fields.ts'
+import { choice, limitField } from './request-fields.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
-const PERIOD_RULE = `must be one of ${TOP_PERIODS.join(', ')}`
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
 const topCounters = {
@@ -21,19 +20,12 @@ const topCounters = {
   access: 'read-unless-public',
   params: { type: typeParam },
   query: () => ({
-    period: once(
-      described(
-        z._default(z.enum(TOP_PERIODS, { error: PERIOD_RULE }), 'all'),
-        'The period to rank; `all` is all time.',
-      ),
-    ),
+    period: once(z._default(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
     date: once(
-      described(
-        z.optional(
-          z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
-        ),
-        'Any day in the period. By default, the current period is used.',
+      z.optional(
+        z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
       ),
+      'Any day in the period. By default, the current period is used.',
     ),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
@@ -48,16 +40,13 @@ const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
   answers: {
     200: {
       description: 'The counters, highest count first.',
-      schema: described(
-        z.strictObject({
-          type: z.string(),
-          period: z.enum(TOP_PERIODS),
-          start: z.nullable(instant),
-          end: described(z.nullable(instant), 'Exclusive.'),
-          counters: z.array(z.strictObject({ key: z.string(), count })),
-        }),
-        { id: 'Top' },
-      ),
+      schema: namedObject('Top', {
+        type: z.string(),
+        period: z.enum(TOP_PERIODS),
+        start: z.nullable(instant),
+        end: described(z.nullable(instant), 'Exclusive.'),
+        counters: z.array(z.strictObject({ key: z.string(), count })),
+      }),
     },
   },
   problems: [...DATABASE],

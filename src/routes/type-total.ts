@@ -6,7 +6,7 @@ import { askedPrefix } from '../http/asked-prefix.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { readTotalFor } from '../http/read-for-request.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described, instant, typeParam } from '../openapi/described.ts'
+import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { READING } from '../openapi/problem-schema.ts'
 import { consistency, prefixField } from './request-fields.ts'
 
@@ -27,21 +27,18 @@ const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
   answers: {
     200: {
       description: 'The total.',
-      schema: described(
-        z.strictObject({
-          type: z.string(),
-          prefix: z.nullable(z.string()),
-          count: described(count, 'The total and, if the answer is exact, what is pending.'),
-          total: described(count, 'The part that has been rolled up.'),
-          pending: described(
-            z.nullable(count),
-            'The part that has not been rolled up yet; null unless the answer is exact.',
-          ),
-          consistency: z.enum(['exact', 'rolled']),
-          rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
-        }),
-        { id: 'TypeTotal' },
-      ),
+      schema: namedObject('TypeTotal', {
+        type: z.string(),
+        prefix: z.nullable(z.string()),
+        count: described(count, 'The total and, if the answer is exact, what is pending.'),
+        total: described(count, 'The part that has been rolled up.'),
+        pending: described(
+          z.nullable(count),
+          'The part that has not been rolled up yet; null unless the answer is exact.',
+        ),
+        consistency: z.enum(['exact', 'rolled']),
+        rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+      }),
     },
   },
   problems: ['too_many_keys', ...READING],

@@ -9,7 +9,7 @@ import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { count, described } from '../openapi/described.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
 import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
 
@@ -41,26 +41,23 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
   answers: {
     200: {
       description: 'The number of counters checked on this page, and the mismatches.',
-      schema: described(
-        z.strictObject({
-          checked: z.int(),
-          wrong: z.array(
-            z.strictObject({
-              type: z.nullable(z.string()),
-              recordType: z.int(),
-              key: z.optional(z.nullable(z.string())),
-              recordId: z.nullable(z.string()),
-              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
-              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
-              is: count,
-              shouldBe: count,
-              difference: count,
-            }),
-          ),
-          next: nextField(),
-        }),
-        { id: 'Verification' },
-      ),
+      schema: namedObject('Verification', {
+        checked: z.int(),
+        wrong: z.array(
+          z.strictObject({
+            type: z.nullable(z.string()),
+            recordType: z.int(),
+            key: z.optional(z.nullable(z.string())),
+            recordId: z.nullable(z.string()),
+            what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+            start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
+            is: count,
+            shouldBe: count,
+            difference: count,
+          }),
+        ),
+        next: nextField(),
+      }),
     },
   },
   problems: [...DATABASE],
