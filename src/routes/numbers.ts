@@ -13,7 +13,7 @@ import {
 } from '../counters/history/chosen-period.ts'
 import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
 import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { type Adjustment, readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
+import { readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
 import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
 import type { UnitCount } from '../counters/history/unit-counts.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
@@ -45,14 +45,12 @@ const DAY_MS = 86_400_000
 const FIGURE_DAYS = 60
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-const text = () => z.optional(z.string())
-
 const numbersQuery = () => ({
   type: once(z.string()),
-  key: once(text()),
+  key: once(z.optional(z.string())),
   period: once(z._default(z.enum(PERIOD_NAMES), '30d')),
-  from: once(text()),
-  to: once(text()),
+  from: once(z.optional(z.string())),
+  to: once(z.optional(z.string())),
   tz: once(z._default(z.string(), 'UTC')),
   find: once(z._default(z.string(), '')),
   rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
@@ -61,18 +59,17 @@ const numbersQuery = () => ({
 /** What a page of the dashboard shows: `tz` is the visitor's, and `find` is the beginning of the keys in the list. */
 type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
 
-/** A page of the dashboard. */
+/** A page of the dashboard: of a type, or of the counter of a key. `types` are those that the visitor may see. */
 interface Page {
   type: CounterType
-  /** The key, on the page of a counter. */
   key?: string | undefined
-  asked: AskedNumbers
-  /** The types that the visitor may see. */
   types: readonly CounterType[]
 }
 
-/** When numbers are read, and by which settings. */
-interface When {
+/** How numbers are read: what was asked for, from where, when, and by which settings. */
+interface Source {
+  db: Executor
+  asked: AskedNumbers
   now: Date
   config: Config
 }
@@ -87,7 +84,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = isolateOf(c.env).config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, [name])
-  const answer = await pageNumbers(c, databaseOf(c), { type, key, asked, types: typesOf(c, c.get('token')!) })
+  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, databaseOf(c), asked)
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
@@ -101,27 +98,18 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
  * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
  * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong. It never fails.
  */
-export async function includedNumbers(
-  c: Context<AppEnv>,
-  { type, key, types }: Omit<Page, 'asked'>,
-): Promise<IncludedNumbers | null> {
+export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
   if (tz === undefined) return null
-  const { period, from, to, find = '' } = c.req.query()
+  const { period: wanted, from, to, find = '' } = c.req.query()
   const custom = DATE.test(from ?? '') && DATE.test(to ?? '')
-  const known = PERIOD_NAMES.find((name) => name === period && name !== 'custom') ?? '30d'
-  const asked = {
-    period: custom ? ('custom' as const) : known,
-    tz,
-    find,
-    rows: DEFAULT_ROWS,
-    ...(custom && { from, to }),
-  }
+  const known = PERIOD_NAMES.find((name) => name === wanted && name !== 'custom') ?? '30d'
+  const period = custom ? 'custom' : known
   // As the page's script writes it: `numbersQuery` in src/browser/dashboard/numbers.ts.
   const query = new URLSearchParams({
-    type: type.name,
-    ...(key !== undefined && { key }),
-    period: asked.period,
+    type: page.type.name,
+    ...(page.key !== undefined && { key: page.key }),
+    period,
     tz,
     ...(custom && { from: from!, to: to! }),
     ...(find !== '' && { find }),
@@ -129,7 +117,8 @@ export async function includedNumbers(
   // An attempt without retries, which would keep the page from being seen at all.
   const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
   try {
-    return { query, numbers: await pageNumbers(c, db, { type, key, asked, types }) }
+    const asked = { period, tz, find, rows: DEFAULT_ROWS, ...(custom && { from, to }) } as const
+    return { query, numbers: await pageNumbers(c, page, db, asked) }
   } catch (error) {
     // The page has been sent in part, so it is too late for an error.
     const problem = problemOf(error)
@@ -138,13 +127,13 @@ export async function includedNumbers(
   }
 }
 
-async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked, types }: Page) {
+async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
   const { config, addresses } = isolateOf(c.env)
-  const when = { now: new Date(), config }
+  const source = { db, asked, now: new Date(), config }
   const also = types.find(({ name }) => name === type.also)
-  if (key === undefined) return typeNumbers(db, { type, also }, asked, when)
+  if (key === undefined) return typeNumbers(source, { type, also })
   const read = async (of: CounterType, asked: AskedNumbers) =>
-    counterNumbers(db, await counterOfKey(addresses, of, key), asked, when)
+    counterNumbers({ ...source, asked }, await counterOfKey(addresses, of, key))
   const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
   return { ...own, ...(other && { also: { figures: other.figures, total: other.total } }) }
 }
@@ -156,30 +145,25 @@ async function pageNumbers(c: Context<AppEnv>, db: Executor, { type, key, asked,
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
 export async function typeNumbers(
-  db: Executor,
+  source: Source,
   { type, also }: { type: CounterType; also: CounterType | undefined },
-  asked: AskedNumbers,
-  when: When,
 ) {
-  const { now } = when
-  const period = periodOf(asked, now)
-  const of = await sumOf(db, type, period, asked)
-  const read = ({ range }: ChosenPeriod) => readSumUnits(db, of, range, now, hoursSince(when))
-  const [history, total, list, alsoShown] = await Promise.all([
-    historyNumbers(read, period, asked, now),
-    rolledTotal(db, of, when),
-    readList(db, type, period, asked, now),
-    also === undefined ? {} : alsoNumbers(db, also, of.name, period, asked, when),
+  const period = periodOf(source)
+  const of = await sumOf(source, type, period)
+  const [{ history }, total, list, alsoShown] = await Promise.all([
+    readHistory(source, period, async (part) => ({ units: await sumUnits(source, of, part) })),
+    rolledTotal(source, of),
+    readList(source, type, period),
+    also === undefined ? {} : alsoNumbers(source, also, of.name, period),
   ])
-  return { ...history, prefix: of.name || null, total: toJsonNumber(total.total), ...alsoShown, list }
+  return { ...history, prefix: of.name || null, total, ...alsoShown, list }
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
 async function sumOf(
-  db: Executor,
+  { db, asked: { find } }: Source,
   { recordType, prefixes }: CounterType,
   { range: { edges } }: ChosenPeriod,
-  { find }: AskedNumbers,
 ): Promise<TotalOf> {
   const all = await totalOf(recordType, null)
   if (!prefixes.includes(find)) return all
@@ -198,62 +182,61 @@ async function sumOf(
  *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-async function counterNumbers(db: Executor, counter: CounterAddress, asked: AskedNumbers, when: When) {
-  const { now } = when
-  const adjustments = new Map<ChosenPeriod, Adjustment[]>()
-  const read = async (of: ChosenPeriod) => {
-    const found = await readCounterUnits(db, counter, of.range, now, hoursSince(when))
-    adjustments.set(of, found.adjustments)
-    return found.units
-  }
-  const period = periodOf(asked, now)
-  const [history, [reading]] = await Promise.all([
-    historyNumbers(read, period, asked, now),
+async function counterNumbers(source: Source, counter: CounterAddress) {
+  const { db, now } = source
+  const period = periodOf(source)
+  const [{ history, found }, [reading]] = await Promise.all([
+    readHistory(source, period, ({ range }) => readCounterUnits(db, counter, range, now, hoursSince(source))),
     readCounters(db, [counter]),
   ])
   const { total, pending, rolledUpAt } = reading!
-  const found = adjustments.get(period) ?? [...adjustments.values()][0]!
   return {
     ...history,
     total: toJsonNumber(total + pending),
     rolled: toJsonNumber(total),
     pending: toJsonNumber(pending),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: found
+    adjustments: found.adjustments
       .filter(({ at }) => at.getTime() >= period.from && at.getTime() < period.to)
       .map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
   }
 }
 
 /** Since when every day that was counted has its hours. The day before is not expired yet in any case. */
-function hoursSince({ now, config }: When): number {
+function hoursSince({ now, config }: Source): number {
   return now.getTime() - (config.history.hourDays - 1) * DAY_MS
 }
 
-function periodOf({ period, from, to, tz }: AskedNumbers, now: Date): ChosenPeriod {
+function periodOf({ asked: { period, from, to, tz }, now }: Source): ChosenPeriod {
   return chosenPeriod({ name: period, from, to }, tz, now)
 }
 
-/** The figures of the last days, and the chart of the period. */
-async function historyNumbers(
-  read: (period: ChosenPeriod) => Promise<UnitCount[]>,
+/** The days of which the figures are made. */
+function figureDays({ asked, now }: Source): ChosenPeriod {
+  return chosenPeriod({ name: '30d' }, asked.tz, now)
+}
+
+/** The figures of the last days and the chart of the period, and what was found for the period, which may be a part of it. */
+async function readHistory<Found extends { units: UnitCount[] }>(
+  source: Source,
   period: ChosenPeriod,
-  asked: AskedNumbers,
-  now: Date,
+  read: (period: ChosenPeriod) => Promise<Found>,
 ) {
+  const now = source.now.getTime()
+  const { period: name } = source.asked
   // Most periods are part of the days that the figures need, or contain them.
-  const inDays = ['7d', '30d', '90d'].includes(asked.period)
-  const daysPeriod =
-    asked.period === '30d' || asked.period === '90d' ? period : chosenPeriod({ name: '30d' }, asked.tz, now)
+  const inDays = ['7d', '30d', '90d'].includes(name)
+  const daysPeriod = name === '30d' || name === '90d' ? period : figureDays(source)
   const [days, own] = await Promise.all([read(daysPeriod), inDays ? undefined : read(period)])
-  const units = own ?? days.slice(1 - period.range.edges.length)
-  return {
+  const units = own?.units ?? days.units.slice(1 - period.range.edges.length)
+  const history = {
     timeZone: period.range.zone.name,
     /** Until when what is running is compared: the last full hour. */
-    until: new Date(now.getTime() - (now.getTime() % 3_600_000)).toISOString(),
-    figures: figuresOf(days),
-    chart: chart(period, comparePeriod(period, units, now.getTime()), asked.period === 'all'),
+    until: new Date(now - (now % 3_600_000)).toISOString(),
+    figures: figuresOf(days.units),
+    chart: chart(period, comparePeriod(period, units, now), name === 'all'),
   }
+  return { history, found: own ?? days }
 }
 
 /** @param days the last 60 days or more */
@@ -275,7 +258,7 @@ function chart(
   fromFirst: boolean,
 ) {
   // All time begins with the first month that has something, but not later than the present one.
-  const first = fromFirst ? Math.min(firstWith(units), units.length - 1) : 0
+  const first = fromFirst ? units.findIndex(({ count }, index) => count !== 0n || index === units.length - 1) : 0
   return {
     by,
     ...comparison(compared),
@@ -293,71 +276,58 @@ function chart(
   }
 }
 
-function firstWith(units: readonly UnitCount[]): number {
-  const index = units.findIndex(({ count }) => count !== 0n)
-  return index === -1 ? units.length - 1 : index
-}
-
 function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-function rolledTotal(db: Executor, of: TotalOf, { config: { ranges } }: When) {
-  return readTotal(db, of, { consistency: 'rolled', period: null, ranges })
+async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Promise<number> {
+  const { total } = await readTotal(db, of, { consistency: 'rolled', period: null, ranges })
+  return toJsonNumber(total)
+}
+
+function sumUnits(source: Source, of: TotalOf, { range }: ChosenPeriod): Promise<UnitCount[]> {
+  return readSumUnits(source.db, of, range, source.now, hoursSince(source))
 }
 
 /** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */
 async function alsoNumbers(
-  db: Executor,
+  source: Source,
   type: CounterType,
   prefix: string,
   period: ChosenPeriod,
-  asked: AskedNumbers,
-  when: When,
 ): Promise<{ also?: { figures: ReturnType<typeof figuresOf>; total: number } }> {
-  const of = await sumOf(db, type, period, asked)
+  const of = await sumOf(source, type, period)
   if (of.name !== prefix) return {}
-  const days = chosenPeriod({ name: '30d' }, asked.tz, when.now)
-  const [units, { total }] = await Promise.all([
-    readSumUnits(db, of, days.range, when.now, hoursSince(when)),
-    rolledTotal(db, of, when),
-  ])
-  return { also: { figures: figuresOf(units), total: toJsonNumber(total) } }
+  const [units, total] = await Promise.all([sumUnits(source, of, figureDays(source)), rolledTotal(source, of)])
+  return { also: { figures: figuresOf(units), total } }
 }
 
 /** The first counters of the period, or those that were searched. */
-async function readList(db: Executor, type: CounterType, period: ChosenPeriod, asked: AskedNumbers, now: Date) {
-  const spans = comparableSpans(period, now.getTime())
+async function readList(source: Source, type: CounterType, period: ChosenPeriod) {
+  const spans = comparableSpans(period, source.now.getTime())
   const others = spans === null ? [] : spans.current === period ? [spans.before] : [spans.before, spans.current]
-  const { counters, counts, inOthers, ...more } = await readCounts(db, type, period, others, asked)
+  const { counters, counts, inOthers, ...more } = await readCounts(source, type, period, others)
   const [before, compared = counts] = inOthers
   return {
     ...more,
-    counters: counters.map(({ name }, index) => ({
-      key: name,
-      ...pageLink(type, name),
-      ...comparison({
+    counters: counters.map(({ name }, index) => {
+      const page = pageOf(type.url, name)
+      const of = {
         count: counts[index]!,
         compared: before === undefined ? null : compared[index]!,
         before: before?.[index] ?? null,
-      }),
-    })),
+      }
+      return { key: name, ...(page !== null && { page }), ...comparison(of) }
+    }),
   }
-}
-
-/** The page that a key stands for. */
-function pageLink({ url }: CounterType, key: string): { page?: string } {
-  const page = pageOf(url, key)
-  return page === null ? {} : { page }
 }
 
 /** @param others other spans in which the same counters are added up; all time has none */
 async function readCounts(
-  db: Executor,
+  { db, asked: { period: name, find, rows } }: Source,
   type: CounterType,
   period: ChosenPeriod,
   others: readonly Span[],
-  { period: name, find, rows }: AskedNumbers,
 ): Promise<Ranking> {
   if (find !== '') {
     const { counters, next } = await findCounters(db, type, { prefix: find, after: null, limit: rows })

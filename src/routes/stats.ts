@@ -51,10 +51,8 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   const now = Date.now()
   if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
     const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
-      databaseOf(c),
+      { db: databaseOf(c), asked: { period, tz, find: '', rows: ROWS }, now: new Date(now), config },
       { type, also: publicCompanion(c, type) },
-      { period, tz, find: '', rows: ROWS },
-      { now: new Date(now), config },
     )
     // Named one by one, so that what is added for the dashboard stays there.
     const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
