@@ -6,7 +6,6 @@ import { basePathOf, belowBasePath } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
-import { asWritten, WRITTEN } from './config/written-settings.ts'
 import type { AppEnv } from './http/context.ts'
 import { logFailure, Problem } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
@@ -35,7 +34,7 @@ app.use(async (c, next) => {
   // Reports wrong settings, whatever the path.
   const { config } = isolateOf(c.env)
   const problem = shortTokenProblem(config.apiToken, c.req.url)
-  if (problem !== null) throw new ConfigurationError(asWritten(c.env[WRITTEN], [problem]))
+  if (problem !== null) throw new ConfigurationError(c.env, [problem])
   await next()
 })
 app.use('/v1/*', timed, databaseTimed)

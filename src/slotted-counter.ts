@@ -7,7 +7,6 @@ import { basePathOf, belowBasePath } from './config/base-path.ts'
 import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { bindingsOf, type CounterOptions } from './config/options.ts'
-import { asWritten, WRITTEN } from './config/written-settings.ts'
 import type { Delivery } from './counters/write/queue-consumer.ts'
 import { logFailure } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
@@ -115,7 +114,7 @@ function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) =>
 
 function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response {
   const message = `must be "${mountedAt}", where the routes are mounted, not "${basePathOf(bindings)}"`
-  let error: unknown = new ConfigurationError(asWritten(bindings[WRITTEN], [{ field: 'BASE_PATH', message }]))
+  let error: unknown = new ConfigurationError(bindings, [{ field: 'BASE_PATH', message }])
   try {
     isolateOf(bindings)
   } catch (mistakes) {

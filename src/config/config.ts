@@ -11,7 +11,7 @@ import { basePath } from './base-path.ts'
 import type { Bindings } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { crons } from './crons.ts'
-import { integer, orNull, table } from './fields.ts'
+import { integer, optionalTable, orNull } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
 import { asWritten, WRITTEN } from './written-settings.ts'
@@ -45,10 +45,11 @@ export interface Config {
   crons: { rollUp: string; pruning: string }
 }
 
-/** Thrown by `readConfig` with everything that is wrong with the settings. It contains names and rules, never a value. */
+/** Says everything that is wrong with settings, by the names that their author gave them. It never contains a value. */
 export class ConfigurationError extends Error {
   readonly problems: readonly FieldError[]
-  constructor(problems: readonly FieldError[]) {
+  constructor(bindings: Bindings, found: readonly FieldError[]) {
+    const problems = asWritten(bindings[WRITTEN], found)
     super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
     this.name = 'ConfigurationError'
     this.problems = problems
@@ -62,38 +63,29 @@ function budgetsOf(preset: (typeof PLANS)[Plan]) {
   const { ROLLUP, PRUNING, HISTORY } = preset
   return {
     // A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
-    ROLLUP: z.prefault(
-      table({
-        page_slots: z._default(integer(1, 20_000), ROLLUP.page_slots),
-        max_statements: z._default(integer(14, 10_000), ROLLUP.max_statements),
-        max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
-      }),
-      {},
-    ),
-    PRUNING: z.prefault(
-      table({
-        // Rows carry the hour in which they were last written, so the unit is an hour.
-        idempotency_hours: z._default(integer(1, 24 * 365), 24),
-        page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
-        max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),
-        max_seconds: z._default(integer(1, 840), PRUNING.max_seconds),
-      }),
-      {},
-    ),
-    HISTORY: z.prefault(
-      table({
-        // Badges read the hours of up to 30 days ago.
-        hour_days: z._default(integer(31, 3_660), 90),
-        page_hours: z._default(integer(1, 10_000), HISTORY.page_hours),
-        max_statements: z._default(integer(4, 10_000), HISTORY.max_statements),
-        max_seconds: z._default(integer(1, 840), HISTORY.max_seconds),
-      }),
-      {},
-    ),
+    ROLLUP: optionalTable({
+      page_slots: z._default(integer(1, 20_000), ROLLUP.page_slots),
+      max_statements: z._default(integer(14, 10_000), ROLLUP.max_statements),
+      max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
+    }),
+    PRUNING: optionalTable({
+      // Rows carry the hour in which they were last written, so the unit is an hour.
+      idempotency_hours: z._default(integer(1, 24 * 365), 24),
+      page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
+      max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),
+      max_seconds: z._default(integer(1, 840), PRUNING.max_seconds),
+    }),
+    HISTORY: optionalTable({
+      // Badges read the hours of up to 30 days ago.
+      hour_days: z._default(integer(31, 3_660), 90),
+      page_hours: z._default(integer(1, 10_000), HISTORY.page_hours),
+      max_statements: z._default(integer(4, 10_000), HISTORY.max_statements),
+      max_seconds: z._default(integer(1, 840), HISTORY.max_seconds),
+    }),
   }
 }
 
-const sharding = table({
+const sharding = optionalTable({
   ranges: z._default(
     z
       .number({ error: RANGES_RULE })
@@ -114,23 +106,20 @@ const network = z.pipe(
   }),
 )
 
-const exclude = table({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
+const exclude = optionalTable({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
 
 /** Budgets that are too small for the ranges. */
-function tooFewStatements(
-  of: Plan,
-  ranges: number,
-  rollUpSettings: RollUpSettings,
-  pruningSettings: PruningSettings,
-): FieldError[] {
-  const least = { ROLLUP: leastRollUpStatements(ranges), PRUNING: 1 + ranges }
-  const given = { ROLLUP: rollUpSettings.maxStatements, PRUNING: pruningSettings.maxStatements }
-  const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
-  return (['ROLLUP', 'PRUNING'] as const)
-    .filter((name) => given[name] < least[name])
-    .map((name) => ({
+function tooFewStatements({ PLAN, SHARDING: { ranges }, ROLLUP, PRUNING }: z.output<Schema>): FieldError[] {
+  const budgets = [
+    { name: 'ROLLUP', given: ROLLUP, least: leastRollUpStatements(ranges) },
+    { name: 'PRUNING', given: PRUNING, least: 1 + ranges },
+  ]
+  const advice = PLAN === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
+  return budgets
+    .filter(({ given, least }) => given.maxStatements < least)
+    .map(({ name, least }) => ({
       field: `${name}.max_statements`,
-      message: `must be at least ${least[name]}, because SHARDING.ranges is ${ranges}${advice}`,
+      message: `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`,
     }))
 }
 
@@ -165,15 +154,17 @@ const settings = z.object({
   READER_LIMIT: rateLimit,
   BASE_PATH: basePath,
   PLAN: plan,
-  SHARDING: z.prefault(sharding, {}),
-  EXCLUDE: z.prefault(exclude, {}),
+  SHARDING: sharding,
+  EXCLUDE: exclude,
   CRONS: crons,
 })
 
 const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
 
+type Schema = ReturnType<typeof settingsOf>
+
 /** The settings as people write them. */
-export type Settings = z.input<ReturnType<typeof settingsOf>>
+export type Settings = z.input<Schema>
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -199,16 +190,16 @@ export function readConfig(bindings: Bindings): Config {
     ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
     ...sharedRecordTypes(bindings.COUNTERS),
   ]
-  if (!parsed.success || problems.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], problems))
+  if (!parsed.success || problems.length > 0) throw new ConfigurationError(bindings, problems)
   const { data } = parsed
   const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
   const conflicts = [
     ...wrongTokens,
     ...wrongCompanions(data.COUNTERS),
     ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
-    ...tooFewStatements(data.PLAN, data.SHARDING.ranges, data.ROLLUP, data.PRUNING),
+    ...tooFewStatements(data),
   ]
-  if (conflicts.length > 0) throw new ConfigurationError(asWritten(bindings[WRITTEN], conflicts))
+  if (conflicts.length > 0) throw new ConfigurationError(bindings, conflicts)
   return {
     databaseUrl: data.DATABASE_URL,
     apiToken: data.API_TOKEN,

@@ -86,6 +86,7 @@ const prefix = z
     ),
   )
 
+const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
 const LOWER_CASE_RULE = 'must be in lower case: with "letter_case", every key is'
 
 const counterType = table({
@@ -93,9 +94,7 @@ const counterType = table({
   ...presentation,
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
-    z.array(z.enum(SPELLINGS, { error: `must be one of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}` }), {
-      error: `must be a list of ${SPELLINGS.map((name) => `"${name}"`).join(', ')}`,
-    }),
+    z.array(z.enum(SPELLINGS, { error: `must be one of ${QUOTED}` }), { error: `must be a list of ${QUOTED}` }),
     [],
   ),
   new_keys: z._default(
@@ -137,25 +136,19 @@ const counterType = table({
   count_automated: flag,
   respect_do_not_track: flag,
 }).check(
-  z.refine((type) => type.public || !type.countingBadge, {
-    path: ['counting_badge'],
-    error: 'needs public = true: the badge shows the count to everybody',
-  }),
-  z.refine(({ key, sameKey }) => key === 'string' || sameKey.length === 0, {
-    path: ['same_key'],
-    error: 'is for string keys: an integer has one spelling',
-  }),
-  z.refine((type) => type.public || !type.publicPage, {
-    path: ['public_page'],
-    error: 'is for types whose counts anybody may read: set public = true too',
-  }),
-  z.refine(({ sameKey, newKeys }) => fitsLetterCase(sameKey, [newKeys].flat()), {
-    path: ['new_keys'],
-    error: LOWER_CASE_RULE,
-  }),
-  z.refine(({ sameKey, prefixes }) => fitsLetterCase(sameKey, prefixes), {
-    path: ['prefixes'],
-    error: LOWER_CASE_RULE,
+  z.superRefine((type, context) => {
+    const wrong = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (type.countingBadge && !type.public) {
+      wrong('counting_badge', 'needs public = true: the badge shows the count to everybody')
+    }
+    if (type.key === 'integer' && type.sameKey.length > 0) {
+      wrong('same_key', 'is for string keys: an integer has one spelling')
+    }
+    if (type.publicPage && !type.public) {
+      wrong('public_page', 'is for types whose counts anybody may read: set public = true too')
+    }
+    if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
+    if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
   }),
 )
 

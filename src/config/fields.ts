@@ -32,6 +32,12 @@ export function table<Shape extends z.core.$ZodShape>(shape: Shape) {
   )
 }
 
+/** A table that may be left out. Then its settings have their defaults. */
+export function optionalTable<Shape extends z.core.$ZodShape>(shape: Shape) {
+  const settings = table(shape)
+  return z.prefault(settings, {} as z.input<typeof settings>)
+}
+
 function camelCased<Table extends object>(settings: Table): CamelCased<Table> {
   const entries = Object.entries(settings).map(([name, value]) => [inCamelCase(name), value])
   return Object.fromEntries(entries) as CamelCased<Table>
