@@ -10,7 +10,7 @@ import type { CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budget.ts'
 import { TooManyKeys } from './counters/keys/prefix.ts'
-import { MAX_READ, type Reading, readCounters } from './counters/read/read-counters.ts'
+import { MAX_READ, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
 import { SharedReads } from './counters/read/shared-reads.ts'
 import { TotalsCache } from './counters/read/totals-cache.ts'
@@ -42,20 +42,6 @@ const MAX_SHOWN_COUNTS = 1_000
 /** Totals of types and prefixes that one group of requests reads, each with a statement or two. */
 const MAX_TOTALS_AT_ONCE = 3
 
-/** How requests read counters. */
-export interface Reads {
-  exact: ReadsByRange<Reading>
-  totals: TotalsCache<Reading>
-  /** What was counted in a period that ends now. */
-  recent: Record<RecentPeriod, ReadsByRange<bigint>>
-  /** The totals of types and prefixes, by what `totalOf` takes for a counter; the refusal of one that has too many keys. */
-  sums: {
-    exact: SharedReads<TotalReading | TooManyKeys>
-    rolled: TotalsCache<TotalReading | TooManyKeys>
-    recent: Record<RecentPeriod, SharedReads<TotalReading | TooManyKeys>>
-  }
-}
-
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
 export interface Isolate {
   config: Config
@@ -65,7 +51,7 @@ export interface Isolate {
   /** The names of counters, and which keys of public requests count. */
   keys: Keys
   counting: CommitByRange
-  reads: Reads
+  reads: ReturnType<typeof makeReads>
   addresses: AddressCache
   visitors: Visitors
   bots: Bots
@@ -173,12 +159,14 @@ function shareReads<Value>(
 }
 
 /**
+ * How requests read counters.
+ *
  * @param attempts one for each range
  * @param everywhere for statements that go to all shards
  */
-function makeReads(attempts: readonly Executor[], everywhere: Executor): Reads {
+function makeReads(attempts: readonly Executor[], everywhere: Executor) {
   const sumsOf = (consistency: 'exact' | 'rolled', period: RecentPeriod | null) =>
-    new SharedReads(everywhere, {
+    new SharedReads<TotalReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
       maxCounters: MAX_TOTALS_AT_ONCE,
       read: (db, asked) =>
@@ -192,11 +180,13 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor): Reads {
           ),
         ),
     })
+  // By what `totalOf` takes for a counter; the refusal of one that has too many keys.
   const sums = {
     exact: sumsOf('exact', null),
     rolled: new TotalsCache(sumsOf('rolled', null)),
     recent: { day: sumsOf('exact', 'day'), week: sumsOf('exact', 'week'), month: sumsOf('exact', 'month') },
   }
+  /** What was counted in a period that ends now. */
   const recent = (period: RecentPeriod) =>
     shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   return {

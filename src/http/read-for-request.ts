@@ -5,17 +5,10 @@ import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import type { Reading } from '../counters/read/read-counters.ts'
-import type { SharedReading } from '../counters/read/shared-reads.ts'
-import { MAX_AGE_MS } from '../counters/read/totals-cache.ts'
+import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
+import { MAX_AGE_MS, type TotalsCache } from '../counters/read/totals-cache.ts'
 import { isolateOf } from '../isolate.ts'
 import { type AppEnv, waitUntilOf } from './context.ts'
-
-/** What a request reads, and how long it may be cached. */
-export interface CacheableReadings {
-  readings: Reading[]
-  /** Seconds; `null`: it must be revalidated every time. */
-  maxAge: number | null
-}
 
 /**
  * Reads counters for a request. Requests that arrive together share a query.
@@ -26,15 +19,27 @@ export async function readCountersFor(
   c: Context<AppEnv>,
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled' = 'exact',
-): Promise<CacheableReadings> {
-  const { exact, totals } = isolateOf(c.env).reads
+): Promise<{ readings: Reading[]; maxAge: number | null }> {
+  const { exact, totals: rolled } = isolateOf(c.env).reads
+  const { values, maxAge } = await readCacheable(c, { exact, rolled }, counters, consistency)
+  return { readings: values, maxAge }
+}
+
+/** What is read, and the seconds for which it may be cached; `null`: it must be revalidated every time. */
+async function readCacheable<Value>(
+  c: Context<AppEnv>,
+  { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: TotalsCache<Value> },
+  counters: readonly CounterAddress[],
+  consistency: 'exact' | 'rolled',
+): Promise<{ values: Value[]; maxAge: number | null }> {
   if (consistency === 'exact') {
-    const read = exact.read(counters, waitUntilOf(c))
-    return { readings: await timedValues(c, read), maxAge: null }
+    return { values: await timedValues(c, exact.read(counters, waitUntilOf(c))), maxAge: null }
   }
-  const read = totals.read(counters, waitUntilOf(c), { fresh: asksForFresh(c) })
-  const readings = await timedValues(c, read)
-  return { readings, maxAge: maxAgeOf(await read) }
+  const fresh = /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '')
+  const reading = rolled.read(counters, waitUntilOf(c), { fresh })
+  const values = await timedValues(c, reading)
+  const { ageMs } = await reading
+  return { values, maxAge: Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000)) }
 }
 
 /** Reads what was counted in a period that ends now, for a request. Requests that arrive together share a query. */
@@ -58,15 +63,9 @@ export async function readTotalFor(
   prefix: string | null,
   consistency: 'exact' | 'rolled',
 ): Promise<{ reading: TotalReading; maxAge: number | null }> {
-  const { exact, rolled } = isolateOf(c.env).reads.sums
   const total = await totalOf(recordType, prefix)
-  if (consistency === 'exact') {
-    const [reading] = await timedValues(c, exact.read([total], waitUntilOf(c)))
-    return { reading: orThrow(reading!), maxAge: null }
-  }
-  const cached = rolled.read([total], waitUntilOf(c), { fresh: asksForFresh(c) })
-  const [reading] = await timedValues(c, cached)
-  return { reading: orThrow(reading!), maxAge: maxAgeOf(await cached) }
+  const { values, maxAge } = await readCacheable(c, isolateOf(c.env).reads.sums, [total], consistency)
+  return { reading: orThrow(values[0]!), maxAge }
 }
 
 /**
@@ -89,14 +88,6 @@ export async function readRecentTotalFor(
 export function orThrow(reading: TotalReading | TooManyKeys): TotalReading {
   if (reading instanceof TooManyKeys) throw reading
   return reading
-}
-
-function asksForFresh(c: Context<AppEnv>): boolean {
-  return /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '')
-}
-
-function maxAgeOf({ ageMs }: { ageMs: number }): number {
-  return Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000))
 }
 
 async function timedValues<Value>(c: Context<AppEnv>, reading: Promise<SharedReading<Value>>): Promise<Value[]> {
