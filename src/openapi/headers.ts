@@ -39,6 +39,11 @@ const idempotencyKey = (period: string, otherContents: string) =>
 const always = (scope: string) =>
   idempotencyKey('At any later time', `With other contents${scope}, it is refused: \`idempotency_key_reused\`.`)
 
+/** The request header by which bots are recognized. */
+export const userAgent = (whoElse: string) => ({
+  'User-Agent': described(z.optional(z.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
+})
+
 /** Recognizes a repeated increment. */
 export const incrementKey = () => ({
   'Idempotency-Key': z.optional(

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono'
-import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -15,11 +14,11 @@ import { readQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, described } from '../openapi/described.ts'
+import { COUNTER_PARAMS } from '../openapi/described.ts'
+import { userAgent } from '../openapi/headers.ts'
 import { drawBadge } from '../views/badge/badge.ts'
 import { badgeOf, countOf, publicType, refusal, SVG_HEADERS } from './badge.ts'
-import type { SvgQuery } from './badge-contract.ts'
-import { svgQuery, WRONG } from './badge-contract.ts'
+import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
 
 export const countingBadge = {
   method: 'get',
@@ -37,12 +36,7 @@ const countingBadgeContract = /* @__PURE__ */ documented(countingBadge, () => ({
     'For README files and profiles. Counts one view, and shows the count including it. The type must have `counting_badge`. ' +
     'The badge is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. It is an ' +
     'image even if the database is unavailable: then it shows the last known count.',
-  headers: {
-    'User-Agent': described(
-      z.optional(z.string()),
-      'Clients that identify themselves as bots are not counted. Here, the image proxies of GitHub and GitLab are not treated as bots.',
-    ),
-  },
+  headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
   answers: {
     200: badge('The badge. `X-Hit` says whether the view was counted.'),
     400: badge(WRONG[400]),

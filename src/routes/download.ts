@@ -14,12 +14,15 @@ import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, typeParam } from '../openapi/described.ts'
+import { userAgent } from '../openapi/headers.ts'
 import { exampleProblem } from '../openapi/problem-schema.ts'
 import { skipsStart } from '../visits/byte-range.ts'
 import { destinationOf } from '../visits/download-url.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
+
+const NO_DOWNLOADS = 'This type has no downloads: redirect_to in its settings says where they are.'
 
 const download = {
   method: 'get',
@@ -46,10 +49,7 @@ const downloadContract = /* @__PURE__ */ documented(download, () => ({
       z.optional(z.string()),
       'The requested part of the file. A range that does not begin at the first byte is not counted.',
     ),
-    'User-Agent': described(
-      z.optional(z.string()),
-      'Clients that identify themselves as bots are not counted. Here, curl and wget are not treated as bots.',
-    ),
+    ...userAgent('. Here, curl and wget are not treated as bots.'),
   },
   answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
   problems: ['not_found'],
@@ -70,10 +70,7 @@ const downloadContract = /* @__PURE__ */ documented(download, () => ({
       summary: 'A type without downloads',
       params: { type: 'page_view', key: 'app.zip' },
       status: 404,
-      answer: exampleProblem(
-        'not_found',
-        'This type has no downloads: redirect_to in its settings says where they are.',
-      ),
+      answer: exampleProblem('not_found', NO_DOWNLOADS),
       says: { 'X-Hit': 'ignored; reason=not_found' },
     },
   },
@@ -85,11 +82,7 @@ export const downloads = new Hono<AppEnv>().get(
   tellHit,
   describe<typeof downloadContract>(download, async (c) => {
     const type = pathType(c)
-    if (type.redirectTo === null) {
-      throw new Problem('not_found', {
-        detail: 'This type has no downloads: redirect_to in its settings says where they are.',
-      })
-    }
+    if (type.redirectTo === null) throw new Problem('not_found', { detail: NO_DOWNLOADS })
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(type.redirectTo, key)
     if (destination === null) {

@@ -16,16 +16,16 @@ import { type Isolate, isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problem-schema.ts'
 import { PIXEL } from '../views/pixel.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
 import { namedFields } from './request-fields.ts'
 
-const parameter = (rule: string) => z.string({ error: rule })
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
-  type: once(parameter('must be the name of a counter type'), TYPE_DESCRIPTION),
-  key: once(parameter('must be a key'), 'The key, percent-encoded.'),
+  type: once(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
+  key: once(z.string({ error: 'must be a key' }), 'The key, percent-encoded.'),
   automated: once(
     z.pipe(
       z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
@@ -35,13 +35,7 @@ const hitQuery = () => ({
   ),
 })
 
-/** The header by which bots are recognized. */
-const visitor = () => ({
-  'User-Agent': described(
-    z.optional(z.string()),
-    'Clients that identify themselves as bots are not counted, nor are programs such as curl. A request without this header is counted.',
-  ),
-})
+const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
 const postHit = {
@@ -113,12 +107,7 @@ const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
   },
 }))
 
-const getPixel = {
-  method: 'get',
-  path: '/hit.gif',
-  access: 'anyone',
-  query: hitQuery,
-} as const satisfies Route
+const getPixel = { method: 'get', path: '/hit.gif', access: 'anyone', query: hitQuery } as const satisfies Route
 
 const getPixelContract = /* @__PURE__ */ documented(getPixel, () => ({
   id: 'hitPixel',
@@ -155,11 +144,12 @@ const queries = new RememberedQueries(postHit.query)
 const routes = new Hono<AppEnv>()
 
 routes.options('/hit', (c) => {
-  const { config } = isolateOf(c.env)
-  const headers = new Headers(crossOrigin(config, c.req.header('Origin')))
-  headers.set('Access-Control-Allow-Methods', 'POST')
-  headers.set('Access-Control-Allow-Headers', 'Content-Type')
-  headers.set('Access-Control-Max-Age', '86400')
+  const headers = new Headers([
+    ...crossOrigin(isolateOf(c.env).config, c.req.header('Origin')),
+    ['Access-Control-Allow-Methods', 'POST'],
+    ['Access-Control-Allow-Headers', 'Content-Type'],
+    ['Access-Control-Max-Age', '86400'],
+  ])
   return new Response(null, { status: 204, headers })
 })
 
@@ -200,13 +190,18 @@ export const hit = routes
       // Hono runs this handler for HEAD too. A client that does not want the image has not seen it.
       if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
       const counted = pixel('counted')
-      const said = await countPixel(c).catch((error: unknown) => {
+      try {
+        const hit = queries.read(c.req.url)
+        const said = await countHit(c, isolateOf(c.env), hit)
+        if (said === 'counted') return counted
+        rememberIgnored(c, hit.type, said)
+        return pixel(said)
+      } catch (error) {
         const problem = problemOf(error)
         if (error instanceof Problem && problem.status >= 500) logFailure(c, problem)
         else if (problem.status >= 500) log('error', 'pixel_not_counted', { error: String(error) })
-        return hitOf(problem)
-      })
-      return said === 'counted' ? counted : pixel(said)
+        return pixel(hitOf(problem))
+      }
     }),
   )
 
@@ -217,7 +212,7 @@ const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
   let known = kept.get(config)
   if (known === undefined) {
-    known = { any: anyOrigin(config), answers: new Map() }
+    known = { any: allowedOrigins(config).includes('*'), answers: new Map() }
     kept.set(config, known)
   }
   const { any, answers } = known
@@ -244,20 +239,8 @@ function pixel(said: string): Response {
   return new Response(PIXEL, { headers })
 }
 
-async function countPixel(c: Context<AppEnv>): Promise<string> {
-  const hit = queries.read(c.req.url)
-  const said = await countHit(c, isolateOf(c.env), hit)
-  if (said !== 'counted') rememberIgnored(c, hit.type, said)
-  return said
-}
-
-/** What a client says about a hit. */
-interface Hit {
-  type: string
-  key: string | number
-  /** Whether a program drives the browser. */
-  automated: boolean
-}
+/** What a client says about a hit. `automated`: a program drives the browser. */
+type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
 /**
  * Counts one hit, if it counts as a visit; once per visitor and window if the type says so.
@@ -308,18 +291,15 @@ function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
  * CORS headers. The type may be in the body, so they admit every origin that any type allows. The handler checks the origins of
  * the type.
  */
-function crossOrigin(config: Config, origin: string | undefined): [string, string][] {
+function crossOrigin(config: Config, origin = ''): [string, string][] {
+  const allowed = allowedOrigins(config)
   const expose: [string, string] = ['Access-Control-Expose-Headers', 'X-Hit']
-  if (anyOrigin(config)) return [['Access-Control-Allow-Origin', '*'], expose]
-  for (const { allowedOrigins } of config.types.values()) {
-    if (origin !== undefined && allowedOrigins.includes(origin)) {
-      return [['Access-Control-Allow-Origin', origin], expose, ['Vary', 'Origin']]
-    }
-  }
-  return [['Vary', 'Origin']]
+  if (allowed.includes('*')) return [['Access-Control-Allow-Origin', '*'], expose]
+  if (!allowed.includes(origin)) return [['Vary', 'Origin']]
+  return [['Access-Control-Allow-Origin', origin], expose, ['Vary', 'Origin']]
 }
 
-function anyOrigin(config: Config): boolean {
-  for (const { allowedOrigins } of config.types.values()) if (allowedOrigins.includes('*')) return true
-  return false
+/** The origins that any type allows. */
+function allowedOrigins({ types }: Config): string[] {
+  return [...types.values()].flatMap((type) => type.allowedOrigins)
 }
