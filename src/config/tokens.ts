@@ -66,17 +66,13 @@ export function readTokens(
     const hash = digits.toLowerCase()
     if (!/^[\w-]{1,32}$/.test(name) || name === OWNER) wrong('.name', NAME_RULE)
     else if (tokens.some((token) => token.name === name)) wrong('.name', 'is the same as in a line before')
-    if (!isScope(scope)) wrong('.scope', SCOPE_RULE)
+    if (!SCOPES.includes(scope as Scope)) wrong('.scope', SCOPE_RULE)
     if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')
     if (!/^[0-9a-f]{64}$/.test(hash)) wrong('.hash', HASH_RULE)
     else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is the same as in a line before')
     tokens.push({ name, scope: scope as Scope, types, hash })
   }
   return { tokens, problems }
-}
-
-function isScope(text: string | undefined): text is Scope {
-  return SCOPES.includes(text as Scope)
 }
 
 /**

@@ -20,7 +20,7 @@ export async function askedPrefix(
   if (prefix === null || type.prefixes.includes(prefix)) return prefix
   if (!(await isAuthorized(c))) return listedPrefix(type, asked)
   await authorize(c, 'read')
-  checkTypes(c, [type.name])
+  checkTypes(c, type.name)
   return prefix
 }
 

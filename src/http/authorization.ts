@@ -94,7 +94,7 @@ export function checkScope(c: Context<AppEnv>, needed: Scope): void {
  *
  * @throws {Problem} 403
  */
-export function checkTypes(c: Context<AppEnv>, names: readonly string[]): void {
+export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): void {
   const token = c.get('token')
   if (token === undefined || token.types === null) return
   const other = names.find((name) => !token.types!.has(name))

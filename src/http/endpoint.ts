@@ -127,7 +127,7 @@ async function readParts<O extends Operation>(
   if (params?.type !== undefined) {
     const type = pathType(c)
     await mayRead(c, type)
-    checkTypes(c, [type.name])
+    checkTypes(c, type.name)
     parts.type = type
     if (params.key !== undefined) {
       const key = decodeKey(rawPathKey(c))

@@ -14,6 +14,8 @@ import { invalidRequest, Problem } from './problem.ts'
 const RETRY_AFTER = { 'Retry-After': '5' }
 
 const LOGGED = 'This was logged under the request id.'
+export const KEY_REUSED =
+  'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.'
 const AWAY: [ProblemCode, string] = ['database_unavailable', 'The database does not answer. Try again later.']
 
 /** What a client is told if a statement fails and nothing was done. */
@@ -89,10 +91,7 @@ export function problemOf(error: unknown, change?: Change): Problem {
     })
   }
   if (error instanceof KeyReused) {
-    return new Problem('idempotency_key_reused', {
-      detail:
-        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
-    })
+    return new Problem('idempotency_key_reused', { detail: KEY_REUSED })
   }
   if (error instanceof ChangeRefused) {
     const [code, what] = REFUSALS[error.reason]

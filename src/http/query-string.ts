@@ -75,6 +75,9 @@ function parse<Shape extends z.core.$ZodShape>(query: string, shape: () => Shape
   return checkParameters(shape, Object.fromEntries(parameters))
 }
 
+// Made on first use: the schemas of all routes take milliseconds of an isolate's start, and most isolates use few of them.
+const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
+
 /**
  * Checks parameters by their names.
  *
@@ -84,25 +87,15 @@ export function checkParameters<Shape extends z.core.$ZodShape>(
   shape: () => Shape,
   parameters: Record<string, unknown>,
 ) {
-  const parsed = schemaOf(shape).safeParse(parameters)
+  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
+  schemas.set(shape, schema)
+  const parsed = schema.safeParse(parameters)
   if (parsed.success) return parsed.data
   throw invalidRequest(
     fieldErrors(parsed.error, 'query').map(({ field, message }) =>
       message === 'is not known here' ? { field, message: 'is not a parameter of this path' } : { field, message },
     ),
   )
-}
-
-// Made on first use: the schemas of all routes take milliseconds of an isolate's start, and most isolates use few of them.
-const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
-
-function schemaOf<Shape extends z.core.$ZodShape>(shape: () => Shape): z.ZodMiniObject<Shape, z.core.$strict> {
-  let schema = schemas.get(shape)
-  if (schema === undefined) {
-    schema = z.strictObject(shape())
-    schemas.set(shape, schema)
-  }
-  return schema as z.ZodMiniObject<Shape, z.core.$strict>
 }
 
 function decode(text: string): string {

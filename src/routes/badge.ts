@@ -66,7 +66,7 @@ export const badges = routes.get(
     if (ofType === undefined) return c.notFound()
     try {
       await limitReading(c)
-      const shown = isTotal ? totalShown(publicType(c, ofType)) : await counterShown(c, ofType)
+      const shown = isTotal ? totalShown(c, ofType) : await counterShown(c, ofType)
       return format === 'svg' ? await svg(c, shown) : await json(c, shown)
     } catch (error) {
       const problem = problemOf(error)
@@ -80,13 +80,7 @@ export const badges = routes.get(
 interface Shown {
   type: CounterType
   queries: { svg: typeof svgBadge | typeof svgTotalBadge; json: typeof jsonBadge | typeof jsonTotalBadge }
-  countOf: (c: Context<AppEnv>, query: AskedCount) => Promise<bigint>
-}
-
-/** The parameters that decide which count it is. */
-interface AskedCount {
-  period: RecentPeriod | 'all'
-  prefix?: string | undefined
+  countOf: (query: { period: RecentPeriod | 'all'; prefix?: string | undefined }) => Promise<bigint>
 }
 
 async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<Shown> {
@@ -94,23 +88,20 @@ async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<Shown> 
   const type = publicType(c)
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, decodeKey(rawKey))
   const queries = { svg: svgBadge, json: jsonBadge }
-  return { type, queries, countOf: (c, { period }) => countOf(c, counter, period) }
+  return { type, queries, countOf: ({ period }) => countOf(c, counter, period) }
 }
 
-function totalShown(type: CounterType): Shown {
-  const queries = { svg: svgTotalBadge, json: jsonTotalBadge }
-  return {
-    type,
-    queries,
-    async countOf(c, { period, prefix: asked }) {
-      const prefix = listedPrefix(type, asked)
-      const { total, pending } =
-        period === 'all'
-          ? (await readTotalFor(c, type, prefix, 'exact')).reading
-          : await readRecentTotalFor(c, type, prefix, period)
-      return total + (pending ?? 0n)
-    },
+function totalShown(c: Context<AppEnv>, name: string): Shown {
+  const type = publicType(c, name)
+  const countOf: Shown['countOf'] = async ({ period, prefix: asked }) => {
+    const prefix = listedPrefix(type, asked)
+    const { total, pending } =
+      period === 'all'
+        ? (await readTotalFor(c, type, prefix, 'exact')).reading
+        : await readRecentTotalFor(c, type, prefix, period)
+    return total + (pending ?? 0n)
   }
+  return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf }
 }
 
 /** The type that the path names. Types that are not public do not exist for images, which have no token. */
@@ -122,7 +113,7 @@ export function publicType(c: Context<AppEnv>, name?: string): CounterType {
 
 async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
   const query = readQuery(c, queries.svg.query)
-  const badge = badgeOf(type, await countOf(c, query), query)
+  const badge = badgeOf(type, await countOf(query), query)
   // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
   const tag = (await hash64(JSON.stringify(badge))).toString(16)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
@@ -131,7 +122,7 @@ async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promi
 /** The badge of a count, as it was asked for. */
 export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
   return {
-    label: query.label ?? labelOf(type),
+    label: query.label ?? type.name.replaceAll('_', ' '),
     message: showCount(count, { compact: query.compact === 'true' }),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
@@ -141,12 +132,13 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 
 async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
   const query = readQuery(c, queries.json.query)
-  const count = await countOf(c, query)
+  const count = await countOf(query)
+  const { label, message, color } = badgeOf(type, count, { ...query, style: 'flat' })
   const answer = {
     schemaVersion: 1,
-    label: query.label ?? labelOf(type),
-    message: showCount(count, { compact: query.compact === 'true' }),
-    color: query.color ?? 'blue',
+    label,
+    message,
+    color,
     ...(query.label_color !== undefined && { labelColor: query.label_color }),
     ...(query.style !== undefined && { style: query.style }),
     cacheSeconds: SHIELDS_CACHE_SECONDS,
@@ -167,10 +159,6 @@ export async function countOf(
   const { readings } = await readCountersFor(c, [counter])
   const [reading] = readings
   return reading!.total + reading!.pending
-}
-
-function labelOf(type: CounterType): string {
-  return type.name.replaceAll('_', ' ')
 }
 
 /** A badge that says what is wrong. It never repeats what the client sent. */

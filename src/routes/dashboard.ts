@@ -79,9 +79,7 @@ dashboard.get('/counter', guarded, async (c) => {
 dashboard.get('/login', (c) => redirect(c, '/', 302))
 
 dashboard.post('/login', guarded, async (c) => {
-  checkOwnPage(c)
-  const form = await readForm(c)
-  const next = form.get('next') ?? '/'
+  const { form, next } = await readForm(c)
   let token: Token | undefined
   try {
     token = await recognize(c, form.get('token') ?? '')
@@ -95,7 +93,7 @@ dashboard.post('/login', guarded, async (c) => {
     return signIn(c, 403, { message: 'This token may not read. Use one that may.', next })
   await startSession(c, token)
   keepVisitorZone(c, form.get('zone') ?? '')
-  return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
+  return redirect(c, ownPath(next), 303)
 })
 
 dashboard.post('/logout', guarded, (c) => {
@@ -106,12 +104,10 @@ dashboard.post('/logout', guarded, (c) => {
 })
 
 dashboard.post('/own-visits', guarded, async (c) => {
-  checkOwnPage(c)
-  const form = await readForm(c)
-  const next = form.get('next') ?? '/'
+  const { form, next } = await readForm(c)
   if ((await sessionToken(c)) === null) return signIn(c, 401, { message: 'Sign in first. Nothing was changed.', next })
   setMark(c, form.get('count') === 'no')
-  return redirect(c, OWN_PATH.test(next) ? next : '/', 303)
+  return redirect(c, ownPath(next), 303)
 })
 
 /** The page that was requested, without the base path. */
@@ -124,8 +120,11 @@ function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
   return c.redirect(publicPath(c, to), status)
 }
 
-async function readForm(c: Context<AppEnv>): Promise<URLSearchParams> {
-  return new URLSearchParams(await readText(c, MAX_FORM_BYTES))
+/** A form of one of the dashboard's own pages, and the page to show next. */
+async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; next: string }> {
+  checkOwnPage(c)
+  const form = new URLSearchParams(await readText(c, MAX_FORM_BYTES))
+  return { form, next: form.get('next') ?? '/' }
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
@@ -142,9 +141,11 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
 }
 
 function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
-  const wanted = next ?? pageOf(c)
-  const base = basePathOf(c.env)
-  return page(c, status, signInPage({ ...more, base, next: OWN_PATH.test(wanted) ? wanted : '/' }))
+  return page(c, status, signInPage({ ...more, base: basePathOf(c.env), next: ownPath(next ?? pageOf(c)) }))
+}
+
+function ownPath(next: string): string {
+  return OWN_PATH.test(next) ? next : '/'
 }
 
 function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {

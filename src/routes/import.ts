@@ -69,15 +69,8 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
   },
   problems: [...ADJUSTING],
   examples: {
-    oneDay: {
-      summary: 'One count with a day, one without',
-      ...TWO_COUNTS,
-    },
-    again: {
-      summary: 'The same request again',
-      ...TWO_COUNTS,
-      says: { 'Idempotent-Replayed': 'true' },
-    },
+    oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
+    again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
     tomorrow: {
       summary: 'A day in the future',
       headers: { 'Idempotency-Key': 'old-counter-part-2' },
@@ -99,10 +92,7 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
   })
-  checkTypes(
-    c,
-    body.counters.map(({ type }) => type),
-  )
+  checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })

@@ -189,10 +189,7 @@ export const increments = endpoint<typeof incrementManyContract>(incrementMany, 
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body)
   const counters = await listedCounters(isolateOf(c.env), 'increments', body.increments)
-  checkTypes(
-    c,
-    body.increments.map(({ type }) => type),
-  )
+  checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = body.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) }))
   const outcome = await addToCounters(c, increments, { key, advice: SEND_AGAIN })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })

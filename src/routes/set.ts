@@ -5,6 +5,7 @@ import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
+import { KEY_REUSED } from '../http/problem-of.ts'
 import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
@@ -50,24 +51,14 @@ const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
   },
   problems: [...ADJUSTING],
   examples: {
-    carryOver: {
-      summary: 'Carry over a number from another counter',
-      ...CARRY_OVER,
-    },
-    again: {
-      summary: 'The same request again',
-      ...CARRY_OVER,
-      says: { 'Idempotent-Replayed': 'true' },
-    },
+    carryOver: { summary: 'Carry over a number from another counter', ...CARRY_OVER },
+    again: { summary: 'The same request again', ...CARRY_OVER, says: { 'Idempotent-Replayed': 'true' } },
     otherCount: {
       summary: 'The same key with another count',
       ...CARRY_OVER,
       body: { count: 5 },
       status: 422,
-      answer: exampleProblem(
-        'idempotency_key_reused',
-        'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.',
-      ),
+      answer: exampleProblem('idempotency_key_reused', KEY_REUSED),
     },
   },
 }))

@@ -33,15 +33,15 @@ const publicQuery = () => ({
 export const stats = new Hono<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {
-  const type = publicType(c)
+  const type = publicType(c, c.req.param('type'))
   if (type === undefined) return c.notFound()
   const others = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
-  return c.html(publicPage(basePathOf(c.env), { type, also: publicCompanion(c, type) }, others))
+  return c.html(publicPage(basePathOf(c.env), { type, also: publicType(c, type.also) }, others))
 })
 
 stats.get('/stats/:type/numbers', revalidated, async (c) => {
-  const type = publicType(c)
+  const type = publicType(c, c.req.param('type'))
   if (type === undefined) return c.notFound()
   await limitReading(c)
   const { period, tz } = readQuery(c, publicQuery)
@@ -52,7 +52,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
     const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
       { db: databaseOf(c), asked: { period, tz, find: '', rows: ROWS }, now: new Date(now), config },
-      { type, also: publicCompanion(c, type) },
+      { type, also: publicType(c, type.also) },
     )
     // Named one by one, so that what is added for the dashboard stays there.
     const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
@@ -63,13 +63,8 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   return c.json(numbers, 200, { 'Cache-Control': `public, max-age=${left}` })
 })
 
-/** The type that counts the same hits in another way, if it has a page for everybody too. */
-function publicCompanion(c: Context<AppEnv>, type: CounterType): CounterType | undefined {
-  const also = isolateOf(c.env).config.types.get(type.also ?? '')
-  return also?.publicPage ? also : undefined
-}
-
-function publicType(c: Context<AppEnv>): CounterType | undefined {
-  const type = isolateOf(c.env).config.types.get(c.req.param('type') ?? '')
+/** The type with a name, if it has a page for everybody. */
+function publicType(c: Context<AppEnv>, name: string | null | undefined): CounterType | undefined {
+  const type = isolateOf(c.env).config.types.get(name ?? '')
   return type?.publicPage ? type : undefined
 }
