@@ -14,8 +14,6 @@ export const TAGS = {
   Reference: 'This documentation.',
 } as const
 
-export type Tag = keyof typeof TAGS
-
 /** A request that works unchanged on a fresh Worker, and its response. The tests send every example. */
 export interface Example {
   summary: string
@@ -76,7 +74,7 @@ export interface Route {
 export interface Documentation {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
-  tag: Tag
+  tag: keyof typeof TAGS
   summary: string
   description: string
   headers?: z.core.$ZodShape

@@ -5,25 +5,15 @@ import { type Answer, documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../openapi/described.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
-import { choice, prefixField } from './request-fields.ts'
+import { choice, parsed, prefixField } from './request-fields.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
 
-const color = () =>
-  z.pipe(
-    z.string(),
-    z.transform((text, context) => {
-      const color = parseColor(text)
-      if (color === undefined) context.issues.push({ code: 'custom', message: COLOR_RULE, input: text })
-      return color
-    }),
-  )
-
 const look = () => ({
   label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
-  color: once(z.optional(color())),
-  label_color: once(z.optional(color())),
+  color: once(z.optional(parsed(parseColor, COLOR_RULE))),
+  label_color: once(z.optional(parsed(parseColor, COLOR_RULE))),
   period: once(z._default(choice(PERIODS), 'all')),
   compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
 })

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import type { Reading } from '../counters/read/read-counters.ts'
-import { MAX_READ } from '../counters/read/read-counters.ts'
+import { MAX_READ, type Reading } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { counterOfKey } from '../http/named-counters.ts'

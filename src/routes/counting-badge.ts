@@ -20,7 +20,7 @@ import { drawBadge } from '../views/badge/badge.ts'
 import { badgeOf, countOf, publicType, refusal, SVG_HEADERS } from './badge.ts'
 import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
 
-export const countingBadge = {
+const countingBadge = {
   method: 'get',
   path: '/hit/{type}/{key}.svg',
   access: 'anyone',

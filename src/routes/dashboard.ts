@@ -1,5 +1,4 @@
-import type { Context } from 'hono'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { basePathOf } from '../config/base-path.ts'
 import { includes, type Token } from '../config/tokens.ts'

@@ -9,12 +9,7 @@ import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 
-const readHealth = {
-  method: 'get',
-  path: '/healthz',
-  access: 'anyone',
-  looseQuery: true,
-} as const satisfies Route
+const readHealth = { method: 'get', path: '/healthz', access: 'anyone', looseQuery: true } as const satisfies Route
 
 const readHealthContract = /* @__PURE__ */ documented(readHealth, () => ({
   id: 'health',

@@ -3,7 +3,6 @@ import {
   DEFAULT_POINTS,
   HISTORY_UNITS,
   type HistoryRange,
-  type HistoryUnit,
   historyRange,
   MAX_POINTS,
 } from '../counters/history/range.ts'
@@ -39,6 +38,8 @@ const historyQuery = () => ({
   to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
   tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
 })
+
+type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
 
 const clock = () => z.iso.datetime({ offset: true })
 const points = () => ({
@@ -169,8 +170,6 @@ export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOf
       : await readPrefixHistory(db, await totalOf(type.recordType, prefix), range)
   return { answer: { type: type.name, ...toAnswer(range, counts, toJsonNumber) }, maxAge: maxAgeOf(range, now) }
 })
-
-type HistoryQuery = { by: HistoryUnit; from?: string | undefined; to?: string | undefined; tz: string }
 
 /** The range that a query asks for. */
 export function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {

@@ -14,7 +14,7 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problem-schema.ts'
-import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
+import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields, shortBody } from './request-fields.ts'
 
 const incrementOne = {
   method: 'post',
@@ -27,11 +27,7 @@ const incrementOne = {
       '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
     ),
   }),
-  body: {
-    maxBytes: 1024,
-    schema: () => z.strictObject({ by: byField }, { error: 'must be an object such as {"by":1}' }),
-    optional: true,
-  },
+  body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 

@@ -18,7 +18,7 @@ import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { keyField } from './request-fields.ts'
+import { keyField, shortBody } from './request-fields.ts'
 
 /** What the contracts of the three changes have in common. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
@@ -81,14 +81,9 @@ const rename = {
   path: '/v1/counters/{type}/{key}/rename',
   access: 'manage',
   params: COUNTER_PARAMS,
-  body: {
-    maxBytes: 4096,
-    schema: () =>
-      z.strictObject(
-        { to: described(keyField, 'The new key. There must be no counter with it.') },
-        { error: 'must be an object such as {"to":"/new"}' },
-      ),
-  },
+  body: shortBody(4096, '{"to":"/new"}', () => ({
+    to: described(keyField, 'The new key. There must be no counter with it.'),
+  })),
 } as const satisfies Route
 
 const renameContract = /* @__PURE__ */ documented(rename, () => ({
@@ -104,14 +99,9 @@ const merge = {
   path: '/v1/counters/{type}/{key}/merge',
   access: 'manage',
   params: COUNTER_PARAMS,
-  body: {
-    maxBytes: 4096,
-    schema: () =>
-      z.strictObject(
-        { into: described(keyField, 'The key of the other counter, which must exist.') },
-        { error: 'must be an object such as {"into":"/other"}' },
-      ),
-  },
+  body: shortBody(4096, '{"into":"/other"}', () => ({
+    into: described(keyField, 'The key of the other counter, which must exist.'),
+  })),
 } as const satisfies Route
 
 const mergeContract = /* @__PURE__ */ documented(merge, () => ({
@@ -157,9 +147,7 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const moving = moveCounter({ db: databaseOf(c), totals: isolateOf(c.env).reads.totals }, counter, {
-    ...asked,
-    key: given ?? null,
-  })
+  const ledger = { db: databaseOf(c), totals: isolateOf(c.env).reads.totals }
+  const moving = moveCounter(ledger, counter, { ...asked, key: given ?? null })
   return answerChange(c, given, moving, { type: type.name, key })
 }

@@ -6,6 +6,18 @@ import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` })
 
+/** Text that stands for something. `parse` returns nothing for text that stands for nothing. */
+export const parsed = <Value>(parse: (text: string) => Value | null | undefined, rule: string) =>
+  z.pipe(
+    z.string({ error: rule }),
+    z.transform((text, context): Value => {
+      const value = parse(text) ?? undefined
+      if (value !== undefined) return value
+      context.issues.push({ code: 'custom', message: rule, input: text })
+      return z.NEVER
+    }),
+  )
+
 /** An integer that a JSON number holds exactly. */
 const exactInteger = z.int({
   error: ({ code }) => {
@@ -20,6 +32,13 @@ const exactInteger = z.int({
 export const keyField = z.union([z.string(), exactInteger], {
   error: 'must be a string (or, for integer keys, a whole number)',
 })
+
+/** A body of a few fields. `example` says in errors how one looks. */
+export const shortBody = <const Shape extends z.core.$ZodShape>(
+  maxBytes: number,
+  example: string,
+  shape: () => Shape,
+) => ({ maxBytes, schema: () => z.strictObject(shape(), { error: `must be an object such as ${example}` }) })
 
 /** What names a counter in a body. */
 export const namedFields = {

@@ -11,21 +11,14 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { countField } from './request-fields.ts'
+import { countField, shortBody } from './request-fields.ts'
 
 const setCount = {
   method: 'put',
   path: '/v1/counters/{type}/{key}',
   access: 'manage',
   params: COUNTER_PARAMS,
-  body: {
-    maxBytes: 1024,
-    schema: () =>
-      z.strictObject(
-        { count: described(countField, 'The new count.') },
-        { error: 'must be an object such as {"count":0}' },
-      ),
-  },
+  body: shortBody(1024, '{"count":0}', () => ({ count: described(countField, 'The new count.') })),
 } as const satisfies Route
 
 const CARRY_OVER = {

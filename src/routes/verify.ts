@@ -11,24 +11,14 @@ import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
+import { AFTER_RULE, afterField, limitField, nextField, parsed } from './request-fields.ts'
 
 const verifyCounts = {
   method: 'post',
   path: '/v1/verify',
   access: 'read',
   query: () => ({
-    after: afterField(
-      z.pipe(
-        z.string({ error: AFTER_RULE }),
-        z.transform((text, context): VerifyPosition => {
-          const position = readCursor(text)
-          if (position !== null) return position
-          context.issues.push({ code: 'custom', message: AFTER_RULE, input: text })
-          return z.NEVER
-        }),
-      ),
-    ),
+    after: afterField(parsed(readCursor, AFTER_RULE)),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 } as const satisfies Route
