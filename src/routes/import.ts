@@ -12,24 +12,19 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problem-schema.ts'
-import { importedCountField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields } from './request-fields.ts'
+import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from './request-fields.ts'
 
 /** The rule for a row's day. */
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
-  namedObject(
-    'ImportedCount',
-    {
-      ...namedFields,
-      count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
-      day: described(
-        z.optional(z.iso.date({ error: DAY_RULE })),
-        'The day in the history that the count belongs to (UTC).',
-      ),
-    },
-    { error: 'must be an object' },
-  )
+  listEntry('ImportedCount', {
+    count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
+    day: described(
+      z.optional(z.iso.date({ error: DAY_RULE })),
+      'The day in the history that the count belongs to (UTC).',
+    ),
+  })
 
 const addImport = {
   method: 'post',

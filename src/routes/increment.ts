@@ -14,7 +14,7 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problem-schema.ts'
-import { byField, listField, MAX_LIST_BYTES, MAX_LISTED, namedFields, shortBody } from './request-fields.ts'
+import { byField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED, shortBody } from './request-fields.ts'
 
 const incrementOne = {
   method: 'post',
@@ -94,15 +94,7 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
 }))
 
 /** An entry of a list of increments. */
-export const listed = () =>
-  namedObject(
-    'Increment',
-    {
-      ...namedFields,
-      by: byField,
-    },
-    { error: 'must be an object' },
-  )
+export const listed = () => listEntry('Increment', { by: byField })
 
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { once } from '../http/query-string.ts'
-import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
 
 /** One of some words. */
 export const choice = <const Words extends readonly string[]>(words: Words) =>
@@ -45,6 +45,10 @@ export const namedFields = {
   type: described(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
   key: described(keyField, 'The key, not percent-encoded.'),
 }
+
+/** An entry of a list in a body: what names its counter, and more. */
+export const listEntry = <const Shape extends z.core.$ZodShape>(id: string, more: Shape) =>
+  namedObject(id, { ...namedFields, ...more }, { error: 'must be an object' })
 
 /** The most entries of a list in a body. Their keys of 512 bytes and their frames fit into `MAX_LIST_BYTES` with room to spare. */
 export const MAX_LISTED = 1_000
