@@ -19,7 +19,7 @@ const CHARACTER = 8
 export interface ChartData extends ChartNumbers {
   /** What one count is, in the plural. */
   unit: string
-  adjustments?: readonly Adjustment[]
+  adjustments: readonly Adjustment[]
 }
 
 /** A chart on the page, its legend and its table. */
@@ -79,7 +79,7 @@ export class Chart {
   }
 
   /** Names what the chart has besides bars. */
-  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments = [] }: ChartData): void {
+  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
     const entries: [sign: string, text: string][] = [['bar', unit]]
     if (running !== null) entries.push(['running', `this ${by}, not over yet`])
     if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
@@ -100,7 +100,7 @@ export class Chart {
     const data = this.#data
     this.#tip.hidden = true
     if (data === undefined || this.#width === 0) return
-    const { points, by, running, adjustments = [] } = data
+    const { points, by, running, adjustments } = data
     const values = points.flatMap(({ count, before }) => [Number(count), ...(before == null ? [] : [Number(before)])])
     const lines = linesOf(Math.min(0, ...values), Math.max(1, ...values))
     const [least, most] = [lines[0]!, lines.at(-1)!]
@@ -117,16 +117,11 @@ export class Chart {
     const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
     const over = points.map((point, index) => (index === running ? '' : rectangle(point, index))).join('')
     const now = running === null || points[running] === undefined ? '' : rectangle(points[running], running)
-    let pen = 'M'
     const before = points
-      .map((point, index) => {
-        if (point.before == null) {
-          pen = 'M'
-          return ''
-        }
-        const drawn = `${pen}${round(x(index) + place / 2)} ${y(Number(point.before))}`
-        pen = 'L'
-        return drawn
+      .map(({ before }, index) => {
+        if (before == null) return ''
+        const pen = points[index - 1]?.before == null ? 'M' : 'L'
+        return `${pen}${round(x(index) + place / 2)} ${y(Number(before))}`
       })
       .join('')
     const imported = points
@@ -142,10 +137,10 @@ export class Chart {
       shape(
         'pattern',
         { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-        shape('rect', { class: 'hatch', width: 2.5, height: 6 }),
+        shape('rect', { width: 2.5, height: 6 }),
       ),
       ...lines.map((line) =>
-        shape('path', { class: line === 0 ? 'zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
+        shape('path', { class: line === 0 ? 'grid zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
       ),
       ...lines.map((line, index) =>
         shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[index]!),
@@ -179,8 +174,7 @@ export class Chart {
     const svg = this.#holder.querySelector('svg')
     if (data === undefined || svg === null || this.#tip.contains(target as Node)) return
     const { left: begin } = svg.getBoundingClientRect()
-    const grid = svg.querySelector<SVGPathElement>('.grid, .zero')!
-    const left = grid.getBBox().x
+    const left = svg.querySelector<SVGPathElement>('.grid')!.getBBox().x
     const { place } = this.#places(data, left)
     const index = Math.floor((clientX - begin - left) / place)
     const point = data.points[index]
@@ -190,7 +184,7 @@ export class Chart {
       element('b', {}, showCount(point.count)),
       ` ${showUnit(new Date(point.start), data.by)}`,
       ...(index === data.running ? [', not over yet'] : []),
-      ...(point.before == null ? [] : [element('span', {}, `${showCount(point.before)} before`)]),
+      ...(point.before == null ? [] : [element('div', {}, `${showCount(point.before)} before`)]),
     )
     const middle = left + place * (index + 0.5)
     const width = this.#tip.offsetWidth

@@ -46,7 +46,7 @@ const CHANGE = html`<details class="card fold" id="change">
 <button>Set …</button>
 <button type="button" id="reset" class="danger">Reset to zero …</button>
 </form>
-<p class="message" id="change-message" role="status"></p>
+<p class="hint" id="change-message" role="status"></p>
 <form id="move" class="row">
 <label for="other-key">Another key</label>
 <input id="other-key" name="key" required maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false">
@@ -54,7 +54,7 @@ const CHANGE = html`<details class="card fold" id="change">
 <button value="merge">Merge …</button>
 </form>
 <p class="row"><button type="button" id="delete" class="danger">Delete …</button></p>
-<p class="message" id="move-message" role="status"></p>
+<p class="hint" id="move-message" role="status"></p>
 </details>
 <dialog id="confirm" aria-labelledby="confirm-title" aria-describedby="confirm-text">
 <form method="dialog">

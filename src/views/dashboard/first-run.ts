@@ -16,9 +16,9 @@ export function firstRun(viewer: Viewer, type: CounterType, origin: string): Htm
 ${type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
 <p>This page looks whether something was counted: every 40 seconds, and as soon as you come back to it.</p>
 <ul>${conditions(viewer, type).map((line) => html`<li>${line}</li>`)}</ul>
-<p class="message" id="first-run-refused" role="status"></p>
+<p class="hint" id="first-run-refused" role="status"></p>
 </section>
-<p class="message" id="first-run-message" role="status"></p>`
+<p class="hint" id="first-run-message" role="status"></p>`
 }
 
 function forPages(type: CounterType, origin: string): Html {

@@ -87,12 +87,12 @@ function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
 /** A dot that opens: how far the roll-up is. The script moves what is wrong below the header. */
 function rollUpState({ mayChange }: Viewer): Html {
   return html`<details class="state" id="state" data-state="unknown">
-<summary><span class="dot"></span> <span id="state-text">State</span></summary>
+<summary class="row hint"><span class="dot"></span> <span id="state-text">State</span></summary>
 <div class="panel">
 <p><b id="pending">–</b> pending slots</p>
 <p>Roll-up: <span id="lag">–</span></p>
 ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
-<p id="live-message" role="status"></p>
+<div id="live-message" role="status"></div>
 </div>
 </details>`
 }

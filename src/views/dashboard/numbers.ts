@@ -68,7 +68,7 @@ export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers 
  * @param prefix the beginning of the elements' ids: `also` for those of the type that counts the same visits in another way
  */
 function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
-  return html`<dl class="figures ${prefix}">${FIGURES.map(
+  return html`<dl class="row figures ${prefix}">${FIGURES.map(
     ([name, label]) => html`<div><dt>${unit === undefined ? label : `${label}, ${unit}`}</dt>
 <dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
   )}</dl>`
@@ -93,18 +93,18 @@ const DAYS = html`<form id="days" class="row days" hidden>
 /** The list of counters, and what there is to say about it. The script fills both. */
 export function ranking(): Html {
   return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
-<p class="message" id="top-message" role="status"></p>`
+<p class="hint" id="top-message" role="status"></p>`
 }
 
 /** The chart of the period with its numbers as a table, in a card. */
 function chartCard(more: Html | ''): Html {
   return html`<section class="card" aria-labelledby="history-days">
-<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><p class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></p></div>
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
 <div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
 <ul class="row legend follows-period" id="history-legend"></ul>
-<p class="message" id="history-note"></p>
-<p class="message" id="history-message" role="status"></p>
-<details class="numbers follows-period"><summary>Show as a table</summary>
+<p class="hint" id="history-note"></p>
+<p class="hint" id="history-message" role="status"></p>
+<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
 <thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
 <tbody id="history-rows"></tbody>

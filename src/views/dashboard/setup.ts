@@ -16,11 +16,11 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
 <p>${lackOf(missing)} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
-<details class="numbers"><summary>What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
+<details class="numbers"><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
 ${
   mayMake
     ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>
-<p class="message" id="setup-message" role="status"></p>`
+<p class="hint" id="setup-message" role="status"></p>`
     : html`<p>Sign in with a token that may manage all types, such as <code>API_TOKEN</code>, to make them here.</p>`
 }
 </section>

@@ -31,7 +31,7 @@ ${
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${
       message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
     }>
-${message === undefined ? '' : html`<p class="error" id="token-message" role="alert">${message}</p>`}
+${message === undefined ? '' : html`<span class="danger" id="token-message" role="alert">${message}</span>`}
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="zone">
 <button class="primary">Sign in</button>
