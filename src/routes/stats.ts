@@ -35,9 +35,9 @@ export const stats = new Hono<AppEnv>()
 stats.get('/stats/:type', guarded, async (c) => {
   const type = publicType(c, c.req.param('type'))
   if (type === undefined) return c.notFound()
-  const others = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
+  const all = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
-  return c.html(publicPage(basePathOf(c.env), { type, also: publicType(c, type.also) }, others))
+  return c.html(publicPage(basePathOf(c.env), type, all))
 })
 
 stats.get('/stats/:type/numbers', revalidated, async (c) => {

@@ -5,12 +5,7 @@ import { COLOR_NAMES } from '../badge/color.ts'
 import type { Html } from '../html-type.ts'
 import { copyable } from './copyable.ts'
 
-const PERIODS = [
-  ['', 'All time'],
-  ['month', 'Last 30 days'],
-  ['week', 'Last 7 days'],
-  ['day', 'Last 24 hours'],
-] as const
+const PERIODS = { '': 'All time', month: 'Last 30 days', week: 'Last 7 days', day: 'Last 24 hours' }
 
 /** Badges and pieces of HTML for a counter, to copy. `src/browser/dashboard/builder.ts` writes them as the form says. */
 export function builder(type: CounterType): Html {
@@ -27,7 +22,7 @@ export function builder(type: CounterType): Html {
 <label class="of-badge">Style
 <select name="style">${BADGE_STYLES.map((style, index) => html`<option value="${index === 0 ? '' : style}">${style}</option>`)}</select></label>
 <label class="of-badge">Period
-<select name="period">${PERIODS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+<select name="period">${Object.entries(PERIODS).map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
 <label class="of-badge">Write as
 <select name="format"><option value="markdown">Markdown</option><option value="html">HTML</option><option value="address">address</option></select></label>
 <label class="of-badge row"><input type="checkbox" name="compact"> Short: 1.2k</label>
@@ -40,13 +35,13 @@ ${type.public ? '' : html`<p class="hint">Badges, and numbers in your pages, nee
 }
 
 /** What can be made for a type. */
-function kindsOf(type: CounterType): (readonly [kind: string, text: string])[] {
-  return [
-    ...(type.public ? ([['badge', 'Badge']] as const) : []),
-    ...(type.countingBadge ? ([['counting', 'Badge that counts']] as const) : []),
-    ...(type.redirectTo === null ? [] : ([['download', 'Link to a download']] as const)),
-    ['script', 'Script that counts a page'],
-    ['pixel', 'Image that counts a page'],
-    ...(type.public ? ([['count', 'Number in a page']] as const) : []),
-  ]
+function kindsOf(type: CounterType): [kind: string, text: string][] {
+  return Object.entries({
+    ...(type.public && { badge: 'Badge' }),
+    ...(type.countingBadge && { counting: 'Badge that counts' }),
+    ...(type.redirectTo !== null && { download: 'Link to a download' }),
+    script: 'Script that counts a page',
+    pixel: 'Image that counts a page',
+    ...(type.public && { count: 'Number in a page' }),
+  })
 }

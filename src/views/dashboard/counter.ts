@@ -12,8 +12,6 @@ import { numbersOf } from './numbers.ts'
  * @param key the key from the URL, which may be invalid
  */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
-  // Only to those who may see it.
-  const also = viewer.types.find(({ name }) => name === type.also)
   const page = pageOf(type.url, key)
   return signedInPage(
     key === '' ? '(empty)' : key,
@@ -23,7 +21,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${key === '' ? '(empty)' : key}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${page}</a></p>`}
-${numbersOf(type, also, { more: ADJUSTMENTS })}
+${numbersOf(type, viewer.types, { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
 <p class="hint" id="as-of"></p>

@@ -51,18 +51,14 @@ function conditions(
 ): string[] {
   const setting = `COUNTERS.${name}`
   return [
-    ...(redirectTo === null ? [originsOf(setting, allowedOrigins)] : []),
-    ...(redirectTo === null ? ['The script counts nothing on localhost, unless it has the attribute data-local.'] : []),
-    ...(ownVisits.marked
-      ? ['Visits from this browser do not count. Use another one, or count this one again (below).']
-      : []),
-    ...(newKeys === 'known' ? [`Only counters that exist count: ${setting}.new_keys is "known".`] : []),
-    ...(Array.isArray(newKeys) ? [`Only these keys count (${setting}.new_keys): ${newKeys.join(', ')}.`] : []),
-    ...(respectDoNotTrack
-      ? [`Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`]
-      : []),
-    ...(isPublic ? [] : [`There are no badges: ${setting}.public is not set.`]),
-  ]
+    redirectTo === null && originsOf(setting, allowedOrigins),
+    redirectTo === null && 'The script counts nothing on localhost, unless it has the attribute data-local.',
+    ownVisits.marked && 'Visits from this browser do not count. Use another one, or count this one again (below).',
+    newKeys === 'known' && `Only counters that exist count: ${setting}.new_keys is "known".`,
+    Array.isArray(newKeys) && `Only these keys count (${setting}.new_keys): ${newKeys.join(', ')}.`,
+    respectDoNotTrack && `Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`,
+    !isPublic && `There are no badges: ${setting}.public is not set.`,
+  ].filter((line) => line !== false)
 }
 
 function originsOf(setting: string, allowedOrigins: readonly string[]): string {

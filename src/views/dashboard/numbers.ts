@@ -2,22 +2,17 @@ import { html, raw } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from '../html-type.ts'
 
-const PERIODS = [
-  ['today', 'Today'],
-  ['7d', '7 days'],
-  ['30d', '30 days'],
-  ['90d', '90 days'],
-  ['12m', '12 months'],
-  ['all', 'All time'],
-  ['custom', 'Other days'],
-] as const
+const PERIODS = {
+  today: 'Today',
+  '7d': '7 days',
+  '30d': '30 days',
+  '90d': '90 days',
+  '12m': '12 months',
+  all: 'All time',
+  custom: 'Other days',
+}
 
-const FIGURES = [
-  ['today', 'Today'],
-  ['7d', '7 days'],
-  ['30d', '30 days'],
-  ['all', 'All time'],
-] as const
+const FIGURES = ['today', '7d', '30d', 'all'] as const
 
 /** The numbers of a page, so that its script need not ask for them first. */
 export interface IncludedNumbers {
@@ -29,14 +24,16 @@ export interface IncludedNumbers {
 /**
  * The figures, the choice of the period and the chart of a type or a counter.
  *
- * @param also the type that counts the same visits in another way, if its figures are shown too
+ * @param types those that the reader may see: if the one that counts the same visits in another way is among them, its
+ *   figures are shown too
  * @param options `days`: whether other days can be chosen; `more`: what the card of the chart has below
  */
 export function numbersOf(
   type: CounterType,
-  also: CounterType | undefined,
+  types: readonly CounterType[],
   { days = true, more = '' }: { days?: boolean; more?: Html | '' } = {},
 ): Html {
+  const also = types.find(({ name }) => name === type.also)
   return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
 <p class="hint" id="compare-note"></p>
 ${periodChoice(days)}
@@ -62,21 +59,21 @@ export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers 
 }
 
 /**
- * The figures: today, 7 days, 30 days and all time. The script fills them.
+ * The figures, which the script fills.
  *
  * @param unit what they count, if there are figures of several types
- * @param prefix the beginning of the elements' ids: `also` for those of the type that counts the same visits in another way
+ * @param prefix the beginning of the elements' ids
  */
 function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
   return html`<dl class="row figures ${prefix}">${FIGURES.map(
-    ([name, label]) => html`<div><dt>${unit === undefined ? label : `${label}, ${unit}`}</dt>
+    (name) => html`<div><dt>${PERIODS[name]}${unit === undefined ? '' : `, ${unit}`}</dt>
 <dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
   )}</dl>`
 }
 
 /** The buttons of the page's period, and the form for other days. The script handles both. */
 function periodChoice(days: boolean): Html {
-  const periods = PERIODS.filter(([value]) => days || value !== 'custom')
+  const periods = Object.entries(PERIODS).filter(([value]) => days || value !== 'custom')
   return html`<div class="row period-bar"><div class="row choice" id="period" role="group" aria-label="Period">${periods.map(
     ([value, text]) =>
       html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,

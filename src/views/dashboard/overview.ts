@@ -11,8 +11,6 @@ import { numbersOf, ranking } from './numbers.ts'
  * @param origin the Worker's origin
  */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
-  // Only to those who may see it.
-  const also = viewer.types.find(({ name }) => name === type.also)
   return signedInPage(
     type.title,
     viewer,
@@ -21,7 +19,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
 ${prefixChoice(type)}
-${numbersOf(type, also)}
+${numbersOf(type, viewer.types)}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2>
 <form id="search" class="row" role="search">

@@ -10,11 +10,7 @@ import { numbersOf, ranking } from './numbers.ts'
  * @param base the Worker's base path
  * @param all the types that have such a page
  */
-export function publicPage(
-  base: string,
-  { type, also }: { type: CounterType; also: CounterType | undefined },
-  all: readonly CounterType[],
-): Html {
+export function publicPage(base: string, type: CounterType, all: readonly CounterType[]): Html {
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const links = all.map(
     ({ name, title }) =>
@@ -28,7 +24,7 @@ ${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Typ
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
-${numbersOf(type, also, { days: false })}
+${numbersOf(type, all, { days: false })}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2></div>
 ${ranking()}
