@@ -22,9 +22,8 @@ const DATE = /^\d{4}-\d\d-\d\d$/
 /** The view of the present address. What is wrong in it is left out. */
 export function readView(): View {
   const query = new URLSearchParams(location.search)
-  const [period = '', from = '', to = '', find = ''] = ['period', 'from', 'to', 'find'].map(
-    (name) => query.get(name) ?? '',
-  )
+  const given = (name: string) => query.get(name) ?? ''
+  const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
   if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find }
   return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find }
 }

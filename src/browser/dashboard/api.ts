@@ -2,6 +2,9 @@ import { basePath } from './address.ts'
 import { element } from './elements.ts'
 import { type Count, parseExactly } from './exact-json.ts'
 
+const OFFLINE = 'You are offline. The numbers are those from before, and go on when you are back.'
+const NO_ANSWER = 'The Worker does not answer. This page keeps trying.'
+
 /** An error response. The message is the API's. */
 export class ApiError extends Error {
   readonly status: number
@@ -32,10 +35,9 @@ export interface Status {
   }
 }
 
-/** Builds a path of the API, with its segments and parameters encoded. */
-export function path(segments: readonly string[], parameters: Record<string, string> = {}): string {
-  const query = new URLSearchParams(parameters).toString()
-  return `${basePath()}/v1/${segments.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
+/** Builds a path of the API, with its segments encoded. */
+export function path(...segments: string[]): string {
+  return `${basePath()}/v1/${segments.map(encodeURIComponent).join('/')}`
 }
 
 /**
@@ -53,34 +55,34 @@ export async function ask<Answer>(
 ): Promise<Answer> {
   const response = await fetch(path, {
     method,
-    credentials: 'same-origin',
     // Caches may keep rankings for a while. The dashboard wants the current ones.
     cache: 'no-cache',
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
     },
-    ...(body !== undefined && { body }),
+    body: body ?? null,
   }).catch(() => {
-    const offline = !navigator.onLine
-    throw new ApiError(
-      0,
-      offline
-        ? 'You are offline. The numbers are those from before, and go on when you are back.'
-        : 'The Worker does not answer. This page keeps trying.',
-    )
+    throw new ApiError(0, navigator.onLine ? NO_ANSWER : OFFLINE)
   })
+  const { status, ok } = response
   const text = await response.text()
   let answer: unknown
   try {
     answer = parseExactly(text)
   } catch {
-    throw new ApiError(response.status, `The Worker answered ${response.status}.`)
+    throw new ApiError(status, `The Worker answered ${status}.`)
   }
-  if (response.ok) return answer as Answer
-  if (response.status === 401) showSignedOut()
+  if (ok) return answer as Answer
+  if (status === 401) showSignedOut()
   const { detail, code } = answer as { detail?: string; code?: string }
-  throw new ApiError(response.status, detail ?? `The Worker answered ${response.status}.`, code)
+  throw new ApiError(status, detail ?? `The Worker answered ${status}.`, code)
+}
+
+/** Whether something has been counted, rolled up or not. */
+export async function hasCounters(type: string): Promise<boolean> {
+  const { counters } = await ask<{ counters: KeyCount[] }>('GET', `${path('search', type)}?limit=1`)
+  return counters.length > 0
 }
 
 /**

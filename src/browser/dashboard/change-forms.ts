@@ -39,7 +39,7 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     if (!agreed) return
     try {
       // The digits are sent unchanged: a JavaScript number would round them.
-      const answer = await change<{ count: Count }>('PUT', path(['counters', type, key]), `{"count":${count}}`)
+      const answer = await change<{ count: Count }>('PUT', path('counters', type, key), `{"count":${count}}`)
       message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } finally {
       changed()
@@ -60,15 +60,13 @@ function startSetForms(type: string, key: string, changed: () => void): void {
 function startMoveForms(type: string, key: string): void {
   const move = oneAtATime(byId('move-message'), async (action: Action, other: string) => {
     if (!(await confirmed(await questionOf(action, type, key, other)))) return
-    const address = ['counters', type, key]
-    if (action === 'delete') await change('DELETE', path(address))
+    if (action === 'delete') await change('DELETE', path('counters', type, key))
     else {
       const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
-      await change('POST', path([...address, action]), body)
+      await change('POST', path('counters', type, key, action), body)
     }
-    location.assign(
-      `${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams({ type, ...(other && { key: other }) })}`,
-    )
+    const query = new URLSearchParams({ type, ...(other && { key: other }) })
+    location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${query}`)
   })
   byId('move').addEventListener('submit', (event) => {
     event.preventDefault()
@@ -100,10 +98,8 @@ function oneAtATime<Parameters extends unknown[]>(
 
 /** The counts as of now, so that the question names them. */
 async function countsOf(type: string, keys: readonly string[]): Promise<bigint[]> {
-  const { counters } = await ask<{ counters: KeyCount[] }>(
-    'GET',
-    `${path(['counters', type])}?${new URLSearchParams(keys.map((key) => ['key', key]))}`,
-  )
+  const query = new URLSearchParams(keys.map((key) => ['key', key]))
+  const { counters } = await ask<{ counters: KeyCount[] }>('GET', `${path('counters', type)}?${query}`)
   return counters.map(({ count }) => BigInt(count))
 }
 

@@ -16,7 +16,6 @@ export function startCounterPage(type: string, unit: string, key: string): void 
     type,
     key,
     unit,
-    adjustments: ({ adjustments }) => adjustments,
     show(numbers) {
       const { adjustments } = numbers
       setText('as-of', asOf(numbers))

@@ -1,7 +1,6 @@
 import { byId } from './elements.ts'
 import { showCount, showGrowth } from './format-counts.ts'
-import { showClock } from './format-time.ts'
-import type { Compared, Numbers } from './numbers.ts'
+import type { Numbers } from './numbers.ts'
 
 /**
  * Shows the figures: today, 7 days, 30 days and all time.
@@ -10,26 +9,14 @@ import type { Compared, Numbers } from './numbers.ts'
  */
 export function showFigures({ figures, total }: Pick<Numbers, 'figures' | 'total'>, prefix = 'figure'): void {
   for (const name of ['today', '7d', '30d'] as const) {
-    setText(`${prefix}-${name}`, showCount(figures[name].count))
-    setText(`${prefix}-${name}-change`, changeOf(figures[name]))
+    const { count, compared, before } = figures[name]
+    setText(`${prefix}-${name}`, showCount(count))
+    setText(`${prefix}-${name}-change`, showGrowth(figures[name]))
     // Without its context, a percentage says little to those who only hear it.
-    byId(`${prefix}-${name}-change`).title = compared(figures[name])
+    byId(`${prefix}-${name}-change`).title =
+      compared === null || before === null ? '' : `${showCount(compared)} after ${showCount(before)}`
   }
   setText(`${prefix}-all`, showCount(total))
-}
-
-/** What changes compare, in a sentence. */
-export function compareNote({ until }: Pick<Numbers, 'until'>): string {
-  return `Changes compare up to ${showClock(new Date(until))} with the same part of the period before.`
-}
-
-/** The change of a period in per cent. */
-export function changeOf({ compared, before }: Compared): string {
-  return showGrowth(compared, before)
-}
-
-function compared({ compared, before }: Compared): string {
-  return compared === null || before === null ? '' : `${showCount(compared)} after ${showCount(before)}`
 }
 
 /** Sets a text if it is another one, so that selected text stays selected and nothing is read twice. */

@@ -1,4 +1,4 @@
-import { ask, type KeyCount, messageOf, path, type Status } from './api.ts'
+import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { byId } from './elements.ts'
 import { setText as say } from './figures.ts'
 import { poll } from './polling.ts'
@@ -29,15 +29,13 @@ const REASONS: Record<string, (origin: string) => string> = {
 export function startFirstRun(type: string, arrived: () => void): void {
   const section = byId('first-run')
   section.hidden = false
-  const polling = poll(EVERY_MS, async () => {
+  poll(EVERY_MS, async () => {
     try {
-      const { counters } = await ask<{ counters: KeyCount[] }>('GET', path(['search', type], { limit: '1' }))
-      if (counters.length > 0) {
-        polling.stop()
+      if (await hasCounters(type)) {
         section.hidden = true
         say('first-run-message', 'The first one has been counted.')
         arrived()
-        return 'changed'
+        return 'done'
       }
       say('first-run-message', 'Nothing has been counted yet.')
       // Those who may not see all types have no status.
@@ -51,7 +49,7 @@ export function startFirstRun(type: string, arrived: () => void): void {
 }
 
 async function lastRefused(type: string): Promise<string> {
-  const { isolate } = await ask<Status>('GET', path(['status']))
+  const { isolate } = await ask<Status>('GET', path('status'))
   const ignored = isolate.ignored.find((hit) => hit.type === type)
   if (ignored === undefined) return ''
   const why = REASONS[ignored.reason]?.(ignored.origin ?? 'which it does not name') ?? `${ignored.reason}.`

@@ -21,10 +21,10 @@ export const showShort = (count: number) => short().format(count)
  * The change in per cent, from the tenfold on as a factor; an empty string if it cannot be told: there was nothing before, or
  * nothing can be compared.
  */
-export function showGrowth(now: Count | null, before: Count | null): string {
-  if (now === null || before === null || BigInt(before) <= 0n) return ''
-  if (BigInt(now) >= 10n * BigInt(before)) return `×${showCount(BigInt(now) / BigInt(before))}`
-  return signedPercent().format(ratio(BigInt(now) - BigInt(before), BigInt(before)))
+export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {
+  if (compared === null || before === null || BigInt(before) <= 0n) return ''
+  const [now, then] = [BigInt(compared), BigInt(before)]
+  return now >= 10n * then ? `×${showCount(now / then)}` : signedPercent().format(ratio(now - then, then))
 }
 
 /** What part of a whole a count is, in per cent; an empty string if there is no whole. */

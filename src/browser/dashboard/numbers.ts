@@ -51,6 +51,8 @@ export interface Numbers {
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */
   also?: Pick<Numbers, 'figures' | 'total'>
+  /** On the page of a counter. */
+  adjustments?: Adjustment[]
 }
 
 /** A row of the list of counters. */

@@ -1,4 +1,4 @@
-import { ask, type KeyCount, messageOf, path } from './api.ts'
+import { hasCounters, messageOf } from './api.ts'
 import { startCopyButtons } from './copy-buttons.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
@@ -28,27 +28,17 @@ export function startOverviewPage(type: string, unit: string): void {
     type,
     unit,
     show(numbers, { find, period }, asked) {
-      const {
-        list: { counters, more: hasMore, certain },
-        chart,
-        total,
-        also,
-        timeZone,
-        prefix,
-      } = numbers
+      const { chart, total, also, timeZone, prefix } = numbers
+      const { counters, more: hasMore } = numbers.list
       list.show(counters, period === 'all' ? total : chart.count, asked)
       keepForCsv(numbers)
       document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       if (document.activeElement !== input) input.value = find
-      const full = counters.length >= MAX_ROWS
-      more.hidden = !hasMore || full
+      more.hidden = !hasMore || counters.length >= MAX_ROWS
       more.disabled = false
       if (focusAt !== null) list.focus(focusAt)
       focusAt = null
-      setText(
-        'top-message',
-        listMessage({ found: counters.length, find, period, total, full: full && hasMore, certain }),
-      )
+      setText('top-message', listMessage(numbers, find))
       const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
       const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
       setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
@@ -63,8 +53,7 @@ export function startOverviewPage(type: string, unit: string): void {
   /** Nothing was rolled up. Something may have been counted. */
   async function lookForFirst(): Promise<void> {
     try {
-      const { counters } = await ask<{ counters: KeyCount[] }>('GET', path(['search', type], { limit: '1' }))
-      if (counters.length === 0) startFirstRun(type, page.refresh)
+      if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
     } catch (error) {
       setText('top-message', messageOf(error))
       lookedForFirst = false
@@ -89,18 +78,13 @@ export function startOverviewPage(type: string, unit: string): void {
   startRollUpState(page.refresh)
 }
 
-function listMessage(list: {
-  found: number
-  find: string
-  period: string
-  total: TypeNumbers['total']
-  full: boolean
-  certain: boolean
-}): string {
-  if (list.found === 0 && list.find !== '') return 'No key begins with that. Upper and lower case differ.'
-  if (list.found === 0 && BigInt(list.total) === 0n)
-    return 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
-  if (list.found === 0) return 'Nothing was counted in this period. Choose a longer one.'
-  if (list.full) return `These are the first ${MAX_ROWS}. Search for others.`
-  return list.certain ? '' : 'Of very many keys, some that belong here may be missing. The counts are right.'
+function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, find: string): string {
+  if (counters.length === 0) {
+    if (find !== '') return 'No key begins with that. Upper and lower case differ.'
+    return BigInt(total) === 0n
+      ? 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
+      : 'Nothing was counted in this period. Choose a longer one.'
+  }
+  if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Search for others.`
+  return certain ? '' : 'Of very many keys, some that belong here may be missing. The counts are right.'
 }

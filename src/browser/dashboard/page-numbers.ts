@@ -3,10 +3,10 @@ import { messageOf } from './api.ts'
 import { Chart } from './chart.ts'
 import { startChartCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
-import { changeOf, compareNote, setText, showFigures } from './figures.ts'
-import { showChange, showCount } from './format-counts.ts'
-import { showDays } from './format-time.ts'
-import { type Adjustment, askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { setText, showFigures } from './figures.ts'
+import { showChange, showCount, showGrowth } from './format-counts.ts'
+import { showClock, showDays } from './format-time.ts'
+import { askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -31,8 +31,6 @@ export interface PageParts<N extends Numbers> {
   unit: string
   /** Shows what the page has besides figures and chart. `asked`: somebody asked for it, by a button or a link. */
   show(numbers: N, view: View, asked: boolean): void
-  /** The settings and imports that the chart marks. */
-  adjustments?(numbers: N): readonly Adjustment[]
 }
 
 /**
@@ -59,14 +57,15 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     if (!asked && text === last) return 'unchanged'
     showFigures(numbers)
     if (numbers.also !== undefined) showFigures(numbers.also, 'also')
-    setText('compare-note', compareNote(numbers))
+    const until = showClock(new Date(numbers.until))
+    setText('compare-note', `Changes compare up to ${until} with the same part of the period before.`)
     const { count, first, last: end } = numbers.chart
     const days = showDays(first, end)
     setText('history-days', days)
     setText('history-sum', `${showCount(count)} ${unit}`)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    setText('history-change', changeOf(numbers.chart))
-    chart.show({ ...numbers.chart, unit, adjustments: page.adjustments?.(numbers) ?? [] })
+    setText('history-change', showGrowth(numbers.chart))
+    chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
     keepForCsv(numbers.chart)
     page.show(numbers, view, asked && shown !== '')
     // Politely and rarely: a page that changes every minute would never be silent.
@@ -101,15 +100,16 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
   const included = takeIncluded(query()) as N | null
   if (included !== null) show(included, query())
   else busy(true)
-  startPeriodChoice(() => view, change)
-  const polling = poll(EVERY_MS, work, { waits: included !== null })
+  startPeriodChoice(change)
+  pressPeriod(view)
+  const refresh = poll(EVERY_MS, work, { waits: included !== null })
 
   function apply(next: View): void {
     view = next
     rows = 10
     pressPeriod(view)
     if (query() !== shown) busy(true)
-    polling.now()
+    refresh()
   }
   function change(next: Partial<View>): void {
     const before = query()
@@ -124,11 +124,11 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     apply(next)
   })
   return {
-    refresh: () => polling.now(),
+    refresh,
     change,
     showRows(wanted) {
       rows = wanted
-      polling.now()
+      refresh()
     },
   }
 }
@@ -149,24 +149,19 @@ function busy(is: boolean): void {
 }
 
 /** Starts the buttons of the period. */
-function startPeriodChoice(now: () => View, change: (view: Partial<View>) => void): void {
-  const form = daysForm()
+function startPeriodChoice(change: NumbersPage['change']): void {
+  const days = daysForm()
   for (const button of byId('period').querySelectorAll('button')) {
     button.addEventListener('click', () => {
-      if (button.value === 'custom' && form !== null) {
-        form.hidden = !form.hidden
-        button.setAttribute('aria-expanded', String(!form.hidden))
-        if (!form.hidden) dayFields(form)[0].focus()
+      if (button.value === 'custom' && days !== null) {
+        days.form.hidden = !days.form.hidden
+        button.setAttribute('aria-expanded', String(!days.form.hidden))
+        if (!days.form.hidden) days.from.focus()
       } else change({ period: button.value as View['period'], from: '', to: '' })
     })
   }
-  if (form !== null) startDays(form, change)
-  pressPeriod(now())
-}
-
-/** Starts the form for any other days. */
-function startDays(form: HTMLFormElement, change: (view: Partial<View>) => void): void {
-  const [from, to] = dayFields(form)
+  if (days === null) return
+  const { form, from, to } = days
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     to.setCustomValidity(to.value < from.value ? 'Must not be before the first day.' : '')
@@ -176,24 +171,23 @@ function startDays(form: HTMLFormElement, change: (view: Partial<View>) => void)
 }
 
 function pressPeriod({ period, from, to }: View): void {
+  const custom = period === 'custom'
+  const days = daysForm()
   for (const button of byId('period').querySelectorAll('button')) {
     button.setAttribute('aria-pressed', String(button.value === period))
+    if (button.value === 'custom') button.setAttribute('aria-expanded', String(custom))
   }
-  const form = daysForm()
-  if (form === null) return
-  form.hidden = period !== 'custom'
-  byId('period').querySelector('[value=custom]')?.setAttribute('aria-expanded', String(!form.hidden))
-  if (period !== 'custom') return
-  const fields = dayFields(form)
-  fields[0].value = from
-  fields[1].value = to
+  if (days === null) return
+  days.form.hidden = !custom
+  if (!custom) return
+  days.from.value = from
+  days.to.value = to
 }
 
-/** Pages for everybody do not have it. */
-function daysForm(): HTMLFormElement | null {
-  return document.querySelector('#days')
-}
-
-function dayFields({ elements }: HTMLFormElement): [from: HTMLInputElement, to: HTMLInputElement] {
-  return [elements.namedItem('from') as HTMLInputElement, elements.namedItem('to') as HTMLInputElement]
+/** The form for any other days. Pages for everybody do not have it. */
+function daysForm(): { form: HTMLFormElement; from: HTMLInputElement; to: HTMLInputElement } | null {
+  const form = document.querySelector<HTMLFormElement>('#days')
+  if (form === null) return null
+  const field = (name: string) => form.elements.namedItem(name) as HTMLInputElement
+  return { form, from: field('from'), to: field('to') }
 }

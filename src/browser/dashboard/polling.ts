@@ -4,57 +4,43 @@ const MAX_FAILED_MS = 60_000
 /** The shortest time between two runs that nobody asked for, such as when the page becomes visible again and again. */
 const MIN_MS = 10_000
 
-/** How a run ended. */
-export type Outcome = 'changed' | 'unchanged' | 'failed'
-
-/** Work that is repeated. */
-export interface Polling {
-  /** Runs the work now, or once more after a run that is under way. */
-  now(): void
-  /** Ends it. A run that is under way is finished. */
-  stop(): void
-}
+/** How a run ended. After `done`, there is no other. */
+export type Outcome = 'changed' | 'unchanged' | 'failed' | 'done'
 
 /**
  * Repeats some work while the page is visible. The pauses grow while nothing changes and after failures.
  *
  * @param everyMs milliseconds between the end of a run and the start of the next one
- * @param work what to do
  * @param options `waits`: whether the first run is after a pause, because the page has the first result already
+ * @returns a function that runs the work now, or once more after a run that is under way
  */
-export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = false } = {}): Polling {
+export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let running = false
   let again = false
-  let stopped = false
+  let done = false
   let wait = everyMs
   let lastAt = waits ? Date.now() : Number.NEGATIVE_INFINITY
   const run = async () => {
     clearTimeout(timer)
-    if (stopped) return
-    if (running) {
-      again = true
-      return
-    }
-    if (document.hidden) return
+    again = running
+    if (running || done || document.hidden) return
     running = true
     lastAt = Date.now()
     const outcome = await work().catch(() => 'failed' as const)
     running = false
     if (outcome === 'changed') wait = everyMs
     else wait = Math.min(wait * 2, outcome === 'failed' ? Math.max(everyMs, MAX_FAILED_MS) : MAX_MS)
-    if (stopped) return
-    if (again) {
-      again = false
-      void run()
-    } else plan(wait)
+    done = outcome === 'done'
+    if (again) void run()
+    else if (!done) plan(wait)
   }
   const plan = (ms: number) => {
     clearTimeout(timer)
     timer = setTimeout(run, ms)
   }
   const runSoon = () => {
-    if (document.hidden) return
+    if (document.hidden || done) return
     wait = everyMs
     plan(Math.max(0, lastAt + MIN_MS - Date.now()))
   }
@@ -63,14 +49,8 @@ export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = fa
   addEventListener('online', runSoon)
   if (waits) plan(everyMs)
   else void run()
-  return {
-    now: () => {
-      wait = everyMs
-      void run()
-    },
-    stop() {
-      stopped = true
-      clearTimeout(timer)
-    },
+  return () => {
+    wait = everyMs
+    void run()
   }
 }

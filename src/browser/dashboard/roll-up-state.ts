@@ -20,14 +20,14 @@ export function startRollUpState(rolledUp: () => void): void {
   const holder = document.querySelector<HTMLDetailsElement>('#state')
   if (holder === null) return
   let last = ''
-  const polling = poll(EVERY_MS, async (): Promise<Outcome> => {
+  const refresh = poll(EVERY_MS, async (): Promise<Outcome> => {
     try {
-      const status = await ask<Status>('GET', path(['status']))
+      const status = await ask<Status>('GET', path('status'))
       const state = JSON.stringify([status.problems, status.pendingSlots])
       show(holder, status)
-      const changed = state !== last
+      if (state === last) return 'unchanged'
       last = state
-      return changed ? 'changed' : 'unchanged'
+      return 'changed'
     } catch (error) {
       setText('lag', messageOf(error))
       mark(holder, 'unknown', 'State unknown')
@@ -35,7 +35,7 @@ export function startRollUpState(rolledUp: () => void): void {
     }
   })
   holder.addEventListener('toggle', () => {
-    if (holder.open) polling.now()
+    if (holder.open) refresh()
   })
   document.addEventListener('keydown', ({ key }) => {
     if (key !== 'Escape' || !holder.open) return
@@ -45,7 +45,7 @@ export function startRollUpState(rolledUp: () => void): void {
   document.addEventListener('click', ({ target }) => {
     if (!holder.contains(target as Node)) holder.open = false
   })
-  const button = document.querySelector<HTMLButtonElement>('#roll-up')
+  const button = holder.querySelector<HTMLButtonElement>('#roll-up')
   button?.addEventListener('click', async () => {
     button.disabled = true
     setText('live-message', 'Rolling up …')
@@ -53,7 +53,7 @@ export function startRollUpState(rolledUp: () => void): void {
       let moved = 0n
       // A run is bounded. The next one continues where it stopped.
       for (let run = 0; run < MAX_RUNS; run++) {
-        const summary = await ask<{ outcome: string; moved: Count }>('POST', path(['rollup']))
+        const summary = await ask<{ outcome: string; moved: Count }>('POST', path('rollup'))
         moved += BigInt(summary.moved)
         if (summary.outcome !== 'partial') break
         setText('live-message', `Rolling up: ${showCount(moved)} so far …`)
@@ -63,7 +63,7 @@ export function startRollUpState(rolledUp: () => void): void {
       setText('live-message', messageOf(error))
     }
     button.disabled = false
-    polling.now()
+    refresh()
     rolledUp()
   })
 }
@@ -71,15 +71,14 @@ export function startRollUpState(rolledUp: () => void): void {
 function show(holder: HTMLElement, { problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
   setText('pending', pendingSlots === null ? '?' : `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`)
   setText('lag', lagOf(rollUp))
-  const count = problems.length
-  if (count === 0) mark(holder, 'well', 'All is well')
-  else mark(holder, 'problem', count === 1 ? '1 problem' : `${count} problems`)
+  if (problems.length === 0) mark(holder, 'well', 'All is well')
+  else mark(holder, 'problem', problems.length === 1 ? '1 problem' : `${problems.length} problems`)
   const list = byId('problems')
   const details = problems.map(({ detail }) => detail)
   // A screen reader would read an unchanged list again.
   if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
   list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
-  list.hidden = count === 0
+  list.hidden = problems.length === 0
 }
 
 function mark(holder: HTMLElement, state: 'well' | 'problem' | 'unknown', text: string): void {

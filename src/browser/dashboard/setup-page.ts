@@ -2,6 +2,7 @@ import { basePath } from './address.ts'
 import { type ApiError, ask, messageOf, path } from './api.ts'
 import { startCopyButtons } from './copy-buttons.ts'
 import { byId } from './elements.ts'
+import { setText } from './figures.ts'
 
 /** Requests that may fail because the database does not answer. */
 const MAX_FAILURES = 5
@@ -13,19 +14,16 @@ export function startSetupPage(): void {
   const button = document.querySelector<HTMLButtonElement>('#make-tables')
   if (button === null) return
   startCopyButtons()
-  const say = (text: string) => {
-    byId('setup-message').textContent = text
-  }
   button.addEventListener('click', async () => {
     button.disabled = true
     byId('deploy-request').hidden = true
-    say('Making the tables …')
+    setText('setup-message', 'Making the tables …')
     try {
-      await makeTables(say)
+      await makeTables()
       // Without the query, which named no page.
       location.replace(`${basePath()}/`)
     } catch (error) {
-      say(messageOf(error))
+      setText('setup-message', messageOf(error))
       if ((error as ApiError).code === 'deploy_request_needed') await showStatements().catch(() => {})
       button.disabled = false
     }
@@ -33,23 +31,23 @@ export function startSetupPage(): void {
 }
 
 /** Makes the tables. Another browser may do the same meanwhile. */
-async function makeTables(say: (text: string) => void): Promise<void> {
+async function makeTables(): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
-      await ask('POST', path(['setup']))
+      await ask('POST', path('setup'))
       return
     } catch (error) {
       const { status } = error as ApiError
       // The answer may have been lost. What was done stays done.
       if ((status !== 0 && status !== 503) || failures === MAX_FAILURES) throw error
-      say(`${messageOf(error)} Trying again …`)
+      setText('setup-message', `${messageOf(error)} Trying again …`)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }
 }
 
 async function showStatements(): Promise<void> {
-  const { statements } = await ask<{ statements: string[] }>('GET', path(['setup']))
+  const { statements } = await ask<{ statements: string[] }>('GET', path('setup'))
   byId<HTMLTextAreaElement>('statements').value = statements.map((statement) => `${statement};`).join('\n\n')
   byId('deploy-request').hidden = statements.length === 0
 }

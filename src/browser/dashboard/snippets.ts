@@ -17,9 +17,6 @@ export interface BadgeLook {
   compact: boolean
 }
 
-/** The type that the script counts unless it is told another. */
-const SCRIPT_TYPE = 'page_view'
-
 /** The address of a badge. That of a kind `hit` counts how often it is loaded. */
 export function badgeAddress(
   kind: 'badge' | 'hit',
@@ -43,8 +40,7 @@ export function inHtml(image: string, alt: string): string {
 
 /** The script, which counts the page that has it. */
 export function scriptTag({ address, type, key }: Subject): string {
-  const ofType = type === SCRIPT_TYPE ? '' : ` data-type="${escaped(type)}"`
-  return `<script defer src="${escaped(address)}/beacon.js"${ofType} data-key="${escaped(key)}"></script>`
+  return `<script defer src="${escaped(address)}/beacon.js"${ofType(type)} data-key="${escaped(key)}"></script>`
 }
 
 /** An image that counts the page that has it, without JavaScript. */
@@ -54,8 +50,7 @@ export function pixelTag({ address, type, key }: Subject): string {
 
 /** An element in which the script writes the count. */
 export function countElement({ type, key, unit }: Subject): string {
-  const ofType = type === SCRIPT_TYPE ? '' : ` data-type="${escaped(type)}"`
-  return `<b data-counter="${escaped(key)}"${ofType}>…</b> ${escaped(unit)}`
+  return `<b data-counter="${escaped(key)}"${ofType(type)}>…</b> ${escaped(unit)}`
 }
 
 /**
@@ -67,6 +62,11 @@ export function downloadLink({ address, type, key }: Subject): string | null {
   const names = key.split('/')
   const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}]/u.test(key)
   return isPath ? `<a href="${escaped(address)}/d/${segment(type)}/${names.map(segment).join('/')}">Download</a>` : null
+}
+
+/** The attribute that names a type. The script counts page views unless it is told another one. */
+function ofType(type: string): string {
+  return type === 'page_view' ? '' : ` data-type="${escaped(type)}"`
 }
 
 /** Percent-encodes a segment. A parenthesis would end the address in Markdown. */

@@ -22,9 +22,9 @@ export class TopList {
   /**
    * Shows counters. While text in the list is selected, the list stays as it is, unless somebody has asked for another one.
    *
-   * @param whole the count of which the shares are; `null`: without shares
+   * @param whole the count of which the shares are
    */
-  show(counters: readonly ListedCounter[], whole: Count | null, asked: boolean): void {
+  show(counters: readonly ListedCounter[], whole: Count, asked: boolean): void {
     // Not while the list is empty: the browser lays out the page to tell what is selected.
     const selection = this.#rows.size === 0 ? null : getSelection()
     if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
@@ -37,11 +37,8 @@ export class TopList {
       this.#rows.delete(key)
     }
     counters.forEach((counter, index) => {
-      let row = this.#rows.get(counter.key)
-      if (row === undefined) {
-        row = this.#rowOf(counter)
-        this.#rows.set(counter.key, row)
-      }
+      const row = this.#rows.get(counter.key) ?? this.#rowOf(counter)
+      this.#rows.set(counter.key, row)
       fill(row, counter, most, whole)
       if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
     })
@@ -78,13 +75,9 @@ function pageLink(key: string, page: string | undefined): HTMLElement {
   return page === undefined ? element('span', {}, text) : element('a', { href: page, rel: 'noreferrer' }, text)
 }
 
-function fill(
-  row: HTMLTableRowElement,
-  { count, compared, before }: ListedCounter,
-  most: bigint,
-  whole: Count | null,
-): void {
-  const texts = [showCount(count), whole === null ? '' : showShare(count, whole), showGrowth(compared, before)]
+function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint, whole: Count): void {
+  const { count } = counter
+  const texts = [showCount(count), showShare(count, whole), showGrowth(counter)]
   texts.forEach((text, index) => {
     const cell = row.children[index + 1]!
     if (cell.textContent !== text) cell.textContent = text
