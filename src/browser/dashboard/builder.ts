@@ -33,7 +33,8 @@ export function startBuilder(subject: snippets.Subject): void {
       : textOf(kind, subject)
     clearTimeout(timer)
     // The preview of a badge that counts does not count.
-    if (isImage) timer = setTimeout(() => preview(badge, snippets.badgeAddress('badge', subject, look)), PAUSE_MS)
+    const preview = snippets.badgeAddress('badge', subject, look)
+    if (isImage && badge.src !== preview) timer = setTimeout(() => badge.setAttribute('src', preview), PAUSE_MS)
   }
   form.addEventListener('input', write)
   // Not of a field that is hidden, because something else than a badge is made.
@@ -41,10 +42,6 @@ export function startBuilder(subject: snippets.Subject): void {
   form.addEventListener('submit', (event) => event.preventDefault())
   // The badge is loaded when somebody looks.
   byId('builder').addEventListener('toggle', write, { once: true })
-}
-
-function preview(badge: HTMLImageElement, address: string): void {
-  if (badge.src !== address) badge.src = address
 }
 
 function imageAs(format: string, image: string, alt: string): string {

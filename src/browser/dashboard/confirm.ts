@@ -1,4 +1,4 @@
-import { byId, element } from './elements.ts'
+import { byId, element, keyText } from './elements.ts'
 
 /** What a visitor is asked before something changes. */
 export interface Question {
@@ -25,7 +25,7 @@ export async function confirmed({ title, what, button }: Question): Promise<bool
 export function keyLine(...keys: readonly string[]): HTMLElement {
   const parts = keys.flatMap((key, index) => [
     ...(index === 0 ? [] : [' ', element('span', { role: 'img', 'aria-label': 'becomes' }, '→'), ' ']),
-    element('bdi', {}, key === '' ? '(empty)' : key),
+    keyText(key),
   ])
   return element('p', { class: 'key' }, ...parts)
 }

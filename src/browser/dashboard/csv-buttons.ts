@@ -2,12 +2,7 @@ import { toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
 import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 
-/**
- * Starts the button that saves the chart's numbers.
- *
- * @param name what the numbers are of, for the name of the file
- * @returns a function that takes what the chart shows
- */
+/** Starts the button that saves the chart's numbers in a file with a name. The function that it returns takes them. */
 export function startChartCsv(name: string): (chart: ChartNumbers) => void {
   return startButton('history-csv', ({ points, first, last }) => {
     const compares = points.some(({ before }) => before !== undefined)
@@ -18,12 +13,7 @@ export function startChartCsv(name: string): (chart: ChartNumbers) => void {
   })
 }
 
-/**
- * Starts the button that saves the list of counters.
- *
- * @param name what the list is of, for the name of the file
- * @returns a function that takes what the page shows
- */
+/** Starts the button that saves the list of counters in the same way. */
 export function startListCsv(name: string): (numbers: TypeNumbers) => void {
   return startButton('list-csv', ({ list, chart: { first, last } }) => {
     // A change compares the part of the period that is over with the same part of the period before.

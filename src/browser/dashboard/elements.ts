@@ -1,5 +1,3 @@
-import { basePath, periodParameters, readView } from './address.ts'
-
 /** The element with an id. Throws if the page does not have it, because then page and script do not match. */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id)
@@ -28,9 +26,7 @@ export function numberCell(text: string): HTMLTableCellElement {
   return element('td', { class: 'number' }, text)
 }
 
-/** A link to the page of a counter. */
-export function counterLink(type: string, key: string): HTMLAnchorElement {
-  const href = `${basePath()}/counter?${new URLSearchParams({ type, key, ...periodParameters(readView()) })}`
-  // A key may be empty, but a link must not.
-  return element('a', { href, 'data-keeps-period': '' }, element('bdi', {}, key === '' ? '(empty)' : key))
+/** A key, whose direction ends with it. It may be empty, but a link must not. */
+export function keyText(key: string): HTMLElement {
+  return element('bdi', {}, key === '' ? '(empty)' : key)
 }

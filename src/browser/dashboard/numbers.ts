@@ -95,13 +95,12 @@ export function takeIncluded(query: string): Numbers | null {
   return holder.dataset.query === query ? (parseExactly(holder.textContent ?? '') as Numbers) : null
 }
 
-/**
- * The query by which a page asks for its numbers.
- *
- * @param about the type, and on the page of a counter its key
- */
-export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
-  const { period, from, to, find } = view
+/** The query by which a page asks for its numbers: about a type, or about a counter if there is a key. */
+export function numbersQuery(
+  about: { type: string; key?: string },
+  { period, from, to, find }: View,
+  rows: number,
+): string {
   return new URLSearchParams({
     ...about,
     period,

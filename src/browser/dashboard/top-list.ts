@@ -1,4 +1,5 @@
-import { byId, counterLink, element } from './elements.ts'
+import { basePath, periodParameters, readView } from './address.ts'
+import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showCount, showGrowth, showShare } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
@@ -61,18 +62,20 @@ export class TopList {
       leads.setAttribute('aria-label', `Open the page ${key}`)
       name.append(' ', leads)
     }
-    return element(
-      'tr',
-      {},
-      name,
-      ...['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }, '')),
-    )
+    const cells = ['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }))
+    return element('tr', {}, name, ...cells)
   }
 }
 
+function counterLink(type: string, key: string): HTMLElement {
+  const query = new URLSearchParams({ type, key, ...periodParameters(readView()) })
+  return element('a', { href: `${basePath()}/counter?${query}`, 'data-keeps-period': '' }, keyText(key))
+}
+
 function pageLink(key: string, page: string | undefined): HTMLElement {
-  const text = element('bdi', {}, key === '' ? '(empty)' : key)
-  return page === undefined ? element('span', {}, text) : element('a', { href: page, rel: 'noreferrer' }, text)
+  return page === undefined
+    ? element('span', {}, keyText(key))
+    : element('a', { href: page, rel: 'noreferrer' }, keyText(key))
 }
 
 function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint, whole: Count): void {

@@ -4,11 +4,7 @@
  */
 export function showCount(count: bigint, { compact }: { compact: boolean }): string {
   if (!compact) return new Intl.NumberFormat('en').format(count)
-  const short = new Intl.NumberFormat('en', {
-    notation: 'compact',
-    maximumFractionDigits: 1,
-    roundingMode: 'trunc',
-  }).format(count)
+  const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
   // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
-  return short.replace('K', 'k')
+  return new Intl.NumberFormat('en', format).format(count).replace('K', 'k')
 }

@@ -14,23 +14,20 @@ export interface SignIn {
   notReady?: boolean
 }
 
+const NOT_READY = html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>
+`
+
 export function signInPage({ base, next, message, notReady = false }: SignIn): Html {
+  const invalid = message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
   return document(
     'Sign in · Slotted Counter',
     base,
     html`<main class="sign-in" id="main">
 <h1>Slotted Counter</h1>
-${
-  notReady
-    ? html`<p class="notice">The database does not have the tables that this version needs. Sign in to make them.</p>
-`
-    : ''
-}<form method="post" action="${base}/login">
+${notReady ? NOT_READY : ''}<form method="post" action="${base}/login">
 <input name="user" value="API token" autocomplete="username" hidden>
 <label for="token">API token</label>
-<input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${
-      message === undefined ? '' : html` aria-invalid="true" aria-describedby="token-message"`
-    }>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus spellcheck="false"${invalid}>
 ${message === undefined ? '' : html`<span class="danger" id="token-message" role="alert">${message}</span>`}
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="zone">
