@@ -137,18 +137,18 @@ export async function moveRollUpPage(
       const addHistory = additionToPeriods(moves, at, rangeLane)
       await added
       await addHistory(transaction)
+      // A counter without a total has no version to guard it: it may have been rolled up or deleted since, and its slots no longer
+      // hold what was read. Such a slot stays as it is, and does not count 2 as the others do.
+      const guarded = counters.every(({ version }) => version !== null)
+      const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
       // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
       // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
       // batch id of a slot stays as it is.
       const { rowsAffected } = await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
          VALUES ${subtractions}
-         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
+         ON DUPLICATE KEY UPDATE count = count + VALUES(count)${guarded ? '' : ' * (count DIV VALUES(count) < 0)'}`,
       )
-      // A counter without a total has no version to guard it: it may have been rolled up and deleted since, with its slots. An
-      // upsert counts 2 for each row that was there.
-      const guarded = counters.every(({ version }) => version !== null)
-      const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
       if (!guarded && rowsAffected !== 2 * slots) throw new Overtaken()
     })
     return true
