@@ -3,6 +3,7 @@ import type { Fault } from '../../local/planetscale/fault-injection.ts'
 import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { countThrough, faulty, REQUESTS } from './count-through.ts'
 import { nowAndThen } from './faulty-database.ts'
+import { BATCH } from './late-network.ts'
 import { canKill, killConnections } from './server-connections.ts'
 
 describe('Acknowledged increments count once, refused ones do not count, and the others count at most once', () => {
@@ -10,7 +11,7 @@ describe('Acknowledged increments count once, refused ones do not count, and the
     ['requests never arrive', { action: 'hang-request' }],
     ['answers never arrive', { action: 'hang-answer' }],
   ])('when %s and the Worker gives up at its deadline', async (_, fault) => {
-    await countThrough(faulty(nowAndThen({ ...fault, match: '^INSERT' }, [1, 3])))
+    await countThrough(faulty(nowAndThen({ ...fault, match: BATCH.source }, [1, 3])))
   })
 
   it('when commits happen after the Worker has given up', async () => {
