@@ -98,6 +98,22 @@ describe('The name of a deleted counter', () => {
     expect(await marks()).toEqual([])
   })
 
+  it('is in no table after an hour, although it was the target of a rename with an Idempotency-Key', async () => {
+    const worker = isolate()
+    await hit(worker)
+    const headers = { 'Idempotency-Key': 'rename 1' }
+    expect((await worker.api('POST', `${OLD}/rename`, { to: '/users/name' }, headers)).status).toBe(200)
+    expect((await worker.api('DELETE', '/v1/counters/download/%2Fusers%2Fname')).status).toBe(200)
+    await anHourLater()
+    await worker.cron(PRUNING_CRON)
+    const { rows: tables } = await db.execute(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()',
+    )
+    expect(tables.length).toBeGreaterThan(10)
+    const contents = await Promise.all(tables.map(({ name }) => db.execute(`SELECT * FROM ${name}`)))
+    expect(JSON.stringify(contents.map(({ rows }) => rows))).not.toMatch(/users|rename 1/)
+  })
+
   it('stays for isolates that still believe in it: what they count is rolled up and listed, as ever', async () => {
     const [a, b] = [isolate(), isolate()]
     await hit(a)
