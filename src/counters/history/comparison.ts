@@ -1,8 +1,7 @@
+import { HOUR_MS } from '../calendar.ts'
 import type { ChosenPeriod } from './chosen-period.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { UnitCount } from './unit-counts.ts'
-
-const HOUR_MS = 3_600_000
 
 /** A period, compared with the same part of the period before. */
 export interface Comparison {
@@ -39,11 +38,15 @@ export function comparePeriod(
   const [beforePlaces, places] = placesOf(range, beforeLength)
   const at = periodAt(range, now)
   const running = at === undefined ? null : at - beforeLength
-  const previous = places.map((place, index) => {
+  const atPlaces = new Map<number, bigint>()
+  for (const [index, place] of beforePlaces.entries()) {
+    atPlaces.set(place, (atPlaces.get(place) ?? 0n) + before[index]!.count)
+  }
+  const previous = places.map((place) => {
+    const count = atPlaces.get(place) ?? null
     // A place occurs twice on a day with 25 hours.
-    if (places.indexOf(place) !== index) return null
-    const same = before.filter((_, other) => beforePlaces[other] === place)
-    return same.length === 0 ? null : sumOf(same)
+    atPlaces.delete(place)
+    return count
   })
   const ofBefore = (index: number) => before.filter((_, other) => beforePlaces[other]! < places[index]!)
   return {

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
 import { InvalidInput } from '../invalid-input.ts'
 import { TimeZone } from './time-zone.ts'
 
@@ -11,8 +12,6 @@ export const MAX_POINTS = 2_000
 /** Periods in a response if the request has no `from`. */
 export const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** The years 1970 to 2100 in every time zone. */
 const EARLIEST = Date.UTC(1969, 11, 31)
 const LATEST = Date.UTC(2101, 0, 2)
@@ -37,8 +36,8 @@ export interface HistoryRange {
   zone: TimeZone
   /** The start of each period and the end of the last one, in milliseconds since 1970: one more than there are periods. */
   edges: readonly number[]
-  /** The index of each period by its name, such as 2026-11-20 for a day or 2026-11 for a month. Empty for hours. */
-  indexByName: ReadonlyMap<string, number>
+  /** The index of each period by its first date, a midnight in UTC. Empty for hours. */
+  indexByDate: ReadonlyMap<number, number>
 }
 
 /**
@@ -68,7 +67,7 @@ function hours(begin: number | undefined, end: number) {
   if (length > MAX_POINTS) throw tooMany()
   return {
     edges: Array.from({ length: length + 1 }, (_, i) => first + i * HOUR_MS),
-    indexByName: new Map<string, number>(),
+    indexByDate: new Map<number, number>(),
   }
 }
 
@@ -80,15 +79,15 @@ function floorHour(at: number): number {
 function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | undefined, end: number) {
   const first = periodOf(by, zone.dateAt(begin ?? end - 1))
   const edges: number[] = []
-  const indexByName = new Map<string, number>()
+  const indexByDate = new Map<number, number>()
   for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
     const date = stepped(by, first, step)
     const edge = zone.startOf(date)
-    // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both names then refer to one period.
+    // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then refer to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
-    if (edge >= end) return { edges, indexByName }
+    if (edge >= end) return { edges, indexByDate }
     if (edges.length > MAX_POINTS) throw tooMany()
-    indexByName.set(new Date(date).toISOString().slice(0, by === 'day' ? 10 : 7), edges.length - 1)
+    indexByDate.set(date, edges.length - 1)
   }
 }
 
@@ -148,4 +147,9 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
     else high = middle
   }
   return low
+}
+
+/** The index of the period that has the date of a UTC day. In a history by hours, the one in which that day begins. */
+export function periodOfDay(range: HistoryRange, day: number): number | undefined {
+  return range.by === 'hour' ? periodAt(range, day) : range.indexByDate.get(periodOf(range.by, day))
 }

@@ -1,4 +1,5 @@
-import { type HistoryRange, periodAt } from './range.ts'
+import { DAY_MS } from '../calendar.ts'
+import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
 /** The count of one hour, day or month (UTC) in the history. */
 export interface HistoryRow {
@@ -14,8 +15,6 @@ export interface HistorySource {
   from: number
   to: number
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * The rows that `sumPeriods` needs. The history has UTC days and months. All other periods are added up from hours, and need
@@ -45,14 +44,14 @@ function isStoredUnit({ by, zone }: HistoryRange): boolean {
  * known. It belongs to the period with the day's name (that day, or its month), in any time zone. In a history by hours, it
  * belongs to the first hour of the day.
  *
- * @param rows the rows of `sourcesOf(range, detailed)`
+ * @param rows the rows of `sourcesOf(range)`
  */
-export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[], detailed = false): bigint[] {
+export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {
   const counts = Array.from({ length: range.edges.length - 1 }, () => 0n)
   const add = (period: number | undefined, count: bigint) => {
     if (period !== undefined) counts[period]! += count
   }
-  if (!detailed && isStoredUnit(range)) {
+  if (isStoredUnit(range)) {
     for (const { start, count } of rows) add(periodAt(range, start), count)
     return counts
   }
@@ -65,13 +64,6 @@ export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[], det
       add(periodAt(range, start), count)
     }
   }
-  for (const [day, count] of remainders) {
-    if (count === 0n) continue
-    const name = new Date(day).toISOString()
-    add(
-      range.by === 'hour' ? periodAt(range, day) : range.indexByName.get(name.slice(0, range.by === 'day' ? 10 : 7)),
-      count,
-    )
-  }
+  for (const [day, count] of remainders) if (count !== 0n) add(periodOfDay(range, day), count)
   return counts
 }

@@ -1,8 +1,6 @@
-import { type HistoryRange, periodAt } from './range.ts'
-import { type HistoryRow, sumPeriods } from './sum-periods.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
+import type { HistoryRow } from './sum-periods.ts'
 
 /** A row of the history, and how much of it was imported with nothing but its day. */
 export interface DetailedRow extends HistoryRow {
@@ -19,7 +17,8 @@ export interface UnitCount {
 }
 
 /**
- * Adds up the units of a range, so that a unit that is not over can be compared with the same part of others.
+ * Adds up the units of a range as `sumPeriods` does, so that a unit that is not over can be compared with the same part of
+ * others.
  *
  * @param rows the days and hours of the range, as `sourcesOf(range, true)` names them
  * @param hoursSince from then on, every day that was counted has its hours: what a day has beyond them was imported
@@ -31,12 +30,10 @@ export function unitCounts(
   hoursSince = Number.POSITIVE_INFINITY,
 ): UnitCount[] {
   const { by, zone } = range
-  const counts = sumPeriods(range, rows, true)
-  const units: UnitCount[] = counts.map((count) => ({ count, soFar: by === 'hour' ? null : 0n, imported: false }))
-  const indexOfDay = (day: number) =>
-    by === 'hour'
-      ? periodAt(range, day)
-      : range.indexByName.get(new Date(day).toISOString().slice(0, by === 'day' ? 10 : 7))
+  const units = Array.from(
+    { length: range.edges.length - 1 },
+    (): UnitCount => ({ count: 0n, soFar: by === 'hour' ? null : 0n, imported: false }),
+  )
   // On the clocks of the time zone, where the hour began that is not over: the hours of the day, and for months the day too.
   const lastHour = Math.floor(now / HOUR_MS) * HOUR_MS
   const ageOf = (at: number) => {
@@ -52,20 +49,22 @@ export function unitCounts(
     if (unit === 'hour') {
       addRemainder(start - (start % DAY_MS), -count)
       const index = periodAt(range, start)
-      if (by !== 'hour' && index !== undefined && units[index]!.soFar !== null && ageOf(start) < age) {
-        units[index]!.soFar! += count
-      }
+      if (index === undefined) continue
+      const touched = units[index]!
+      touched.count += count
+      if (touched.soFar !== null && ageOf(start) < age) touched.soFar += count
     }
     if (unit === 'day') {
       addRemainder(start, count)
-      const index = indexOfDay(start)
-      if (imported > 0n && index !== undefined) units[index]!.imported = true
+      const index = imported > 0n ? periodOfDay(range, start) : undefined
+      if (index !== undefined) units[index]!.imported = true
     }
   }
   for (const [day, count] of remainders) {
-    const index = indexOfDay(day)
-    if (count === 0n || index === undefined) continue
+    const index = count === 0n ? undefined : periodOfDay(range, day)
+    if (index === undefined) continue
     const unit = units[index]!
+    unit.count += count
     if (count > 0n && day >= hoursSince) unit.imported = true
     if (by === 'hour') continue
     // Of a whole day within the month, it is known whether it is over by then. Of part of a day it is not.
