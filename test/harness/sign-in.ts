@@ -7,8 +7,8 @@ const ORIGIN = 'http://counter.test'
 export const SAME_SITE = { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }
 
 /** Sends the sign-in form. */
-export function signIn(worker: TestWorker, token: string, { headers = SAME_SITE, next = '/' }: SignIn = {}) {
-  return worker.fetch('/login', {
+export function signIn(worker: TestWorker, token: string, { headers = SAME_SITE, next = '/', origin }: SignIn = {}) {
+  return worker.fetchAt(origin ?? ORIGIN, '/login', {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
     body: new URLSearchParams({ token, next }).toString(),
@@ -18,11 +18,13 @@ export function signIn(worker: TestWorker, token: string, { headers = SAME_SITE,
 interface SignIn {
   headers?: Record<string, string>
   next?: string
+  /** The address of the Worker, if it is another one. */
+  origin?: string
 }
 
 /** Signs in, and returns the `Cookie` header that a browser then sends. */
-export async function sessionCookie(worker: TestWorker): Promise<string> {
-  const response = await signIn(worker, TOKEN)
+export async function sessionCookie(worker: TestWorker, token = TOKEN, options: SignIn = {}): Promise<string> {
+  const response = await signIn(worker, token, options)
   expect(response.status).toBe(303)
   return response.headers.get('Set-Cookie')!.split(';')[0]!
 }

@@ -1,9 +1,10 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env as configured } from 'cloudflare:workers'
-import { inject } from 'vitest'
+import { beforeAll, inject } from 'vitest'
 import { localCounters } from '../../local/worker/local-counters.ts'
 import type { Bindings } from '../../src/config/bindings.ts'
 import worker from '../../src/index.ts'
+import { freshDatabase, type TestDatabase } from './database.ts'
 
 /** The token of the Worker under test. */
 export const TOKEN = 'a-token-for-tests'
@@ -67,8 +68,41 @@ export class TestWorker {
     })
   }
 
+  /** Adds to several counters of a type. */
+  async add(type: string, counts: Record<string, number>): Promise<Response> {
+    const increments = Object.entries(counts).map(([key, by]) => ({ type, key, by }))
+    return this.api('POST', '/v1/increments', { increments })
+  }
+
+  /** Imports counts. */
+  async bring(counters: unknown, idempotencyKey: string = crypto.randomUUID()): Promise<Response> {
+    return this.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': idempotencyKey })
+  }
+
+  /** Reads a counter. */
+  async read(type: string, key: string, query = ''): Promise<Record<string, unknown>> {
+    const path = `${this.env.BASE_PATH ?? ''}/v1/counters/${type}/${encodeURIComponent(key)}${query}`
+    return (await this.api('GET', path)).json()
+  }
+
+  /** The count of a counter. */
+  async count(type: string, key: string, query = ''): Promise<number> {
+    return (await this.read(type, key, query)).count as number
+  }
+
   /** Fires a cron trigger. */
   async cron(expression: string, at = new Date()): Promise<void> {
     await worker.scheduled(createScheduledController({ cron: expression, scheduledTime: at }), this.env)
   }
+}
+
+/** A Worker on a database of its own. The tests of a file share both. */
+export function sharedWorker(overrides: Bindings = {}): { db: TestDatabase; worker: TestWorker } {
+  const db = {} as TestDatabase
+  const worker = new TestWorker('', overrides)
+  beforeAll(async () => {
+    Object.assign(db, await freshDatabase())
+    worker.env.DATABASE_URL = db.url
+  })
+  return { db, worker }
 }

@@ -1,4 +1,5 @@
-import type { TestDatabase } from '../harness/database.ts'
+import { beforeAll, beforeEach } from 'vitest'
+import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 
 /** The tables in which requests and background runs write. */
 const TABLES = [
@@ -17,10 +18,15 @@ const TABLES = [
 ]
 
 /**
- * Empties a database that the tests of a file share, and ends its faults. That is ten times as fast as making another one. For
- * tests that leave no work behind.
+ * A database that the tests of a file share. Before each of them it is emptied, and its faults end. That is ten times as fast as
+ * making another one. For tests that leave no work behind.
  */
-export async function emptyTables(db: TestDatabase): Promise<void> {
-  await db.behave()
-  await Promise.all(TABLES.map((table) => db.arrange(`DELETE FROM ${table}`)))
+export function emptiedDatabase(): TestDatabase {
+  const db = {} as TestDatabase
+  beforeAll(async () => void Object.assign(db, await freshDatabase()))
+  beforeEach(async () => {
+    await db.behave()
+    await Promise.all(TABLES.map((table) => db.arrange(`DELETE FROM ${table}`)))
+  })
+  return db
 }

@@ -1,11 +1,11 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { parseSvg } from '../../harness/svg.ts'
 import { TestWorker } from '../../harness/worker.ts'
-import { emptyTables } from '../emptied-tables.ts'
+import { emptiedDatabase } from '../emptied-tables.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const YEAR = 365 * 24 * 3_600
@@ -21,19 +21,12 @@ const COUNTERS = {
 const SETTINGS = { COUNTERS, PRUNING: { idempotency_hours: 365 * 24 } }
 const CAMO = { 'User-Agent': 'github-camo (876de43e)', 'CF-Connecting-IP': '203.0.113.1' }
 
-let db: TestDatabase
+const db = emptiedDatabase()
 let worker: TestWorker
 let networks = 0
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
-beforeAll(async () => {
-  db = await freshDatabase()
-})
-beforeEach(async () => {
-  await emptyTables(db)
+beforeEach(() => {
   worker = isolate()
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 /** Asks for a badge. Returns what it says, and its status and `X-Hit`. */
@@ -75,11 +68,7 @@ describe('A counting badge', () => {
     }
     for (const path of ['/hit/profile/a', '/hit/profile/a.json', '/hit/profile', '/hit/profile/']) {
       const response = await worker.fetch(path, { headers: CAMO })
-      expect([path, response.status, response.headers.get('Content-Type')]).toEqual([
-        path,
-        404,
-        'application/problem+json',
-      ])
+      expect([response.status, response.headers.get('Content-Type')], path).toEqual([404, 'application/problem+json'])
     }
     const post = await worker.fetch('/hit/profile/a.svg', { method: 'POST' })
     expect([post.status, post.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
@@ -95,29 +84,24 @@ describe('A counting badge', () => {
   ])('shows the count without counting: %s %j', async (reason, headers) => {
     const on = isolate({ EXCLUDE: { networks: ['198.51.100.0/24'] } })
     await badge('profile/me.svg')
-    const method = reason === 'head' ? 'HEAD' : 'GET'
-    const says = reason === 'head' ? '' : 'profile: 1'
-    expect(await badge('profile/me.svg', { on, headers, method })).toEqual({
-      says,
-      status: 200,
-      hit: `ignored; reason=${reason}`,
-    })
+    const [method, says] = reason === 'head' ? ['HEAD', ''] : ['GET', 'profile: 1']
+    const answer = await badge('profile/me.svg', { on, headers, method })
+    expect(answer).toEqual({ says, status: 200, hit: `ignored; reason=${reason}` })
     expect(await sum()).toBe(1n)
   })
 
   it('is never de-duplicated, although its type is. A type that its own names counts the proxy once', async () => {
     // No window ends meanwhile.
-    vi.useFakeTimers({ toFake: ['Date'] })
+    stopClock()
     for (let n = 1; n <= 3; n++) {
       expect(await badge('visited/a.svg')).toEqual({ says: `visited: ${n}`, status: 200, hit: 'counted' })
     }
-    const visitors = await worker.fetch('/v1/counters/visitor/a')
-    expect(await visitors.json()).toMatchObject({ count: 1 })
+    expect(await worker.count('visitor', 'a')).toBe(1)
   })
 
   it('is for new keys of the type only, and for as many as others', async () => {
     // New keys are limited for each minute.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    stopClock()
     expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'few: 0', status: 200, hit: 'ignored; reason=key' })
     expect((await badge('few/%2Fknown%2Fa.svg')).hit).toBe('counted')
     const headers = { ...CAMO, 'CF-Connecting-IP': '203.0.113.2' }
@@ -134,21 +118,17 @@ describe('A counting badge', () => {
       const before = await sum()
       const hits = []
       for (let i = 0; i < 8; i++) hits.push(await badge(`profile/${key}.svg`, { on: counting, headers }))
-      expect(hits.map(({ hit }) => hit)).toEqual([
-        ...Array(5).fill('counted'),
-        ...Array(3).fill('ignored; reason=rate'),
-      ])
+      const [five, three] = [Array(5).fill('counted'), Array(3).fill('ignored; reason=rate')]
+      expect(hits.map(({ hit }) => hit)).toEqual([...five, ...three])
       expect(hits.at(-1)!.says).toBe('profile: 5')
       expect((await sum()) - before).toBe(5n)
     }))
 
   it('is limited as badges are', async () => {
     const reading = isolate({ READER_LIMIT: { limit: async () => ({ success: false }) } })
-    expect(await badge('profile/me.svg', { on: reading })).toEqual({
-      says: 'counter: too many requests',
-      status: 429,
-      hit: 'ignored; reason=too_many_requests',
-    })
+    const hit = 'ignored; reason=too_many_requests'
+    const refused = { says: 'counter: too many requests', status: 429, hit }
+    expect(await badge('profile/me.svg', { on: reading })).toEqual(refused)
     expect(await sum()).toBe(0n)
   })
 
@@ -175,16 +155,9 @@ describe('While the database does not answer, a counting badge', () => {
     await badge('profile/me.svg')
     await away()
     await logged(async () => {
-      expect(await badge('profile/me.svg')).toEqual({
-        says: 'profile: 1',
-        status: 200,
-        hit: 'ignored; reason=database_unavailable',
-      })
-      expect(await badge('profile/other.svg')).toEqual({
-        says: 'profile: unavailable',
-        status: 200,
-        hit: 'ignored; reason=database_unavailable',
-      })
+      const answer = { status: 200, hit: 'ignored; reason=database_unavailable' }
+      expect(await badge('profile/me.svg')).toEqual({ ...answer, says: 'profile: 1' })
+      expect(await badge('profile/other.svg')).toEqual({ ...answer, says: 'profile: unavailable' })
     })
     await db.behave()
     expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('profile: 2')
@@ -195,11 +168,8 @@ describe('While the database does not answer, a counting badge', () => {
     await badge('profile/me.svg', { on: queueing })
     await away()
     await logged(async () => {
-      expect(await badge('profile/me.svg', { on: queueing })).toEqual({
-        says: 'profile: 1',
-        status: 200,
-        hit: 'queued',
-      })
+      const answer = { says: 'profile: 1', status: 200, hit: 'queued' }
+      expect(await badge('profile/me.svg', { on: queueing })).toEqual(answer)
     })
     await db.behave()
     await deliver(queueing, await TestQueue.batches.take((some) => sumOf(some) >= 1n))

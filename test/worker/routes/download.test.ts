@@ -1,8 +1,8 @@
-import fc from 'fast-check'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
-import { emptyTables } from '../emptied-tables.ts'
+import { emptiedDatabase } from '../emptied-tables.ts'
 import { bePatient } from '../patience.ts'
 
 const BASE = 'https://files.example.com/dist/'
@@ -16,20 +16,13 @@ const SETTINGS = {
 }
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
-let db: TestDatabase
+const db = emptiedDatabase()
 let worker: TestWorker
 let visitors = 0
-beforeAll(async () => {
-  db = await freshDatabase()
-})
-beforeEach(async () => {
-  await emptyTables(db)
+beforeEach(() => {
   // No window ends during a test.
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   worker = new TestWorker(db.url, SETTINGS)
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 /** Downloads as a new visitor, unless the headers name an address. */
@@ -142,57 +135,14 @@ describe('A download', () => {
     ['__proto__/a', 404, 'unknown_type'],
   ])('of /d/%s is refused without a redirect', async (path, status, code) => {
     const response = await worker.fetch(`/d/${path}`, { headers: { 'User-Agent': BROWSER } })
-    expect([response.status, response.headers.get('Location')]).toEqual([status, null])
-    expect(await response.json()).toMatchObject({ code })
-    expect(response.headers.get('X-Hit')).toMatch(/^ignored; reason=/)
+    const reason = expect.stringMatching(/^ignored; reason=/)
+    expect([response.headers.get('Location'), response.headers.get('X-Hit')]).toEqual([null, reason])
+    await expectProblem(response, status, code)
     expect(await counted()).toEqual({})
   })
 
   it.each(['POST', 'PUT', 'DELETE'])('is not allowed by %s', async (method) => {
     expect((await worker.fetch('/d/download/a.zip', { method })).status).toBe(405)
-  })
-
-  it('of any path is redirected below the base or not at all, without a server error', {
-    timeout: 300_000,
-  }, async () => {
-    const piece = fc.constantFrom(
-      ...[
-        'a',
-        'b.zip',
-        '..',
-        '.',
-        '%2e%2e',
-        '%2f',
-        '%5c',
-        '\\',
-        '//',
-        '@',
-        ':',
-        '%00',
-        '%0d%0a',
-        '%',
-        '%ff',
-        ' ',
-        ';',
-        '<script>',
-      ],
-      ...['https:', 'evil.example', '%E2%80%AE', '😀', '%F0%9F%98%80', "'", '"', '&', '+', '~', '%25', '%252e%252e'],
-    )
-    const path = fc
-      .array(piece, { minLength: 1, maxLength: 6 })
-      .chain((parts) => fc.constantFrom('', '/', '%2F').map((separator) => parts.join(separator)))
-    await fc.assert(
-      fc.asyncProperty(fc.constantFrom('download', 'every', 'number', 'nothing'), path, async (type, rest) => {
-        const { status, location } = await download(`${type}/${rest}`, {}, 'HEAD')
-        expect(status).toBeLessThan(500)
-        if (location === null) return
-        expect(status).toBe(302)
-        const base = type === 'every' ? 'http://counter.test/files/' : BASE
-        expect(new URL(location, 'http://counter.test').href.startsWith(base)).toBe(true)
-      }),
-      { numRuns: 3_000 },
-    )
-    expect(await counted()).toEqual({})
   })
 })
 
@@ -203,6 +153,5 @@ it('A download is redirected if counting fails, and does not wait for it long', 
   expect(await download('download/b.zip')).toMatchObject({ status: 302, said: 'unknown' })
   await db.behave()
   // It was redirected before its outcome was known, and did count.
-  const reading = await worker.fetch('/v1/counters/download/b.zip')
-  expect(await reading.json()).toMatchObject({ count: 1 })
+  expect(await worker.count('download', 'b.zip')).toBe(1)
 })

@@ -1,9 +1,9 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
-import { emptyTables } from '../emptied-tables.ts'
+import { emptiedDatabase } from '../emptied-tables.ts'
 
 /** In seconds. */
 const YEAR = 365 * 24 * 3_600
@@ -20,34 +20,20 @@ const SETTINGS = { COUNTERS, PRUNING: { idempotency_hours: 365 * 24 } }
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 const DUPLICATE = 'ignored; reason=duplicate'
 
-let db: TestDatabase
+const db = emptiedDatabase()
 let worker: TestWorker
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
-beforeAll(async () => {
-  db = await freshDatabase()
-})
-beforeEach(async () => {
-  await emptyTables(db)
+beforeEach(() => {
   // No window ends during a test.
-  vi.useFakeTimers({ toFake: ['Date'] })
+  stopClock()
   worker = isolate()
 })
-afterEach(() => {
-  vi.useRealTimers()
-})
 
-const from = (address: string, more: Record<string, string> = {}) => ({
-  'CF-Connecting-IP': address,
-  'User-Agent': AGENT,
-  ...more,
-})
+const from = (address: string, more = {}) => ({ 'CF-Connecting-IP': address, 'User-Agent': AGENT, ...more })
 const said = async (response: Promise<Response>) => (await response).headers.get('X-Hit')
 const view = (address: string, key: unknown = '/a', on = worker, more = {}) =>
   said(on.hit('view', key, from(address, more)))
-const countOf = async (type: string, key = '/a') => {
-  const response = await isolate().api('GET', `/v1/counters/${type}/${encodeURIComponent(key)}`)
-  return ((await response.json()) as { count: number }).count
-}
+const countOf = (type: string, key = '/a') => isolate().count(type, key)
 /** The counts of both types. */
 const pair = async (key = '/a') => [await countOf('view', key), await countOf('visitor', key)]
 
@@ -157,9 +143,11 @@ describe('A hit of a type that names another', () => {
 })
 
 describe('When the database fails', () => {
+  const refuse = () => db.behave({ faults: [{ action: 'error', errno: 2003, match: '^INSERT', times: 1_000_000 }] })
+
   it('a hit is in neither, and its visitor is new afterwards', async () => {
     await view('203.0.113.9')
-    await db.behave({ faults: [{ action: 'error', errno: 2003, match: '^INSERT', times: 1_000_000 }] })
+    await refuse()
     expect((await worker.hit('view', '/a', from('203.0.113.1'))).status).toBe(503)
     await db.behave()
     expect(await pair()).toEqual([1, 1])
@@ -177,7 +165,7 @@ describe('When the database fails', () => {
   it('one message of the queue has both, and the visitor is remembered', async () => {
     const queueing = isolate({ BATCHES: TestQueue.batches.binding })
     await view('203.0.113.9', '/a', queueing)
-    await db.behave({ faults: [{ action: 'error', errno: 2003, match: '^INSERT', times: 1_000_000 }] })
+    await refuse()
     expect(await view('203.0.113.1', '/a', queueing)).toBe('queued')
     await db.behave()
     const taken = await TestQueue.batches.take((some) => sumOf(some) >= 2n)

@@ -1,8 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { TestWorker } from '../../harness/worker.ts'
-import { emptyTables } from '../emptied-tables.ts'
+import { emptiedDatabase } from '../emptied-tables.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const SETTINGS = {
@@ -16,14 +16,10 @@ const SETTINGS = {
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 const GOOGLE = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 
-let db: TestDatabase
+const db = emptiedDatabase()
 let worker: TestWorker
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
-beforeAll(async () => {
-  db = await freshDatabase()
-})
-beforeEach(async () => {
-  await emptyTables(db)
+beforeEach(() => {
   worker = isolate()
 })
 
@@ -93,10 +89,8 @@ describe('A hit', () => {
 
   it.each(['', 'true', '2', '1&automated=1'])('with automated=%s is refused', async (automated) => {
     const response = await worker.fetch(`/hit?type=page&key=/a&automated=${automated}`, { method: 'POST' })
-    expect([response.status, await response.json()]).toEqual([
-      422,
-      expect.objectContaining({ errors: [{ field: 'automated', message: expect.any(String) }] }),
-    ])
+    const errors = [{ field: 'automated', message: expect.any(String) }]
+    await expectProblem(response, 422, 'invalid_request', { errors })
     for (const wrong of ['1', 1, null]) {
       const body = JSON.stringify({ type: 'page', key: '/a', automated: wrong })
       expect((await worker.fetch('/hit', { method: 'POST', body })).status).toBe(422)
@@ -105,10 +99,8 @@ describe('A hit', () => {
   })
 
   it('by the API is counted for any user agent and purpose', async () => {
-    const response = await worker.api('POST', '/v1/counters/page/%2Fa', undefined, {
-      'User-Agent': GOOGLE,
-      Purpose: 'prefetch',
-    })
+    const headers = { 'User-Agent': GOOGLE, Purpose: 'prefetch' }
+    const response = await worker.api('POST', '/v1/counters/page/%2Fa', undefined, headers)
     expect([response.status, await sum()]).toEqual([200, 1n])
   })
 })

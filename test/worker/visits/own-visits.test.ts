@@ -1,8 +1,7 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { SAME_SITE, sessionCookie } from '../../harness/sign-in.ts'
-import { TestWorker } from '../../harness/worker.ts'
-import { emptyTables } from '../emptied-tables.ts'
+import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { emptiedDatabase } from '../emptied-tables.ts'
 import { bePatient } from '../patience.ts'
 
 const SETTINGS = {
@@ -14,14 +13,10 @@ const SETTINGS = {
 const BROWSER = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 const OWN = 'ignored; reason=own'
 
-let db: TestDatabase
+const db = emptiedDatabase()
 let worker: TestWorker
 const isolate = (networks: string[] = []) => new TestWorker(db.url, { ...SETTINGS, EXCLUDE: { networks } })
-beforeAll(async () => {
-  db = await freshDatabase()
-})
-beforeEach(async () => {
-  await emptyTables(db)
+beforeEach(() => {
   bePatient()
   worker = isolate()
 })
@@ -41,22 +36,18 @@ const three = (said: string) => [said, said, said]
 const sum = () => db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
 
 describe('Visits from configured networks', () => {
-  it.each(['203.0.113.7', '::ffff:203.0.113.7', '198.51.100.200', '2001:db8::1', '2001:db8:0:ffff::1'])(
-    'do not count: %s',
-    async (address) => {
-      const on = isolate(['203.0.113.7', '198.51.100.0/24', '2001:db8::/48'])
-      expect(await visit({ 'CF-Connecting-IP': address }, { on })).toEqual(three(OWN))
-      expect(await sum()).toBe(0n)
-    },
-  )
+  const excluding = () => isolate(['203.0.113.7', '198.51.100.0/24', '2001:db8::/48'])
+  const OWN_ADDRESSES = ['203.0.113.7', '::ffff:203.0.113.7', '198.51.100.200', '2001:db8::1', '2001:db8:0:ffff::1']
+  const OTHERS = ['203.0.113.8', '198.51.101.1', '2001:db8:1::1', 'unknown', '203.0.113.7:443', '']
 
-  it.each(['203.0.113.8', '198.51.101.1', '2001:db8:1::1', 'unknown', '203.0.113.7:443', ''])(
-    'are all that is left out: %s counts',
-    async (address) => {
-      const on = isolate(['203.0.113.7', '198.51.100.0/24', '2001:db8::/48'])
-      expect(await visit({ 'CF-Connecting-IP': address }, { on })).toEqual(three('counted'))
-    },
-  )
+  it.each(OWN_ADDRESSES)('do not count: %s', async (address) => {
+    expect(await visit({ 'CF-Connecting-IP': address }, { on: excluding() })).toEqual(three(OWN))
+    expect(await sum()).toBe(0n)
+  })
+
+  it.each(OTHERS)('are all that is left out: %s counts', async (address) => {
+    expect(await visit({ 'CF-Connecting-IP': address }, { on: excluding() })).toEqual(three('counted'))
+  })
 
   it('are told by the header of Cloudflare alone', async () => {
     const on = isolate(['203.0.113.7'])
@@ -92,10 +83,8 @@ describe('The switch of the dashboard', () => {
     expect(await visit({ Cookie: 'other=1; own-visits=1' })).toEqual(three(OWN))
     expect(await sum()).toBe(0n)
     const off = await sendSwitch('yes', signedIn)
-    expect([off.status, off.headers.get('Set-Cookie')]).toEqual([
-      303,
-      expect.stringMatching(/^own-visits=; Max-Age=0; /),
-    ])
+    const removed = expect.stringMatching(/^own-visits=; Max-Age=0; /)
+    expect([off.status, off.headers.get('Set-Cookie')]).toEqual([303, removed])
     expect(await visit({})).toEqual(three('counted'))
   })
 
@@ -113,16 +102,8 @@ describe('The switch of the dashboard', () => {
 
   it('over HTTPS sets a cookie that no other host of the domain can set', async () => {
     const origin = 'https://counter.test'
-    const login = await worker.fetchAt(origin, '/login', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
-      body: 'token=a-token-for-tests',
-    })
-    const response = await worker.fetchAt(origin, '/own-visits', {
-      method: 'POST',
-      headers: { Cookie: login.headers.get('Set-Cookie')!.split(';')[0]!, 'Sec-Fetch-Site': 'same-origin' },
-      body: 'count=no',
-    })
+    const headers = { Cookie: await sessionCookie(worker, TOKEN, { origin }), 'Sec-Fetch-Site': 'same-origin' }
+    const response = await worker.fetchAt(origin, '/own-visits', { method: 'POST', headers, body: 'count=no' })
     expect(response.headers.get('Set-Cookie')).toBe(
       '__Host-own-visits=1; Max-Age=34560000; Path=/; HttpOnly; Secure; SameSite=Lax',
     )
@@ -138,10 +119,7 @@ describe('The switch of the dashboard', () => {
 
   it('is not for other sites', async () => {
     const session = { Cookie: await sessionCookie(worker) }
-    for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.test' }, {}] as Record<
-      string,
-      string
-    >[]) {
+    for (const from of [{ 'Sec-Fetch-Site': 'cross-site' }, { Origin: 'https://evil.test' }, {}]) {
       const response = await sendSwitch('no', { ...session, ...from })
       expect([response.status, response.headers.get('Set-Cookie')]).toEqual([403, null])
     }
