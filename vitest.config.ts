@@ -51,7 +51,7 @@ const NOT_ON_VITESS = [
   'worker/counters/read/totals-cache',
   'worker/http/{authorization,bad-input,cross-site,database-problem,hostile-requests}',
   'worker/http/{reading-limit,request-id,server-timing,session}',
-  'worker/routes/{badge,badge-hostile-requests,counting-badge,dashboard,download}',
+  'worker/routes/{badge,counting-badge,dashboard,download}',
   'worker/routes/{numbers-of-both-types,reference,stats}',
   'worker/visits/{exclusions,own-visits}',
 ].map((file) => `test/${file}{,.slow}.test.ts`)

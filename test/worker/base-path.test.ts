@@ -1,22 +1,11 @@
 import { hc } from 'hono/client'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { App } from '../../client/app.d.ts'
 import { SCRIPT, STYLE } from '../../src/views/dashboard/files.ts'
-import { freshDatabase } from '../harness/database.ts'
 import { SAME_SITE } from '../harness/sign-in.ts'
-import { TestWorker, TOKEN } from '../harness/worker.ts'
+import { sharedWorker, TestWorker, TOKEN } from '../harness/worker.ts'
 
-let databaseUrl: string
-let worker: TestWorker
-beforeAll(async () => {
-  databaseUrl = (await freshDatabase()).url
-  worker = new TestWorker(databaseUrl, { BASE_PATH: '/my/counter' })
-})
-
-const count = async (key: string) => {
-  const response = await worker.api('GET', `/my/counter/v1/counters/page_view/${encodeURIComponent(key)}`)
-  return ((await response.json()) as { count: number }).count
-}
+const { db, worker } = sharedWorker({ BASE_PATH: '/my/counter' })
 
 describe('under a base path', () => {
   it('hits, pixels, increments and downloads count', async () => {
@@ -27,31 +16,27 @@ describe('under a base path', () => {
     expect([pixel.headers.get('Content-Type'), pixel.headers.get('X-Hit')]).toEqual(['image/gif', 'counted'])
     const added = await worker.api('POST', '/my/counter/v1/counters/page_view/%2Fa%2Fb?return=count', { by: 5 })
     expect(await added.json()).toMatchObject({ key: '/a/b', count: 7 })
-    const preflight = await worker.fetch('/my/counter/hit', {
-      method: 'OPTIONS',
-      headers: { Origin: 'https://a.example' },
-    })
-    expect(preflight.status).toBe(204)
-    const download = await worker.fetch('/my/counter/d/download/v1%2F/app.zip', { redirect: 'manual' })
-    expect(download.status).toBe(404)
+    const headers = { Origin: 'https://a.example' }
+    expect((await worker.fetch('/my/counter/hit', { method: 'OPTIONS', headers })).status).toBe(204)
+    expect((await worker.fetch('/my/counter/d/download/v1%2F/app.zip')).status).toBe(404)
     const file = await worker.fetch('/my/counter/d/download/v1/app.zip')
     expect([file.status, file.headers.get('Location')]).toEqual([302, 'http://127.0.0.1:8788/files/v1/app.zip'])
-    expect(await count('/a/b')).toBe(7)
+    expect(await worker.count('page_view', '/a/b')).toBe(7)
   })
 
   it('a percent-encoded base path is the same path, with the same keys', async () => {
     const added = await worker.api('POST', '/m%79/counter/v1/counters/page_view/%2Fencoded', {})
     expect(await added.json()).toMatchObject({ key: '/encoded', added: 1 })
-    expect(await count('/encoded')).toBe(1)
+    expect(await worker.count('page_view', '/encoded')).toBe(1)
   })
 
   it('badges are served, and those that count do', async () => {
     expect(await (await worker.fetch('/my/counter/badge/page_view/%2Fbadge.svg')).text()).toContain('<svg')
     const COUNTERS = { page_view: { record_type: 1, public: true, counting_badge: true } }
-    const counting = new TestWorker(databaseUrl, { BASE_PATH: '/my/counter', COUNTERS })
+    const counting = new TestWorker(db.url, { BASE_PATH: '/my/counter', COUNTERS })
     const badge = await counting.fetch('/my/counter/hit/page_view/%2Fbadge.svg')
     expect([badge.headers.get('X-Hit'), await badge.text()]).toEqual(['counted', expect.stringContaining('<svg')])
-    expect(await count('/badge')).toBe(1)
+    expect(await worker.count('page_view', '/badge')).toBe(1)
     expect((await counting.fetch('/hit/page_view/%2Fbadge.svg')).status).toBe(404)
   })
 
@@ -147,12 +132,12 @@ describe('the dashboard under a base path', () => {
   it('does not take the cookies of another counter on the host', async () => {
     const signedIn = await form('/login', { token: TOKEN, next: '/' })
     const cookie = signedIn.headers.get('Set-Cookie')!.split(';')[0]!
-    const other = new TestWorker(databaseUrl, { BASE_PATH: '/other' })
+    const other = new TestWorker(db.url, { BASE_PATH: '/other' })
     const status = (of: TestWorker, base: string) =>
       of.fetchAt('https://counter.test', `${base}/v1/status`, { headers: { Cookie: cookie } })
     expect((await status(worker, '/my/counter')).status).toBe(200)
     expect((await status(other, '/other')).status).toBe(401)
-    expect((await status(new TestWorker(databaseUrl), '')).status).toBe(401)
+    expect((await status(new TestWorker(db.url), '')).status).toBe(401)
   })
 
   it('marks browsers whose visits do not count', async () => {
@@ -168,7 +153,7 @@ describe('the dashboard under a base path', () => {
 
 describe('a wrong base path', () => {
   it('is reported at the root', async () => {
-    const response = await new TestWorker(databaseUrl, { BASE_PATH: 'counter/' }).fetch('/healthz')
+    const response = await new TestWorker(db.url, { BASE_PATH: 'counter/' }).fetch('/healthz')
     expect(response.status).toBe(503)
     expect(await response.json()).toMatchObject({
       code: 'configuration_invalid',

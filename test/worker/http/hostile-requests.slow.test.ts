@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { parseSvg } from '../../harness/svg.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'
 
 const BASE = 'https://files.example.com/dist/'
@@ -20,14 +20,9 @@ const RECORD_TYPES = new Set([1, 2, 3, NUMBERS])
 const REQUESTS = 20_000
 const AT_ONCE = 20
 
-let db: TestDatabase
-let worker: TestWorker
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, SETTINGS)
-})
+const { db, worker } = sharedWorker(SETTINGS)
 
-/** Part of what is sent. It must not appear in any page, image or error that comes back. */
+/** Part of what is sent. It must not appear in any page, image, error or header that comes back. */
 const MARK = '<zq>'
 
 const hostile = fc.constantFrom(
@@ -217,6 +212,8 @@ const aimed = fc
       ['GET', `/hit.gif?type=${type}&key=${encode(key)}`, headers, undefined],
       ['GET', `/d/${type}/${encode(key)}`, headers, undefined],
       ['GET', `/badge/${type}/${encode(key)}.svg?label=${encode(key)}`, headers, undefined],
+      ['GET', `/badge/${type}/${encode(key)}.json?label=${encode(key)}`, headers, undefined],
+      ['GET', `/badge/${type}/${key}.svg?label=${key}%ff`, headers, undefined],
       ['GET', `/hit/${type}/${encode(key)}.svg?label=${encode(key)}`, headers, undefined],
       ['GET', `/v1/counters/${type}/${encode(key)}`, headers, undefined],
     ),
@@ -225,6 +222,8 @@ const request: fc.Arbitrary<Sent> = fc.oneof(fc.tuple(method, path, headers, bod
 
 let sent = 0
 let counted = 0
+/** How many badges had each status. */
+const badges = new Map<number, number>()
 
 async function send(method: string, path: string, headers: Record<string, string>, body: string | undefined) {
   let url: URL
@@ -255,7 +254,29 @@ async function send(method: string, path: string, headers: Record<string, string
   if (location !== null && !location.startsWith(BASE) && !/^\/files\/[^/\\]/.test(location)) {
     throw new Error(`sent elsewhere: ${JSON.stringify(answer)}`)
   }
+  for (const [name, value] of response.headers) expect(`${name}: ${value}`).not.toContain(MARK)
+  if (url.pathname.startsWith('/badge/')) expectHarmlessBadge(answer.status, contentType, text)
   if (response.headers.has('X-Evil')) throw new Error(`a header of the visitor's: ${JSON.stringify(answer)}`)
+}
+
+const ELEMENTS = ['svg', 'title', 'linearGradient', 'stop', 'mask', 'g', 'rect', 'text']
+
+/** A badge is an image that runs and loads nothing, or JSON that repeats nothing but the label. */
+function expectHarmlessBadge(status: number, contentType: string, text: string): void {
+  if (contentType === 'image/svg+xml; charset=utf-8' && text !== '') {
+    const elements = parseSvg(text)
+    expect(elements.filter(({ name }) => !ELEMENTS.includes(name))).toEqual([])
+    const attributes = elements.flatMap(({ attributes }) => Object.entries(attributes))
+    expect(attributes.filter(([name]) => /^on|href|^style$/i.test(name))).toEqual([])
+    expect(attributes.filter(([name, value]) => name !== 'aria-label' && value.includes(MARK))).toEqual([])
+  } else if (contentType === 'application/json' && text !== '') {
+    const { label, ...rest } = JSON.parse(text) as Record<string, unknown>
+    expect(label).toEqual(expect.any(String))
+    expect(JSON.stringify(rest)).not.toContain(MARK)
+  } else if (text !== '') {
+    expect(contentType).toBe('application/problem+json')
+  }
+  badges.set(status, (badges.get(status) ?? 0) + 1)
 }
 
 it(`${REQUESTS} hostile requests cause no server error, no foreign redirect and no invalid row`, {
@@ -271,6 +292,7 @@ it(`${REQUESTS} hostile requests cause no server error, no foreign redirect and 
   )
   expect(sent).toBeGreaterThan(0.95 * REQUESTS)
   expect(counted).toBeGreaterThan(1_000)
+  for (const status of [200, 400, 404, 422]) expect(badges.get(status)).toBeGreaterThan(50)
   const { rows } = await db.execute(
     `SELECT record_type, record_id, CAST(SUM(count) AS CHAR) AS count, MIN(count) AS least, CAST(MAX(name) AS CHAR) AS name
      FROM slotted_counters LEFT JOIN counter_names USING (record_type, record_id) GROUP BY record_type, record_id`,

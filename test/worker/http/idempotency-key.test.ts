@@ -1,23 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
-      secret: { record_type: 3 },
-    },
-  })
+const { db, worker } = sharedWorker({
+  COUNTERS: { page_view: { record_type: 1, public: true, allowed_origins: ['*'] } },
 })
-const read = async (type: string, key: string) => {
-  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
-  return (await response.json()) as Record<string, unknown>
-}
 
 describe('An Idempotency-Key', () => {
   const isolate = () => new TestWorker(db.url, { COUNTERS: worker.env.COUNTERS })
@@ -34,15 +20,15 @@ describe('An Idempotency-Key', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
     await worker.cron('* * * * *')
     expect((await send(path, { by: 7 }, 'everywhere', isolate())).status).toBe(200)
-    expect(await read('page_view', 'everywhere')).toMatchObject({ count: 7, total: 7, pending: 0 })
+    expect(await worker.read('page_view', 'everywhere')).toMatchObject({ count: 7, total: 7, pending: 0 })
   })
 
   it('belongs to one request: later requests with the same key change nothing, even if they differ', async () => {
     await send('/v1/increments', many(['/stands/a', 2], ['/stands/b', 3]), 'stands')
     await send('/v1/increments', many(['/stands/b', 30], ['/stands/a', 20]), 'stands')
     await send('/v1/increments', many(['/stands/a', 200]), 'stands', isolate())
-    expect(await read('page_view', '/stands/a')).toMatchObject({ count: 2 })
-    expect(await read('page_view', '/stands/b')).toMatchObject({ count: 3 })
+    expect(await worker.read('page_view', '/stands/a')).toMatchObject({ count: 2 })
+    expect(await worker.read('page_view', '/stands/b')).toMatchObject({ count: 3 })
   })
 
   it('differs from another in any of its up to 255 characters', async () => {
@@ -50,7 +36,7 @@ describe('An Idempotency-Key', () => {
     for (const key of [...keys, ...keys]) {
       expect((await send('/v1/counters/page_view/differs', { by: 1 }, key)).status).toBe(200)
     }
-    expect(await read('page_view', 'differs')).toMatchObject({ count: keys.length })
+    expect(await worker.read('page_view', 'differs')).toMatchObject({ count: keys.length })
     for (const key of ['', 'x'.repeat(256)]) {
       const response = await send('/v1/counters/page_view/differs', { by: 1 }, key)
       expect(response.status).toBe(422)
@@ -68,14 +54,14 @@ describe('An Idempotency-Key', () => {
 
   it('sums the increments of one request to the same counter', async () => {
     for (let i = 0; i < 2; i++) await send('/v1/increments', many(['/twice', 1], ['/twice', 2], ['/twice', -5]), 'adds')
-    expect(await read('page_view', '/twice')).toMatchObject({ count: -2 })
+    expect(await worker.read('page_view', '/twice')).toMatchObject({ count: -2 })
   })
 
   it('may be used again after its request was refused', async () => {
     const path = '/v1/counters/page_view/refused'
     expect((await send(path, { by: 1.5 }, 'refused')).status).toBe(422)
     expect((await send(path, { by: 3 }, 'refused')).status).toBe(200)
-    expect(await read('page_view', 'refused')).toMatchObject({ count: 3 })
+    expect(await worker.read('page_view', 'refused')).toMatchObject({ count: 3 })
   })
 
   it('counts once if the request is repeated after a lost answer', async () => {
@@ -85,6 +71,6 @@ describe('An Idempotency-Key', () => {
     await db.behave()
     expect([lost.status, lost.headers.get('X-Hit')]).toEqual([503, 'unknown'])
     expect((await send(path, { by: 9 }, 'lost', isolate())).status).toBe(200)
-    expect(await read('page_view', 'lost')).toMatchObject({ count: 9 })
+    expect(await worker.read('page_view', 'lost')).toMatchObject({ count: 9 })
   })
 })

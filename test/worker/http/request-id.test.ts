@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
+import { describe, expect, it } from 'vitest'
 import { logged } from '../../harness/logged.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
-let worker: TestWorker
-beforeAll(async () => {
-  worker = new TestWorker((await freshDatabase()).url)
-})
+const { worker } = sharedWorker()
 
 describe('A request', () => {
   it('has an id in the response and in the log: its own X-Request-Id if that is harmless', async () => {

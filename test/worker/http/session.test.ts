@@ -1,35 +1,28 @@
 import { serializeSigned } from 'hono/utils/cookie'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { sha256 } from '../../../src/config/token-list.ts'
 import { OWNER, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/session.ts'
-import { freshDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
-import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const NAME = 'session-80'
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
 
-let url: string
-let worker: TestWorker
-beforeAll(async () => {
-  url = (await freshDatabase()).url
-  worker = new TestWorker(url, PRIVATE)
-})
+const { db, worker } = sharedWorker(PRIVATE)
 
 /** A cookie as the Worker makes it, with a value and a secret of our choice. */
-function forge(value: string, secret: string): Promise<string> {
-  return serializeSigned(NAME, value, secret)
-}
+const forge = (value: string, secret: string) => serializeSigned(NAME, value, secret)
 
 const inSeconds = (seconds: number) => `${Math.floor(Date.now() / 1_000) + seconds}-${OWNER}`
 const owner = async (apiToken = TOKEN): Promise<Token> => {
   return { name: OWNER, scope: 'manage', types: null, hash: await sha256(apiToken) }
 }
-const secretOf = async (databaseUrl = url, token?: Token) =>
+const secretOf = async (databaseUrl = db.url, token?: Token) =>
   sessionSecret({ databaseUrl }, 'counter.test', token ?? (await owner()))
 
 /** The status of a request for a private counter with a cookie. */
@@ -47,11 +40,7 @@ describe('Signing in', () => {
   })
 
   it('over HTTPS binds the cookie to the host', async () => {
-    const { status, headers } = await worker.fetchAt('https://counter.test', '/login', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
-      body: `token=${TOKEN}`,
-    })
+    const { status, headers } = await signIn(worker, TOKEN, { origin: 'https://counter.test' })
     expect(status).toBe(303)
     expect(headers.get('Set-Cookie')).toMatch(
       /^__Host-session=\d+-owner\.[\w%]+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
@@ -62,8 +51,7 @@ describe('Signing in', () => {
     'with %j is refused on a page that gives the reason, without a cookie',
     async (token) => {
       const response = await signIn(worker, token)
-      expect(response.status).toBe(401)
-      expect(response.headers.get('Set-Cookie')).toBeNull()
+      expect([response.status, response.headers.get('Set-Cookie')]).toEqual([401, null])
       expect(response.headers.get('Content-Type')).toContain('text/html')
       const page = await response.text()
       expect(page).toContain('That is not a token of this Worker.')
@@ -78,8 +66,7 @@ describe('Signing in', () => {
     ['a huge body', `token=${'x'.repeat(20_000)}`, 413],
   ])('with %s is a client error', async (_, body, status) => {
     const response = await worker.fetch('/login', { method: 'POST', headers: SAME_SITE, body })
-    expect(response.status).toBe(status)
-    expect(response.headers.get('Set-Cookie')).toBeNull()
+    expect([response.status, response.headers.get('Set-Cookie')]).toEqual([status, null])
   })
 
   it('redirects to the requested page, and to no other site', async () => {
@@ -120,7 +107,7 @@ describe('Signing in', () => {
   let addresses = 0
   it('is limited for each address, if a rate limit is bound', () =>
     inOnePeriod(async () => {
-      const limited = new TestWorker(url, { VISITOR_LIMIT: LIMIT_OF_FIVE })
+      const limited = new TestWorker(db.url, { VISITOR_LIMIT: LIMIT_OF_FIVE })
       const attempt = (address: string, token = 'wrong') =>
         signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })
       const [one, other] = [`192.0.2.${++addresses}`, `192.0.2.${++addresses}`]
@@ -138,14 +125,10 @@ describe('The cookie', () => {
   it('permits what the token permits: reading, and changing from the dashboard’s own pages', async () => {
     const headers = { Cookie: await sessionCookie(worker) }
     expect((await worker.fetch('/v1/status', { headers })).status).toBe(200)
-    const counted = await worker.fetch('/v1/counters/invoice/cookie', {
-      method: 'POST',
-      headers: { ...headers, ...SAME_SITE },
-    })
-    expect(counted.status).toBe(200)
-    expect((await worker.fetch('/v1/rollup', { method: 'POST', headers: { ...headers, ...SAME_SITE } })).status).toBe(
-      200,
-    )
+    for (const path of ['/v1/counters/invoice/cookie', '/v1/rollup']) {
+      const response = await worker.fetch(path, { method: 'POST', headers: { ...headers, ...SAME_SITE } })
+      expect(response.status, path).toBe(200)
+    }
   })
 
   it('opens the pages, which are not cached', async () => {
@@ -160,26 +143,23 @@ describe('The cookie', () => {
 
   it('expires after twelve hours, even if the browser still sends it', async () => {
     const mine = await sessionCookie(worker)
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 12 * 3_600_000 - 5_000 })
-    try {
-      expect(await ask(mine)).toBe(200)
-      vi.setSystemTime(Date.now() + 10_000)
-      expect(await ask(mine)).toBe(401)
-    } finally {
-      vi.useRealTimers()
-    }
+    stopClock()
+    vi.setSystemTime(Date.now() + 12 * 3_600_000 - 5_000)
+    expect(await ask(mine)).toBe(200)
+    vi.setSystemTime(Date.now() + 10_000)
+    expect(await ask(mine)).toBe(401)
     expect(await ask(await forge(inSeconds(60), await secretOf()))).toBe(200)
     expect(await ask(await forge(inSeconds(-1), await secretOf()))).toBe(401)
   })
 
   it('expires when the token changes', async () => {
     const mine = await sessionCookie(worker)
-    expect(await ask(mine, new TestWorker(url, { ...PRIVATE, API_TOKEN: 'another-token-for-tests' }))).toBe(401)
+    expect(await ask(mine, new TestWorker(db.url, { ...PRIVATE, API_TOKEN: 'another-token-for-tests' }))).toBe(401)
   })
 
   it('is not valid on another deployment, even with the same token', async () => {
     const mine = await sessionCookie(worker)
-    const otherDatabase = new TestWorker(url.replace(/\/\/[^:]+:/, '//other:'), PRIVATE)
+    const otherDatabase = new TestWorker(db.url.replace(/\/\/[^:]+:/, '//other:'), PRIVATE)
     expect(await ask(mine, otherDatabase)).toBe(401)
     const there = await worker.fetchAt('http://other.test', '/v1/counters/invoice/a', { headers: { Cookie: mine } })
     expect(there.status).toBe(401)
@@ -201,9 +181,9 @@ describe('The cookie', () => {
       `session=${value}.${signature}`,
       `__Host-session=${value}.${signature}`,
       await forge(inSeconds(60), TOKEN),
-      await forge(inSeconds(60), await secretOf(url, await owner('guess'))),
+      await forge(inSeconds(60), await secretOf(db.url, await owner('guess'))),
       // The hash of a token and all that is not secret, without the database's password.
-      await forge(inSeconds(60), await secretOf(url.replace(/:[^:@]+@/, ':guess@'))),
+      await forge(inSeconds(60), await secretOf(db.url.replace(/:[^:@]+@/, ':guess@'))),
       // Signed, but without a valid time.
       await forge(`NaN-${OWNER}`, await secretOf()),
       await forge(`1e99-${OWNER}`, await secretOf()),
@@ -235,38 +215,24 @@ describe('The cookie', () => {
 
 describe('A session', () => {
   const withTokens = async (scopes: Record<string, string>, overrides = {}) =>
-    new TestWorker(url, { ...PRIVATE, API_TOKENS: await tokenLines(scopes), ...overrides })
-  const cookieOf = async (to: TestWorker, token: string) => {
-    const response = await signIn(to, token)
-    expect(response.status).toBe(303)
-    return response.headers.get('Set-Cookie')!.split(';')[0]!
-  }
+    new TestWorker(db.url, { ...PRIVATE, API_TOKENS: await tokenLines(scopes), ...overrides })
 
   it('belongs to the token that signed in: renewing or removing another one does not end it', async () => {
     const before = await withTokens({ a: 'read', b: 'manage' })
-    const [a, b, mine] = [
-      await cookieOf(before, tokenOf('a')),
-      await cookieOf(before, tokenOf('b')),
-      await cookieOf(before, TOKEN),
-    ]
-    const after = {
-      renewed: await withTokens(
-        { b: 'manage' },
-        { API_TOKENS: `a read ${await sha256(tokenOf('new'))}\n${await tokenLines({ b: 'manage' })}` },
-      ),
-      removed: await withTokens({ b: 'manage' }),
-      ownerRenewed: await withTokens({ a: 'read', b: 'manage' }, { API_TOKEN: 'another-token-for-tests' }),
-    }
+    const [a, b] = [await sessionCookie(before, tokenOf('a')), await sessionCookie(before, tokenOf('b'))]
+    const mine = await sessionCookie(before)
     const statuses = async (to: TestWorker) => [await ask(a, to), await ask(b, to), await ask(mine, to)]
     expect(await statuses(before)).toEqual([200, 200, 200])
-    expect(await statuses(after.renewed)).toEqual([401, 200, 200])
-    expect(await statuses(after.removed)).toEqual([401, 200, 200])
-    expect(await statuses(after.ownerRenewed)).toEqual([200, 200, 401])
+    const renewed = `a read ${await sha256(tokenOf('new'))}\n${await tokenLines({ b: 'manage' })}`
+    expect(await statuses(await withTokens({}, { API_TOKENS: renewed }))).toEqual([401, 200, 200])
+    expect(await statuses(await withTokens({ b: 'manage' }))).toEqual([401, 200, 200])
+    const ownerRenewed = await withTokens({ a: 'read', b: 'manage' }, { API_TOKEN: 'another-token-for-tests' })
+    expect(await statuses(ownerRenewed)).toEqual([200, 200, 401])
   })
 
   it('has the rights of its token, as they are now', async () => {
     const worker = await withTokens({ a: 'read' })
-    const Cookie = await cookieOf(worker, tokenOf('a'))
+    const Cookie = await sessionCookie(worker, tokenOf('a'))
     const set = (to: TestWorker) =>
       to.fetch('/v1/counters/invoice/rights', {
         method: 'PUT',
@@ -281,12 +247,12 @@ describe('A session', () => {
 
   it('cannot be made for another token, or under another name', async () => {
     const worker = await withTokens({ a: 'read', b: 'manage' })
-    const cookie = await cookieOf(worker, tokenOf('a'))
+    const cookie = await sessionCookie(worker, tokenOf('a'))
     for (const name of ['b', OWNER, 'c']) {
       expect(await ask(cookie.replace('-a.', `-${name}.`), worker)).toBe(401)
       const ends = inSeconds(60).replace(OWNER, name)
       expect(
-        await ask(await forge(ends, await secretOf(url, { ...(await owner(tokenOf('a'))), name: 'a' })), worker),
+        await ask(await forge(ends, await secretOf(db.url, { ...(await owner(tokenOf('a'))), name: 'a' })), worker),
       ).toBe(401)
     }
   })
