@@ -1,36 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
-import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { freshDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
-import { TestWorker } from '../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url)
-})
+const { db, worker } = sharedWorker()
 
 describe('The cron trigger', () => {
   it('of every minute rolls up at the scheduled time and logs one line', async () => {
     await worker.api('POST', '/v1/counters/page_view/a', { by: 6 })
     const at = new Date('2026-01-02T03:04:00Z')
     const lines = await logged(() => worker.cron(ROLL_UP_CRON, at))
-    expect(lines).toEqual([
-      expect.objectContaining({
-        event: 'rollup',
-        scheduled: at.toISOString(),
-        outcome: 'complete',
-        moved: 6,
-        counters: 1,
-        left: 0,
-      }),
-    ])
+    const moved = { outcome: 'complete', moved: 6, counters: 1, left: 0 }
+    expect(lines).toEqual([expect.objectContaining({ event: 'rollup', scheduled: at.toISOString(), ...moved })])
     expect(Object.keys(lines[0]!)).toEqual(expect.arrayContaining(['statements', 'milliseconds']))
-    expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({
-      total: 6,
-      rolledUpAt: at.toISOString(),
-    })
+    expect(await worker.read('page_view', 'a')).toMatchObject({ total: 6, rolledUpAt: at.toISOString() })
     const { rows } = await db.execute('SELECT period_start FROM counter_history')
     expect(rows).toEqual([{ period_start: '2026-01-02 03:00:00' }])
   })
@@ -43,7 +27,7 @@ describe('The cron trigger', () => {
       expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
       expect.objectContaining({ event: 'fold', outcome: 'complete', deleted: 2, kept: 0 }),
     ])
-    expect(await (await worker.fetch('/v1/counters/page_view/a')).json()).toMatchObject({ count: 6 })
+    expect(await worker.count('page_view', 'a')).toBe(6)
   })
 
   it('of every second minute deletes the salts of days whose windows are over', async () => {
@@ -86,11 +70,8 @@ describe('The cron trigger', () => {
       `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, '2026-01-01', 1 FROM slotted_counters`,
     )
     const sent = async (PRUNING: object) => {
-      const busy = new TestWorker(own.url, {
-        PLAN: 'free',
-        PRUNING: { page_slots: 10, ...PRUNING },
-        HISTORY: { page_hours: 10 },
-      })
+      const pages = { PRUNING: { page_slots: 10, ...PRUNING }, HISTORY: { page_hours: 10 } }
+      const busy = new TestWorker(own.url, { PLAN: 'free', ...pages })
       const lines = await logged(() => busy.cron(PRUNING_CRON))
       expect(lines.map(({ event, outcome, stoppedBy }) => [event, outcome, stoppedBy])).toEqual([
         ['prune', 'partial', 'statements'],
@@ -121,6 +102,6 @@ describe('The cron trigger', () => {
     await worker.api('POST', '/v1/counters/page_view/hiccup', { by: 2 })
     await db.behave({ faults: [{ action: 'error', errno: 1213, match: 'INSERT INTO counter_totals' }] })
     await worker.cron(ROLL_UP_CRON)
-    expect(await (await worker.fetch('/v1/counters/page_view/hiccup')).json()).toMatchObject({ total: 2, pending: 0 })
+    expect(await worker.read('page_view', 'hiccup')).toMatchObject({ total: 2, pending: 0 })
   })
 })

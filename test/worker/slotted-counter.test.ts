@@ -8,22 +8,21 @@ import {
 import { Hono } from 'hono'
 import { hc } from 'hono/client'
 import { secureHeaders } from 'hono/secure-headers'
-import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import type { App } from '../../client/app.d.ts'
 import type { CounterOptions } from '../../src/config/options.ts'
 import type { Counter } from '../../src/index.ts'
 import { createSlottedCounter, type SlottedCounter } from '../../src/slotted-counter.ts'
-import { freshDatabase, type TestDatabase } from '../harness/database.ts'
+import { freshDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
+import { stopClock } from '../harness/stopped-clock.ts'
 import { TOKEN } from '../harness/worker.ts'
 
-let db: TestDatabase
 let env: Record<string, unknown>
 beforeAll(async () => {
-  db = await freshDatabase()
   const ranges = inject('ranges')
   const sharded = ranges > 1 ? { SHARDING: { ranges }, PLAN: 'paid' } : {}
-  env = { DATABASE_URL: db.url, API_TOKEN: TOKEN, ...sharded }
+  env = { DATABASE_URL: (await freshDatabase()).url, API_TOKEN: TOKEN, ...sharded }
 })
 
 const TYPES = {
@@ -96,10 +95,8 @@ describe('a counter in a Hono app', () => {
   })
 
   it('reports a base path that is written in a wrong way', async () => {
-    const app = new Hono<{ Bindings: object }>().route(
-      '/stats',
-      createSlottedCounter({ types: TYPES, basePath: '/stats/' }).routes,
-    )
+    const wrong = createSlottedCounter({ types: TYPES, basePath: '/stats/' })
+    const app = new Hono<{ Bindings: object }>().route('/stats', wrong.routes)
     await logged(async () => {
       const response = await send(asHost(app), '/stats/hit?type=page_view&key=a', { method: 'POST' })
       expect(await response.json()).toMatchObject({
@@ -234,26 +231,18 @@ describe('calls without HTTP', () => {
     for (let i = 0; i < 40; i++) {
       work.push(send(counter, '/hit?type=page_view&key=beside', { method: 'POST' }))
       work.push(call((bound) => bound.increment('page_view', 'beside', { by: 2 })))
-      work.push(
-        call((bound) =>
-          bound.incrementMany([
-            { type: 'page_view', key: 'beside', by: 3 },
-            { type: 'number', key: 7 },
-          ]),
-        ),
-      )
+      const list = [
+        { type: 'page_view', key: 'beside', by: 3 },
+        { type: 'number', key: 7 },
+      ]
+      work.push(call((bound) => bound.incrementMany(list)))
     }
     await Promise.all(work)
-    expect(await call((bound) => bound.read('page_view', 'beside'))).toEqual({
-      ok: true,
-      type: 'page_view',
-      key: 'beside',
-      count: 240n,
-      total: 0n,
-      pending: 240n,
-      rolledUpAt: null,
-    })
-    expect(await call((bound) => bound.readMany('number', [7, '8']))).toMatchObject({
+    const counts = { count: 240n, total: 0n, pending: 240n, rolledUpAt: null }
+    const beside = { ok: true, type: 'page_view', key: 'beside', ...counts }
+    expect(await call((bound) => bound.read('page_view', 'beside'))).toEqual(beside)
+    const numbers = await call((bound) => bound.readMany('number', [7, '8']))
+    expect(numbers).toMatchObject({
       ok: true,
       counters: [
         { key: '7', count: 40n },
@@ -265,18 +254,10 @@ describe('calls without HTTP', () => {
   })
 
   it('say what they did', async () => {
-    expect(await call((bound) => bound.increment('page_view', '/x', { by: -4 }))).toEqual({
-      ok: true,
-      type: 'page_view',
-      key: '/x',
-      added: -4,
-      queued: false,
-    })
-    expect(await call((bound) => bound.incrementMany([{ type: 'page_view', key: '/x' }]))).toEqual({
-      ok: true,
-      accepted: 1,
-      queued: false,
-    })
+    const added = { ok: true, type: 'page_view', key: '/x', added: -4, queued: false }
+    expect(await call((bound) => bound.increment('page_view', '/x', { by: -4 }))).toEqual(added)
+    const accepted = { ok: true, accepted: 1, queued: false }
+    expect(await call((bound) => bound.incrementMany([{ type: 'page_view', key: '/x' }]))).toEqual(accepted)
   })
 
   it('with the same key count once, also beside a request with that key', async () => {
@@ -315,8 +296,7 @@ describe('calls without HTTP', () => {
 
   it('read the history that HTTP answers', async () => {
     // The month does not end.
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     await call((bound) => bound.increment('page_view', 'history', { by: 6 }))
     const { ok, ...history } = await call((bound) =>
       bound.history('page_view', 'history', { by: 'month', tz: 'Europe/Berlin' }),

@@ -12,6 +12,7 @@ import { dashboard } from '../../../src/routes/dashboard.ts'
 import { numbers } from '../../../src/routes/numbers.ts'
 import { stats } from '../../../src/routes/stats.ts'
 import { freshDatabase } from '../../harness/database.ts'
+import { sessionCookie } from '../../harness/sign-in.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'
 
@@ -167,12 +168,7 @@ describe('Every problem that the document lists for an operation', () => {
   })
 
   it('of the session can occur: another site sends a request that changes something', async () => {
-    const signedIn = await worker.fetch('/login', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' },
-      body: new URLSearchParams({ token: TOKEN }).toString(),
-    })
-    const Cookie = signedIn.headers.get('Set-Cookie')!.split(';')[0]!
+    const Cookie = await sessionCookie(worker)
     for (const example of described) {
       const headers = { ...example.headers, Cookie, 'Sec-Fetch-Site': 'cross-site' }
       const response = await send(worker, { ...example, headers, status: 401 })

@@ -1,19 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hash64 } from '../../../src/counters/keys/key-hash.ts'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { freshDatabase } from '../../harness/database.ts'
 import { parseSvg } from '../../harness/svg.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
 const COUNTERS = {
   page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
   number: { record_type: 2, public: true, key: 'integer' },
   secret: { record_type: 3 },
 }
+const { db, worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, { COUNTERS })
   await worker.api('POST', '/v1/counters/page_view/a', { by: 1_000 })
   await worker.api('POST', '/v1/rollup')
   await worker.api('POST', '/v1/counters/page_view/a', { by: 234 })
@@ -30,7 +27,14 @@ const said = async (response: Response) => {
   return parseSvg(await response.text())[0]!.attributes['aria-label']
 }
 const svg = async (path: string) => said(await worker.fetch(`/badge/${path}`))
-const json = async (path: string, headers = {}) => (await worker.fetch(`/badge/${path}`, { headers })).json()
+const json = async (path: string): Promise<object> => (await worker.fetch(`/badge/${path}`)).json()
+/** Stores a total as a roll-up does. */
+const storeTotal = async (key: string, count: bigint) =>
+  db.arrange('INSERT INTO counter_totals (record_type, record_id, count, version) VALUES (?, ?, ?, 1)', [
+    NUMBERS,
+    await hash64(key),
+    count,
+  ])
 
 describe('An SVG badge', () => {
   it('shows the exact count, labelled with its type', async () => {
@@ -54,7 +58,7 @@ describe('An SVG badge', () => {
 
   it('takes its format from the path, never from the key', async () => {
     for (const key of ['a.svg', 'v1.2.tar.gz', '/blog/hello.json', '..', 'é/😀.', '.svg', '100%']) {
-      await worker.api('POST', '/v1/increments', { increments: [{ type: 'page_view', key, by: 3 }] })
+      await worker.add('page_view', { [key]: 3 })
       expect(await svg(`page_view/${encodeURIComponent(key)}.svg`)).toBe('page view: 3')
       expect(await json(`page_view/${encodeURIComponent(key)}.json`)).toMatchObject({ count: 3 })
     }
@@ -85,42 +89,23 @@ describe('An SVG badge', () => {
 
 describe('A JSON badge', () => {
   it('is what shields.io accepts, and the count', async () => {
-    expect(await json('page_view/a.json')).toEqual({
-      schemaVersion: 1,
-      label: 'page view',
-      message: '1,234',
-      color: 'blue',
-      cacheSeconds: 300,
-      count: 1_234,
-    })
-    expect(await json('page_view/a.json?label=x&color=%23F00&label_color=Red&style=social&compact=true')).toEqual({
-      schemaVersion: 1,
-      label: 'x',
-      message: '1.2k',
-      color: 'f00',
-      labelColor: 'red',
-      style: 'social',
-      cacheSeconds: 300,
-      count: 1_234,
-    })
+    const always = { schemaVersion: 1, cacheSeconds: 300, count: 1_234 }
+    const plain = { ...always, label: 'page view', message: '1,234', color: 'blue' }
+    expect(await json('page_view/a.json')).toEqual(plain)
+    const look = { label: 'x', message: '1.2k', color: 'f00', labelColor: 'red', style: 'social' }
+    const query = 'label=x&color=%23F00&label_color=Red&style=social&compact=true'
+    expect(await json(`page_view/a.json?${query}`)).toEqual({ ...always, ...look })
   })
 
   it('contains for shields.io only the fields of its schema', async () => {
     const response = await worker.fetch('/badge/page_view/a.json', { headers: { 'User-Agent': 'Shields.io/1a2b3c4' } })
-    expect(Object.keys((await response.json()) as object)).toEqual([
-      'schemaVersion',
-      'label',
-      'message',
-      'color',
-      'cacheSeconds',
-    ])
+    const fields = ['schemaVersion', 'label', 'message', 'color', 'cacheSeconds']
+    expect(Object.keys((await response.json()) as object)).toEqual(fields)
     expect(response.headers.get('Vary')).toContain('User-Agent')
   })
 
   it('contains all digits of the count', async () => {
-    await db.arrange(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (${NUMBERS}, ${await hash64('8')}, 9007199254740993, 1, NULL)`,
-    )
+    await storeTotal('8', 9_007_199_254_740_993n)
     expect(await (await worker.fetch('/badge/number/8.json')).text()).toContain('"count":9007199254740993}')
   })
 })
@@ -139,9 +124,7 @@ describe('A badge of a period', () => {
     await db.arrange(
       `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) SELECT record_type, record_id, 1, DATE(period_start), count FROM counter_history WHERE record_id = ${recordId}`,
     )
-    await db.arrange(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (${NUMBERS}, ${recordId}, 1111, 1, NULL)`,
-    )
+    await storeTotal(key, 1_111n)
     await worker.api('POST', `/v1/counters/number/${key}`, { by: 20_000 })
     const counts = ['day', 'week', 'month', 'all'].map(
       async (period) => ((await json(`number/${key}.json?period=${period}`)) as { count: number }).count,
@@ -159,8 +142,7 @@ describe('An unchanged badge', () => {
       worker.fetch(path, { method, headers: { 'If-None-Match': first.headers.get('ETag')! } })
     for (const unchanged of [await ask(path), await ask(path, 'HEAD')]) {
       expect([unchanged.status, await unchanged.text()]).toEqual([304, ''])
-      expect(unchanged.headers.get('ETag')).toBe(first.headers.get('ETag'))
-      expect(unchanged.headers.get('Cache-Control')).toBe(first.headers.get('Cache-Control'))
+      for (const name of ['ETag', 'Cache-Control']) expect(unchanged.headers.get(name)).toBe(first.headers.get(name))
       expect(unchanged.headers.get('Access-Control-Allow-Origin')).toBe('*')
     }
     expect((await ask(`${path}?label=other`)).status).toBe(200)
@@ -170,6 +152,9 @@ describe('An unchanged badge', () => {
 })
 
 describe('An error of a badge', () => {
+  const label = 'label must have at most 80 characters, none of them a control character'
+  const color = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
+  const digits = 'key must be a whole number of at most 19 digits, without leading zeros'
   const CASES: [string, string, number, string][] = [
     ['an unknown type', 'nope/a', 404, 'not found'],
     ['a type that is not public', 'secret/a', 404, 'not found'],
@@ -179,40 +164,15 @@ describe('An error of a badge', () => {
     ['a key that is not UTF-8', 'page_view/%ff', 400, 'key is not percent-encoded UTF-8'],
     ['a stray percent sign', 'page_view/50%', 400, 'key is not percent-encoded UTF-8'],
     ['a key of 513 bytes', `page_view/${'x'.repeat(513)}`, 422, 'key must have at most 512 bytes of UTF-8, not 513'],
-    [
-      'a word as an integer key',
-      'number/abc',
-      422,
-      'key must be a whole number of at most 19 digits, without leading zeros',
-    ],
+    ['a word as an integer key', 'number/abc', 422, digits],
     ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'query is not percent-encoded UTF-8'],
     ['an unknown parameter', 'page_view/a?logo=x', 422, 'unknown parameter'],
     ['object properties as parameters', 'page_view/a?__proto__=x&constructor=y', 422, 'unknown parameter'],
     ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label may be given once'],
-    [
-      'a label of 81 characters',
-      `page_view/a?label=${'x'.repeat(81)}`,
-      422,
-      'label must have at most 80 characters, none of them a control character',
-    ],
-    [
-      'a control character',
-      'page_view/a?label=%01',
-      422,
-      'label must have at most 80 characters, none of them a control character',
-    ],
-    [
-      'an invalid color',
-      'page_view/a?color=url(%23x)',
-      422,
-      'color must be a color name such as "blue", or 3 or 6 hexadecimal digits',
-    ],
-    [
-      'an invalid label color',
-      'page_view/a?label_color=',
-      422,
-      'label_color must be a color name such as "blue", or 3 or 6 hexadecimal digits',
-    ],
+    ['a label of 81 characters', `page_view/a?label=${'x'.repeat(81)}`, 422, label],
+    ['a control character', 'page_view/a?label=%01', 422, label],
+    ['an invalid color', 'page_view/a?color=url(%23x)', 422, `color ${color}`],
+    ['an invalid label color', 'page_view/a?label_color=', 422, `label_color ${color}`],
     ['an invalid period', 'page_view/a?period=year', 422, 'period must be one of all, day, week, month'],
     ['compact that is neither true nor false', 'page_view/a?compact=1', 422, 'compact must be true or false'],
   ]
@@ -226,14 +186,8 @@ describe('An error of a badge', () => {
     expect(image.headers.get('Content-Security-Policy')).toContain("default-src 'none'")
     const endpoint = await worker.fetch(at('json'))
     expect([endpoint.status, endpoint.headers.get('Access-Control-Allow-Origin')]).toEqual([status, '*'])
-    expect(await endpoint.json()).toEqual({
-      schemaVersion: 1,
-      label: 'counter',
-      message,
-      color: 'red',
-      isError: true,
-      cacheSeconds: 300,
-    })
+    const problem = { schemaVersion: 1, label: 'counter', message, color: 'red', isError: true, cacheSeconds: 300 }
+    expect(await endpoint.json()).toEqual(problem)
   })
 
   it('lists the styles, which differ between SVG and JSON', async () => {

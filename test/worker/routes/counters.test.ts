@@ -1,17 +1,11 @@
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { stopClock } from '../../harness/stopped-clock.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
+const { worker } = sharedWorker({
+  COUNTERS: { page_view: { record_type: 1, public: true, allowed_origins: ['*'] }, secret: { record_type: 3 } },
+})
 beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      secret: { record_type: 3 },
-    },
-  })
   await worker.api('POST', '/v1/counters/page_view/a', { by: 3 })
   await worker.api('POST', '/v1/rollup')
   await worker.api('POST', '/v1/counters/page_view/a', { by: 2 })
@@ -21,27 +15,16 @@ describe('Reading', () => {
   it('a counter that was never incremented gives zeros', async () => {
     const response = await worker.fetch('/v1/counters/page_view/never')
     expect(response.status).toBe(200)
-    expect(await response.json()).toEqual({
-      type: 'page_view',
-      key: 'never',
-      count: 0,
-      total: 0,
-      pending: 0,
-      rolledUpAt: null,
-    })
+    const zeros = { count: 0, total: 0, pending: 0, rolledUpAt: null }
+    expect(await response.json()).toEqual({ type: 'page_view', key: 'never', ...zeros })
   })
 
   it('gives total and pending, exact or as of the last roll-up', async () => {
     // However long it takes to read.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     const exact = await worker.fetch('/v1/counters/page_view/a')
-    expect(await exact.json()).toMatchObject({
-      count: 5,
-      total: 3,
-      pending: 2,
-      rolledUpAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    })
+    const rolledUpAt = expect.stringMatching(/^\d{4}-.*Z$/)
+    expect(await exact.json()).toMatchObject({ count: 5, total: 3, pending: 2, rolledUpAt })
     expect(exact.headers.get('Cache-Control')).toBe('public, no-cache')
     const rolled = await worker.fetch('/v1/counters/page_view/a?consistency=rolled')
     expect(await rolled.json()).toMatchObject({ count: 3, total: 3, pending: 0 })

@@ -1,16 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { emptyDatabase, freshDatabase } from '../../harness/database.ts'
-import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
+import { SAME_SITE, sessionCookie } from '../../harness/sign-in.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'
 
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
 
-let worker: TestWorker
-beforeAll(async () => {
-  worker = new TestWorker((await freshDatabase()).url, PRIVATE)
-})
+const { worker } = sharedWorker(PRIVATE)
 
 describe('The pages', () => {
   const POLICY =
@@ -48,11 +46,8 @@ describe('The pages', () => {
       const response = await worker.fetch(path, { headers })
       expect([response.status, response.headers.get('Location')], path).toEqual([302, '/'])
     }
-    for (const path of [
-      '/?type=%',
-      '/counter?type=page_view&key=%ff%',
-      `/counter?type=page_view&key=${'x'.repeat(8_000)}`,
-    ]) {
+    const counter = '/counter?type=page_view&key='
+    for (const path of ['/?type=%', `${counter}%ff%`, counter + 'x'.repeat(8_000)]) {
       expect((await worker.fetch(path, { headers })).status, path).toBeLessThan(400)
     }
   })
@@ -85,11 +80,10 @@ describe('While the database lacks tables', () => {
   it('the front page says so to everybody, and offers to make them to those who may', async () => {
     const API_TOKENS = await tokenLines({ reader: 'read', limited: 'manage:invoice' })
     const lacking = new TestWorker((await emptyDatabase()).url, { ...PRIVATE, API_TOKENS })
-    const cookieOf = async (token: string) => (await signIn(lacking, token)).headers.get('Set-Cookie')!.split(';')[0]!
     expect(await front(lacking)).toMatch(/does not have the tables.*Sign in/)
     expect(await front(lacking, await sessionCookie(lacking))).toContain('id="make-tables"')
     for (const name of ['reader', 'limited']) {
-      const page = await front(lacking, await cookieOf(tokenOf(name)))
+      const page = await front(lacking, await sessionCookie(lacking, tokenOf(name)))
       expect(page).toContain('The database has no tables yet.')
       expect(page).not.toContain('id="make-tables"')
     }
@@ -109,8 +103,7 @@ describe('While the database lacks tables', () => {
     const db = await emptyDatabase()
     await db.behave({ faults: [{ action: 'error', errno: 1142, match: 'information_schema', times: 1 }] })
     const lacking = new TestWorker(db.url, PRIVATE)
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
+    stopClock()
     // A second question would be answered.
     for (let i = 0; i < 3; i++) expect(await front(lacking)).not.toContain('does not have the tables')
   })
@@ -132,7 +125,7 @@ describe('For a token', () => {
   async function pagesFor(scope: string) {
     const API_TOKENS = await tokenLines({ someone: scope })
     const limited = new TestWorker((await freshDatabase()).url, { ...PRIVATE, API_TOKENS })
-    const Cookie = (await signIn(limited, tokenOf('someone'))).headers.get('Set-Cookie')!.split(';')[0]!
+    const Cookie = await sessionCookie(limited, tokenOf('someone'))
     const get = async (path: string) => {
       const response = await limited.fetch(path, { headers: { Cookie } })
       return response.status === 200 ? response.text() : response.headers.get('Location')!

@@ -1,31 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { describe, expect, it } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-let requests = 0
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true },
-      issue: { record_type: 2, key: 'integer' },
-    },
-  })
+const { worker } = sharedWorker({
+  COUNTERS: { page_view: { record_type: 1, public: true }, issue: { record_type: 2, key: 'integer' } },
 })
-const bring = (counters: unknown, key = `key ${requests++}`) =>
-  worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': key })
 const read = async (path: string) =>
   (await worker.api('GET', path)).json() as Promise<{ rows: Record<string, unknown>[]; next: string | null }>
 
 describe('GET /v1/export/:type', () => {
   it('gives the exact counts of all counters, page by page', async () => {
     const keys = Array.from({ length: 25 }, (_, i) => `/export/${i}`)
-    await worker.api('POST', '/v1/increments', {
-      increments: keys.map((key, i) => ({ type: 'page_view', key, by: i + 1 })),
-    })
-    await bring([{ type: 'page_view', key: '/export/3', count: 5, day: '2026-10-01' }])
+    await worker.add('page_view', Object.fromEntries(keys.map((key, i) => [key, i + 1])))
+    await worker.bring([{ type: 'page_view', key: '/export/3', count: 5, day: '2026-10-01' }])
     for (const [by, limit] of [
       ['total', 1],
       ['total', 7],
@@ -47,7 +34,7 @@ describe('GET /v1/export/:type', () => {
   })
 
   it('gives integer keys and all digits of a count', async () => {
-    await bring([{ type: 'issue', key: '9223372036854775807', count: '9007199254740993' }])
+    await worker.bring([{ type: 'issue', key: '9223372036854775807', count: '9007199254740993' }])
     const response = await worker.api('GET', '/v1/export/issue')
     expect(await response.text()).toContain('{"key":"9223372036854775807","count":9007199254740993}')
   })
@@ -68,11 +55,7 @@ describe('GET /v1/export/:type', () => {
     'by=week',
     'what=1',
   ])('refuses %s', async (query) => {
-    const response = await worker.api('GET', `/v1/export/page_view?${query}`)
-    expect([response.status, await response.json()]).toEqual([
-      422,
-      expect.objectContaining({ code: 'invalid_request' }),
-    ])
+    await expectProblem(await worker.api('GET', `/v1/export/page_view?${query}`), 422, 'invalid_request')
   })
 
   it('needs the token, also for public types, and an existing type', async () => {

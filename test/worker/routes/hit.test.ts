@@ -1,24 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { describe, expect, it } from 'vitest'
 import { logged } from '../../harness/logged.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
-      secret: { record_type: 3 },
-    },
-  })
+const { db, worker } = sharedWorker({
+  COUNTERS: {
+    page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+    issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+    secret: { record_type: 3 },
+  },
 })
-const read = async (type: string, key: string) => {
-  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
-  return (await response.json()) as Record<string, unknown>
-}
+const sum = () => db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
 
 it('These tests run in workerd', () => {
   expect(navigator.userAgent).toBe('Cloudflare-Workers')
@@ -28,14 +19,8 @@ describe('POST /hit', () => {
   it('counts one, reports that in X-Hit, and needs no token', async () => {
     const response = await worker.hit('page_view', '/blog/hello')
     expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
-    expect(await read('page_view', '/blog/hello')).toEqual({
-      type: 'page_view',
-      key: '/blog/hello',
-      count: 1,
-      total: 0,
-      pending: 1,
-      rolledUpAt: null,
-    })
+    const counts = { count: 1, total: 0, pending: 1, rolledUpAt: null }
+    expect(await worker.read('page_view', '/blog/hello')).toEqual({ type: 'page_view', key: '/blog/hello', ...counts })
   })
 
   it('accepts JSON sent as text/plain, which needs no preflight', async () => {
@@ -43,26 +28,24 @@ describe('POST /hit', () => {
     const response = await worker.fetch('/hit', { method: 'POST', body, headers: { Origin: 'https://any.example' } })
     expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
     expect(response.headers.get('Access-Control-Allow-Origin')).toBe('*')
-    expect(await read('page_view', '/beacon')).toMatchObject({ count: 1 })
+    expect(await worker.read('page_view', '/beacon')).toMatchObject({ count: 1 })
   })
 
   it('counts only for the allowed origins of a type, and gives the reason otherwise', async () => {
-    const from = (headers: Record<string, string>) => worker.hit('issue', '42', headers)
-    expect((await from({ Origin: 'https://example.com' })).headers.get('X-Hit')).toBe('counted')
-    expect((await from({ Referer: 'https://example.com/page' })).headers.get('X-Hit')).toBe('counted')
-    for (const headers of [
-      {},
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-      { Referer: 'https://example.com.evil/' },
-    ]) {
-      const response = await from(headers)
-      expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'ignored; reason=origin'])
+    const from = async (headers: Record<string, string>, type = 'issue') => {
+      const response = await worker.hit(type, '42', headers)
+      return [response.status, response.headers.get('X-Hit')]
     }
-    expect((await worker.hit('secret', 'x', { Origin: 'https://example.com' })).headers.get('X-Hit')).toBe(
-      'ignored; reason=origin',
-    )
-    expect(await read('issue', '42')).toMatchObject({ count: 2 })
+    const own = { Origin: 'https://example.com' }
+    for (const headers of [own, { Referer: 'https://example.com/page' }]) {
+      expect(await from(headers)).toEqual([204, 'counted'])
+    }
+    const [evil, opaque] = [{ Origin: 'https://evil.example' }, { Origin: 'null' }]
+    for (const headers of [{}, evil, opaque, { Referer: 'https://example.com.evil/' }]) {
+      expect(await from(headers)).toEqual([204, 'ignored; reason=origin'])
+    }
+    expect(await from(own, 'secret')).toEqual([204, 'ignored; reason=origin'])
+    expect(await worker.read('issue', '42')).toMatchObject({ count: 2 })
   })
 
   it('answers a preflight', async () => {
@@ -98,7 +81,7 @@ describe('GET /hit.gif', () => {
       const query = `?type=page_view&key=${encodeURIComponent(key)}`
       expect(await said(await pixel(query))).toBe('counted')
       expect(await said(await pixel(query))).toBe('counted')
-      expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+      expect(await worker.read('page_view', key)).toMatchObject({ key, count: 2 })
     }
   })
 
@@ -107,13 +90,13 @@ describe('GET /hit.gif', () => {
     expect(await said(await pixel(query, { Referer: 'https://example.com/page' }))).toBe('counted')
     expect(await said(await pixel(query, { Referer: 'https://evil.example/' }))).toBe('ignored; reason=origin')
     expect(await said(await pixel(query))).toBe('ignored; reason=origin')
-    expect(await read('issue', '4711')).toMatchObject({ count: 1 })
+    expect(await worker.read('issue', '4711')).toMatchObject({ count: 1 })
   })
 
   it('does not count a HEAD request', async () => {
     const response = await worker.fetch('/hit.gif?type=page_view&key=/head', { method: 'HEAD' })
     expect([response.status, response.headers.get('X-Hit')]).toEqual([200, 'ignored; reason=head'])
-    expect(await read('page_view', '/head')).toMatchObject({ count: 0 })
+    expect(await worker.read('page_view', '/head')).toMatchObject({ count: 0 })
   })
 
   it.each([
@@ -128,12 +111,12 @@ describe('GET /hit.gif', () => {
     ['a key that is not a number', '?type=issue&key=007', 'ignored; reason=invalid_request'],
     ['a query that is not UTF-8', '?type=page_view&key=%ff', 'ignored; reason=malformed_query'],
   ])('with %s counts nothing, logs nothing, gives the reason, and is still an image', async (_, query, reason) => {
-    const before = await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')
+    const before = await sum()
     const lines = await logged(async () => {
       expect(await said(await pixel(query))).toBe(reason)
     })
     expect(lines).toEqual([])
-    expect(await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')).toBe(before)
+    expect(await sum()).toBe(before)
   })
 
   it.each([

@@ -1,30 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { describe, expect, it } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-let requests = 0
-beforeAll(async () => {
-  // Today is the same day in all tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true },
-      issue: { record_type: 2, key: 'integer' },
-    },
-  })
+stopClockOfFile()
+const { db, worker } = sharedWorker({
+  COUNTERS: { page_view: { record_type: 1, public: true }, issue: { record_type: 2, key: 'integer' } },
 })
-afterAll(() => {
-  vi.useRealTimers()
-})
-const bring = (counters: unknown, key = `key ${requests++}`) =>
-  worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': key })
-const count = async (key: string) => {
-  const response = await worker.fetch(`/v1/counters/page_view/${encodeURIComponent(key)}`)
-  return ((await response.json()) as { count: number }).count
-}
+const count = (key: string) => worker.count('page_view', key)
 const adjustments = () => db.number('SELECT COUNT(*) FROM counter_adjustments')
 
 describe('POST /v1/imports', () => {
@@ -36,36 +19,33 @@ describe('POST /v1/imports', () => {
       { type: 'issue', key: '42', count: -1, day: '1970-01-01' },
     ]
     for (let i = 0; i < 3; i++) {
-      const response = await bring(rows, 'from the old counter')
+      const response = await worker.bring(rows, 'from the old counter')
       expect([response.status, await response.json()]).toEqual([200, { imported: 4 }])
     }
     expect(await count('/old')).toBe(10)
     expect(await db.number('SELECT count FROM counter_totals WHERE record_type = 2')).toBe(9_007_199_254_740_992n)
-    await bring(rows)
+    await worker.bring(rows)
     expect(await count('/old')).toBe(20)
   })
 
   it('refuses an Idempotency-Key that came before with other rows', async () => {
     const rows = [{ type: 'page_view', key: 'reused', count: 5 }]
-    await bring(rows, 'reused')
-    const other = await bring([...rows, { type: 'page_view', key: 'never', count: 1 }], 'reused')
-    expect([other.status, await other.json()]).toEqual([
-      422,
-      expect.objectContaining({ code: 'idempotency_key_reused' }),
-    ])
-    expect((await bring(rows, 'reused')).headers.get('Idempotent-Replayed')).toBe('true')
+    await worker.bring(rows, 'reused')
+    const other = await worker.bring([...rows, { type: 'page_view', key: 'never', count: 1 }], 'reused')
+    await expectProblem(other, 422, 'idempotency_key_reused')
+    expect((await worker.bring(rows, 'reused')).headers.get('Idempotent-Replayed')).toBe('true')
     expect([await count('reused'), await count('never')]).toEqual([5, 0])
   })
 
   it('accepts today and refuses tomorrow', async () => {
     const day = (after: number) => new Date(Date.now() + after * 86_400_000).toISOString().slice(0, 10)
-    expect((await bring([{ type: 'page_view', key: 'today', count: 1, day: day(0) }])).status).toBe(200)
-    expect((await bring([{ type: 'page_view', key: 'today', count: 1, day: day(1) }])).status).toBe(422)
+    expect((await worker.bring([{ type: 'page_view', key: 'today', count: 1, day: day(0) }])).status).toBe(200)
+    expect((await worker.bring([{ type: 'page_view', key: 'today', count: 1, day: day(1) }])).status).toBe(422)
   })
 
   it('names every invalid row by index and field, and imports nothing', async () => {
     const before = await adjustments()
-    const response = await bring([
+    const response = await worker.bring([
       { type: 'page_view', key: 'fine', count: 1 },
       { type: 'nope', key: 'a', count: 1 },
       { type: 'page_view', key: '', count: 1 },
@@ -102,34 +82,24 @@ describe('POST /v1/imports', () => {
   ])('refuses %s', async (_, body) => {
     const before = await adjustments()
     const response = await worker.api('POST', '/v1/imports', body, { 'Idempotency-Key': 'refused' })
-    expect([response.status, await response.json()]).toEqual([
-      422,
-      expect.objectContaining({ code: 'invalid_request' }),
-    ])
+    await expectProblem(response, 422, 'invalid_request')
     expect(await adjustments()).toBe(before)
   })
 
-  it('needs the token and an Idempotency-Key', async () => {
-    const body = { counters: [{ type: 'page_view', key: 'a', count: 1 }] }
-    expect((await worker.fetch('/v1/imports', { method: 'POST', body: JSON.stringify(body) })).status).toBe(401)
-    const response = await worker.api('POST', '/v1/imports', body)
-    expect([response.status, await response.json()]).toEqual([
-      422,
-      expect.objectContaining({ errors: [{ field: 'Idempotency-Key', message: expect.stringContaining('header') }] }),
-    ])
+  it('needs an Idempotency-Key', async () => {
+    const response = await worker.api('POST', '/v1/imports', { counters: [{ type: 'page_view', key: 'a', count: 1 }] })
+    const errors = [{ field: 'Idempotency-Key', message: expect.stringContaining('header') }]
+    await expectProblem(response, 422, 'invalid_request', { errors })
   })
 
   it('is refused as a whole if a counter would leave 64 bits', async () => {
     const largest = '9223372036854775807'
-    expect((await bring([{ type: 'page_view', key: 'full', count: largest }])).status).toBe(200)
-    const response = await bring([
+    expect((await worker.bring([{ type: 'page_view', key: 'full', count: largest }])).status).toBe(200)
+    const response = await worker.bring([
       { type: 'page_view', key: 'beside', count: 1 },
       { type: 'page_view', key: 'full', count: 1 },
     ])
-    expect([response.status, await response.json()]).toEqual([
-      422,
-      expect.objectContaining({ code: 'count_out_of_range' }),
-    ])
+    await expectProblem(response, 422, 'count_out_of_range')
     expect(await count('beside')).toBe(0)
   })
 })

@@ -1,31 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sessionCookie } from '../../harness/sign-in.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
 const view = { record_type: 1, public: true, public_page: true, also: 'visitor', unit: 'views' }
 const visitor = { record_type: 2, public: true, dedupe_seconds: 3_600, title: 'Visitors', unit: 'visitors' }
 
-let url: string
-let worker: TestWorker
+stopClockOfFile()
+const { db, worker } = sharedWorker({ COUNTERS: { view, visitor } })
 beforeAll(async () => {
-  // Today is the same day in all tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  ;({ url } = await freshDatabase())
-  worker = new TestWorker(url, { COUNTERS: { view, visitor } })
-  await worker.api('POST', '/v1/increments', {
-    increments: [
-      { type: 'view', key: '/a', by: 7 },
-      { type: 'visitor', key: '/a', by: 3 },
-      { type: 'visitor', key: '/b', by: 1 },
-    ],
-  })
+  await worker.add('view', { '/a': 7 })
+  await worker.add('visitor', { '/a': 3, '/b': 1 })
   await worker.api('POST', '/v1/rollup')
-  await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '/a', by: 1 }] })
-})
-afterAll(() => {
-  vi.useRealTimers()
+  await worker.add('visitor', { '/a': 1 })
 })
 
 describe('The numbers of a type that counts for another one too', () => {
@@ -48,15 +36,14 @@ describe('The numbers of a type that counts for another one too', () => {
 
   it('stay hidden from a token for the first type alone, and from a public page if the other type has none', async () => {
     const API_TOKENS = await tokenLines({ reader: 'read:view' })
-    const limited = new TestWorker(url, { COUNTERS: { view, visitor }, API_TOKENS })
-    const response = await limited.fetch('/numbers?type=view', {
-      headers: { Authorization: `Bearer ${tokenOf('reader')}` },
-    })
+    const limited = new TestWorker(db.url, { COUNTERS: { view, visitor }, API_TOKENS })
+    const headers = { Authorization: `Bearer ${tokenOf('reader')}` }
+    const response = await limited.fetch('/numbers?type=view', { headers })
     expect(response.status).toBe(200)
     expect(await response.json()).not.toHaveProperty('also')
     expect(await (await worker.fetch('/stats/view/numbers')).json()).not.toHaveProperty('also')
     expect(await (await worker.fetch('/stats/view')).text()).not.toContain('also-today')
-    const both = new TestWorker(url, { COUNTERS: { view, visitor: { ...visitor, public_page: true } } })
+    const both = new TestWorker(db.url, { COUNTERS: { view, visitor: { ...visitor, public_page: true } } })
     expect(await (await both.fetch('/stats/view/numbers')).json()).toMatchObject({ also: { total: 4 } })
     expect(await (await both.fetch('/stats/view')).text()).toContain('also-today')
   })

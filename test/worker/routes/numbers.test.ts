@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 import { bePatient } from '../patience.ts'
 
 const COUNTERS = {
@@ -18,26 +19,18 @@ interface Numbers {
   total: number
   figures: { today: { count: number } }
   chart: { count: number; points: { count: number }[] }
-  list: { counters: { key: string; count: number; page?: string }[]; more: boolean }
+  list: { counters: { key: string; count: number }[] }
   also?: { total: number }
 }
 
-let db: TestDatabase
-let worker: TestWorker
+stopClockOfFile()
+const { worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
-  // Today is the same day in all tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  db = await freshDatabase()
-  const API_TOKENS = await tokenLines({ limited: 'read:page_view', writer: 'count' })
-  worker = new TestWorker(db.url, { COUNTERS, API_TOKENS })
-  const increments = ['/a', '/b', '/b/c'].map((key, i) => ({ type: 'page_view', key, by: i + 1 }))
-  await worker.api('POST', '/v1/increments', { increments })
-  await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '/a', by: 5 }] })
-  await worker.api('POST', '/v1/increments', { increments: [{ type: 'number', key: 7, by: 4 }] })
+  worker.env.API_TOKENS = await tokenLines({ limited: 'read:page_view', writer: 'count' })
+  await worker.add('page_view', { '/a': 1, '/b': 2, '/b/c': 3 })
+  await worker.add('visitor', { '/a': 5 })
+  await worker.add('number', { 7: 4 })
   await worker.api('POST', '/v1/rollup')
-})
-afterAll(() => {
-  vi.useRealTimers()
 })
 
 const ask = async (query: string) => {
@@ -48,16 +41,15 @@ const ask = async (query: string) => {
 describe('The numbers of a page', () => {
   it.each(['today', '7d', '30d', '90d', '12m', 'all'])('are those of the period %s', async (period) => {
     const { numbers } = await ask(`type=page_view&period=${period}`)
-    expect(numbers.total).toBe(6)
-    expect(numbers.figures.today.count).toBe(6)
-    expect(numbers.chart.count).toBe(6)
+    const first = { key: '/b/c', count: 3, page: 'https://example.com/b/c' }
+    expect(numbers).toMatchObject({
+      total: 6,
+      figures: { today: { count: 6 } },
+      chart: { count: 6 },
+      list: { counters: [first, { key: '/b', count: 2 }, { key: '/a', count: 1 }] },
+      also: { total: 5 },
+    })
     expect(numbers.chart.points.reduce((sum, { count }) => sum + count, 0)).toBe(6)
-    expect(numbers.list.counters).toMatchObject([
-      { key: '/b/c', count: 3, page: 'https://example.com/b/c' },
-      { key: '/b', count: 2 },
-      { key: '/a', count: 1 },
-    ])
-    expect(numbers.also).toMatchObject({ total: 5 })
     const found = (await ask(`type=page_view&period=${period}&find=/b&rows=1`)).numbers.list
     expect(found).toMatchObject({ counters: [{ key: '/b', count: 2 }], more: true })
   })
@@ -71,14 +63,8 @@ describe('The numbers of a page', () => {
   })
 
   it('are those of a prefix that the type lists', async () => {
-    const increments = [
-      ['site', 'one.example/', 3],
-      ['site', 'one.example/a', 4],
-      ['site', 'two.example/', 20],
-      ['reader', 'one.example/', 1],
-      ['reader', 'two.example/', 2],
-    ].map(([type, key, by]) => ({ type, key, by }))
-    await worker.api('POST', '/v1/increments', { increments })
+    await worker.add('site', { 'one.example/': 3, 'one.example/a': 4, 'two.example/': 20 })
+    await worker.add('reader', { 'one.example/': 1, 'two.example/': 2 })
     await worker.api('POST', '/v1/rollup')
     for (const [find, prefix, total, also] of [
       ['', null, 27, 3],
@@ -88,8 +74,7 @@ describe('The numbers of a page', () => {
     ] as const) {
       const { numbers } = await ask(`type=site&find=${find}`)
       expect([find, numbers.prefix, numbers.total, numbers.also?.total]).toEqual([find, prefix, total, also])
-      expect(numbers.chart.count).toBe(total)
-      expect(numbers.figures.today.count).toBe(total)
+      expect([numbers.chart.count, numbers.figures.today.count]).toEqual([total, total])
     }
   })
 
@@ -122,8 +107,8 @@ describe('The numbers of a page', () => {
     ['more=1', 'more'],
   ])('with %s are refused, by the name of the field', async (query, field) => {
     const response = await worker.api('GET', `/numbers?type=page_view&${query}`)
-    expect(response.status).toBe(422)
-    expect(((await response.json()) as { errors: { field: string }[] }).errors[0]!.field).toBe(field)
+    const first = expect.objectContaining({ field })
+    await expectProblem(response, 422, 'invalid_request', { errors: [first] })
   })
 
   it('are for those who may read, and of the types that they may read', async () => {
@@ -158,7 +143,7 @@ describe('A page', () => {
   })
 
   it('keeps a key from ending the data', async () => {
-    await worker.api('POST', '/v1/increments', { increments: [{ type: 'visitor', key: '</script><b>', by: 1 }] })
+    await worker.add('visitor', { '</script><b>': 1 })
     await worker.api('POST', '/v1/rollup')
     const Cookie = `${await sessionCookie(worker)}; zone=UTC`
     const html = await (await worker.fetch('/?type=visitor', { headers: { Cookie } })).text()

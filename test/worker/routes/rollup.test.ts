@@ -1,26 +1,14 @@
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { sharedWorker } from '../../harness/worker.ts'
 
-let worker: TestWorker
-beforeAll(async () => {
-  worker = new TestWorker((await freshDatabase()).url)
-})
+const { worker } = sharedWorker()
 
 describe('POST /v1/rollup', () => {
   it('rolls up and reports what it moved', async () => {
     await worker.api('POST', '/v1/counters/page_view/r', { by: 9 })
-    expect(await (await worker.api('POST', '/v1/rollup')).json()).toMatchObject({
-      outcome: 'complete',
-      moved: 9,
-      counters: 1,
-      left: 0,
-    })
-    expect(await (await worker.fetch('/v1/counters/page_view/r')).json()).toMatchObject({
-      count: 9,
-      total: 9,
-      pending: 0,
-    })
+    const moved = { outcome: 'complete', moved: 9, counters: 1, left: 0 }
+    expect(await (await worker.api('POST', '/v1/rollup')).json()).toMatchObject(moved)
+    expect(await worker.read('page_view', 'r')).toMatchObject({ count: 9, total: 9, pending: 0 })
   })
 
   it('requested eight times at once moves everything once', async () => {
@@ -33,10 +21,6 @@ describe('POST /v1/rollup', () => {
     onTestFinished(() => void vi.unstubAllGlobals())
     const answers = await Promise.all(Array.from({ length: 8 }, () => worker.api('POST', '/v1/rollup')))
     for (const { status } of answers) expect([200, 409]).toContain(status)
-    expect(await (await worker.fetch('/v1/counters/page_view/eight')).json()).toMatchObject({
-      count: 9,
-      total: 9,
-      pending: 0,
-    })
+    expect(await worker.read('page_view', 'eight')).toMatchObject({ count: 9, total: 9, pending: 0 })
   })
 })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
-import { TestWorker, TOKEN } from '../../harness/worker.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
+import { sharedWorker, TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const COUNTERS = {
@@ -11,24 +11,12 @@ const COUNTERS = {
   video: { record_type: 4, public: true, public_page: true },
 }
 
-let url: string
-let worker: TestWorker
+stopClockOfFile()
+const { db, worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
-  // Today is the same day in all tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  ;({ url } = await freshDatabase())
-  worker = new TestWorker(url, { COUNTERS })
-  await worker.api('POST', '/v1/increments', {
-    increments: [
-      { type: 'page_view', key: '/a', by: 7 },
-      { type: 'page_view', key: '/b', by: 2 },
-      { type: 'invoice', key: 'secret', by: 5 },
-    ],
-  })
+  await worker.add('page_view', { '/a': 7, '/b': 2 })
+  await worker.add('invoice', { secret: 5 })
   await worker.api('POST', '/v1/rollup')
-})
-afterAll(() => {
-  vi.useRealTimers()
 })
 
 const numbers = async (query = '') => (await worker.fetch(`/stats/page_view/numbers${query}`)).json()
@@ -36,8 +24,7 @@ const numbers = async (query = '') => (await worker.fetch(`/stats/page_view/numb
 describe('The public page of a type', () => {
   it('needs no token, may be cached, and has nothing to operate', async () => {
     const response = await worker.fetch('/stats/page_view')
-    expect(response.status).toBe(200)
-    expect(response.headers.get('Cache-Control')).toBe('public, max-age=60')
+    expect([response.status, response.headers.get('Cache-Control')]).toEqual([200, 'public, max-age=60'])
     expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
     expect(response.headers.get('Set-Cookie')).toBeNull()
     const page = await response.text()
@@ -103,7 +90,7 @@ describe('The public page of a type', () => {
     onTestFinished(() => void vi.setSystemTime(began))
     const read = (headers = {}) => worker.fetch('/stats/video/numbers?tz=Asia/Tokyo', { headers })
     const count = async () => {
-      await worker.api('POST', '/v1/increments', { increments: [{ type: 'video', key: 'a' }] })
+      await worker.add('video', { a: 1 })
       await worker.api('POST', '/v1/rollup')
     }
     await count()
@@ -131,12 +118,11 @@ describe('The public page of a type', () => {
     vi.useRealTimers()
     let networks = 0
     return inOnePeriod(async () => {
-      const limited = new TestWorker(url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
+      const limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
       const headers = { 'CF-Connecting-IP': `2001:db8:17:${++networks}00::1` }
+      const read = async () => (await limited.fetch('/stats/page_view/numbers', { headers })).status
       const statuses: number[] = []
-      for (let i = 0; i < 7; i++) {
-        statuses.push((await limited.fetch('/stats/page_view/numbers', { headers })).status)
-      }
+      for (let i = 0; i < 7; i++) statuses.push(await read())
       expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
     })
   })

@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { freshDatabase } from '../../harness/database.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { describe, expect, it } from 'vitest'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 
-let worker: TestWorker
-beforeAll(async () => {
-  // Today is the same day in all tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  worker = new TestWorker((await freshDatabase()).url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      number: { record_type: 4, key: 'integer', public: true },
-    },
-  })
-})
-afterAll(() => {
-  vi.useRealTimers()
+stopClockOfFile()
+const { worker } = sharedWorker({
+  COUNTERS: {
+    page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+    number: { record_type: 4, key: 'integer', public: true },
+  },
 })
 
 describe('The ranking of a type', () => {
   it('names the counters with the highest counts', async () => {
-    await worker.api('POST', '/v1/increments', {
-      increments: [
-        { type: 'page_view', key: '/ü', by: 9 },
-        { type: 'page_view', key: 'b', by: 7 },
-        { type: 'page_view', key: 'less', by: -1 },
-        { type: 'number', key: '9223372036854775807', by: 7 },
-        { type: 'number', key: '7', by: 8 },
-      ],
-    })
+    await worker.add('page_view', { '/ü': 9, b: 7, less: -1 })
+    await worker.add('number', { '9223372036854775807': 7, '7': 8 })
     await worker.api('POST', '/v1/rollup')
     for (const period of ['all', 'day', 'week', 'month']) {
       const top = await (await worker.fetch(`/v1/top/page_view?period=${period}&limit=2`)).json()
@@ -52,19 +38,13 @@ describe('The ranking of a type', () => {
     })
   })
 
-  it('covers the calendar period of a date', async () => {
-    const bounds = async (query: string) => {
-      const { start, end } = (await (await worker.fetch(`/v1/top/page_view?${query}`)).json()) as Record<string, string>
-      return [start, end]
-    }
-    expect(await bounds('period=day&date=2026-10-31')).toEqual(['2026-10-31T00:00:00.000Z', '2026-11-01T00:00:00.000Z'])
-    expect(await bounds('period=week&date=2027-01-01')).toEqual([
-      '2026-12-28T00:00:00.000Z',
-      '2027-01-04T00:00:00.000Z',
-    ])
-    expect(await bounds('period=month&date=2026-12-31')).toEqual([
-      '2026-12-01T00:00:00.000Z',
-      '2027-01-01T00:00:00.000Z',
-    ])
+  it.each([
+    ['day', '2026-10-31', '2026-10-31', '2026-11-01'],
+    ['week', '2027-01-01', '2026-12-28', '2027-01-04'],
+    ['month', '2026-12-31', '2026-12-01', '2027-01-01'],
+  ])('covers the %s of a date: %s', async (period, date, start, end) => {
+    const top = await worker.fetch(`/v1/top/page_view?period=${period}&date=${date}`)
+    const midnights = { start: `${start}T00:00:00.000Z`, end: `${end}T00:00:00.000Z` }
+    expect(await top.json()).toMatchObject(midnights)
   })
 })

@@ -1,10 +1,11 @@
 import { createExecutionContext } from 'cloudflare:test'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { bindCounter } from '../../../src/bound-counter.ts'
 import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
-import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
+import { expectProblem } from '../../harness/expect-problem.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { parseSvg } from '../../harness/svg.ts'
-import { TestWorker } from '../../harness/worker.ts'
+import { sharedWorker } from '../../harness/worker.ts'
 
 const COUNTERS = {
   download: { record_type: 1, public: true, prefixes: ['app-', 'Été/'] },
@@ -12,23 +13,13 @@ const COUNTERS = {
   secret: { record_type: 3 },
 }
 
-let db: TestDatabase
-let worker: TestWorker
+stopClockOfFile()
+const { db, worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
-  // No hour or day ends between two tests.
-  vi.useFakeTimers({ toFake: ['Date'] })
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, { COUNTERS })
-  const { app_, other } = { app_: 'download/app-1.0.tgz', other: 'download/other' }
-  await worker.api('POST', `/v1/counters/${app_}`, { by: 10 })
+  await worker.add('download', { 'app-1.0.tgz': 10 })
   await worker.cron(ROLL_UP_CRON)
-  await worker.api('POST', `/v1/counters/${app_}`, { by: 5 })
-  await worker.api('POST', `/v1/counters/${other}`, { by: 200 })
-  await worker.api('POST', '/v1/counters/download/%C3%89t%C3%A9%2F1', { by: 3 })
-  await worker.api('POST', '/v1/counters/lower/App-1', { by: 4 })
-})
-afterAll(() => {
-  vi.useRealTimers()
+  await worker.add('download', { 'app-1.0.tgz': 5, other: 200, 'Été/1': 3 })
+  await worker.add('lower', { 'App-1': 4 })
 })
 
 const total = async (path: string, headers = {}) => {
@@ -53,10 +44,8 @@ describe('GET /v1/types/:type', () => {
   })
 
   it('adds up the counters whose keys begin with a listed prefix', async () => {
-    expect(await total('download?prefix=app-')).toMatchObject([
-      200,
-      { prefix: 'app-', count: 15, total: 10, pending: 5 },
-    ])
+    const app = { prefix: 'app-', count: 15, total: 10, pending: 5 }
+    expect(await total('download?prefix=app-')).toMatchObject([200, app])
     expect(await total('download?prefix=%C3%89t%C3%A9/')).toMatchObject([200, { count: 3, consistency: 'exact' }])
     expect(await total('lower?prefix=APP-')).toMatchObject([200, { prefix: 'app-', count: 4 }])
   })
@@ -89,13 +78,8 @@ describe('GET /v1/types/:type', () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(3, ${i}, 'many-${i}')`)
     await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
     const refused = await worker.api('GET', '/v1/types/secret?prefix=many-')
-    expect([refused.status, await refused.json()]).toEqual([
-      422,
-      expect.objectContaining({
-        code: 'too_many_keys',
-        detail: expect.stringMatching(/longer prefix.*type of their own/),
-      }),
-    ])
+    const detail = expect.stringMatching(/longer prefix.*type of their own/)
+    await expectProblem(refused, 422, 'too_many_keys', { detail })
     expect(await (await worker.api('GET', '/v1/types/secret?prefix=many-1')).json()).toMatchObject({ count: 0 })
     expect((await worker.api('GET', '/v1/types/secret/history?prefix=many-&by=month')).status).toBe(422)
     const long = await worker.api('GET', '/v1/types/secret/history?prefix=many-1&from=2024-01-01&to=2026-01-01')

@@ -1,23 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { TestWorker } from '../../../harness/worker.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedWorker } from '../../../harness/worker.ts'
 
-let db: TestDatabase
-let worker: TestWorker
-beforeAll(async () => {
-  db = await freshDatabase()
-  worker = new TestWorker(db.url, {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
-      secret: { record_type: 3 },
-    },
-  })
+const { db, worker } = sharedWorker({
+  COUNTERS: {
+    page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+    issue: { record_type: 2, key: 'integer', public: true, allowed_origins: ['https://example.com'] },
+  },
 })
-const read = async (type: string, key: string) => {
-  const response = await worker.fetch(`/v1/counters/${type}/${encodeURIComponent(key)}`)
-  return (await response.json()) as Record<string, unknown>
-}
 
 describe('Keys', () => {
   it.each([
@@ -33,19 +22,20 @@ describe('Keys', () => {
   ])('with %s are counted and read back unchanged', async (_, key) => {
     expect((await worker.hit('page_view', key)).status).toBe(204)
     expect((await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`)).status).toBe(200)
-    expect(await read('page_view', key)).toMatchObject({ key, count: 2 })
+    expect(await worker.read('page_view', key)).toMatchObject({ key, count: 2 })
     const listed = await worker.fetch(`/v1/counters/page_view?key=${encodeURIComponent(key)}`)
     expect(await listed.json()).toMatchObject({ counters: [{ key, count: 2 }] })
     const hex = [...new TextEncoder().encode(key)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
     expect(await db.number('SELECT COUNT(*) FROM counter_names WHERE LOWER(HEX(name)) = ?', [hex])).toBe(1n)
   })
 
-  it('that differ in case, accents, normal form or surrounding spaces are different counters', async () => {
-    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key']
+  it('that differ in case, accents, normal form, surrounding spaces or encoding are different counters', async () => {
+    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key', 'key/', '%6bey', '\n', '\u{10ffff}']
     for (const [index, key] of keys.entries()) {
       await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`, { by: index + 1 })
     }
-    for (const [index, key] of keys.entries()) expect(await read('page_view', key)).toMatchObject({ count: index + 1 })
+    for (const [index, key] of keys.entries())
+      expect(await worker.read('page_view', key)).toMatchObject({ count: index + 1 })
   })
 
   it('of integer types may be numbers, negative ones too, and are answered as digits', async () => {
@@ -56,8 +46,8 @@ describe('Keys', () => {
         { type: 'issue', key: -7 },
       ],
     })
-    expect(await read('issue', '-9223372036854775808')).toMatchObject({ key: '-9223372036854775808', count: 1 })
-    expect(await read('issue', '0')).toMatchObject({ key: '0', count: 1 })
-    expect(await read('issue', '-7')).toMatchObject({ key: '-7', count: 1 })
+    expect(await worker.read('issue', '-9223372036854775808')).toMatchObject({ key: '-9223372036854775808', count: 1 })
+    expect(await worker.read('issue', '0')).toMatchObject({ key: '0', count: 1 })
+    expect(await worker.read('issue', '-7')).toMatchObject({ key: '-7', count: 1 })
   })
 })

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { ROLL_UP_CRON } from '../../../../src/config/crons.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { stopClock } from '../../../harness/stopped-clock.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 
 let db: TestDatabase
@@ -8,9 +9,6 @@ let worker: TestWorker
 beforeEach(async () => {
   db = await freshDatabase()
   worker = new TestWorker(db.url)
-})
-afterEach(() => {
-  vi.useRealTimers()
 })
 
 const A = '/v1/counters/page_view/a'
@@ -29,7 +27,7 @@ describe('A reading with consistency=rolled', () => {
     await worker.api('POST', A, { by: 3 })
     await worker.cron(ROLL_UP_CRON)
     // However long it takes to read.
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
+    stopClock()
     expect(await rolled()).toEqual({ counts: [3], cache: fresh })
     // As a roll-up in another isolate does.
     await db.arrange('UPDATE counter_totals SET count = 8')
@@ -75,8 +73,7 @@ describe('A reading with consistency=rolled', () => {
     expect((await rolled()).counts).toEqual([3])
     await worker.api('PUT', A, { count: 100 })
     expect((await rolled()).counts).toEqual([100])
-    const counters = [{ type: 'page_view', key: 'a', count: 11 }]
-    const bring = () => worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': 'rolled' })
+    const bring = () => worker.bring([{ type: 'page_view', key: 'a', count: 11 }], 'rolled')
     await bring()
     expect((await rolled()).counts).toEqual([111])
     // A repeat must drop the cache too: the first request may have been served by another isolate, with its answer lost.
