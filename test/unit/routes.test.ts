@@ -32,16 +32,4 @@ describe('adding a route', () => {
     expect(publicReadings.length).toBeGreaterThan(4)
     expect(publicReadings.map(({ path }) => path).filter((path) => !preflights.has(path))).toEqual([])
   })
-
-  it('for programs comes with a contract', () => {
-    const methods = ['GET', 'POST', 'PUT', 'DELETE']
-    const withContract = new Set(
-      app.routes.filter((route) => contractsOf(route).length > 0).map(({ method, path }) => `${method} ${path}`),
-    )
-    const without = app.routes
-      .filter(({ method, path }) => methods.includes(method) && path.startsWith('/v1/') && !path.includes('*'))
-      .map(({ method, path }) => `${method} ${path}`)
-      .filter((route) => !withContract.has(route))
-    expect(without).toEqual([])
-  })
 })

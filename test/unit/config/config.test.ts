@@ -6,6 +6,32 @@ import { readConfig } from '../../../src/config/config.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
+/** A type without further settings. */
+const PLAIN = {
+  name: 'page_view',
+  recordType: 1,
+  title: 'Page view',
+  unit: 'counts',
+  url: null,
+  key: 'string',
+  sameKey: [],
+  newKeys: 'any',
+  newKeysPerMinute: 120,
+  public: false,
+  allowedOrigins: [],
+  slots: null,
+  dedupeSeconds: null,
+  publicPage: false,
+  also: null,
+  prefixes: [],
+  redirectTo: null,
+  countBots: false,
+  countAutomated: false,
+  countingBadge: false,
+  respectDoNotTrack: false,
+}
+const shipped = () => unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
+
 describe('The configuration', () => {
   it('needs two secrets and one type, and has defaults for all other settings', () => {
     expect(read({})).toEqual({
@@ -16,34 +42,7 @@ describe('The configuration', () => {
       deadBatches: null,
       rateLimit: null,
       readLimit: null,
-      types: new Map([
-        [
-          'page_view',
-          {
-            name: 'page_view',
-            recordType: 1,
-            title: 'Page view',
-            unit: 'counts',
-            url: null,
-            key: 'string',
-            sameKey: [],
-            newKeys: 'any',
-            newKeysPerMinute: 120,
-            public: false,
-            allowedOrigins: [],
-            slots: null,
-            dedupeSeconds: null,
-            publicPage: false,
-            also: null,
-            prefixes: [],
-            redirectTo: null,
-            countBots: false,
-            countAutomated: false,
-            countingBadge: false,
-            respectDoNotTrack: false,
-          },
-        ],
-      ]),
+      types: new Map([['page_view', PLAIN]]),
       plan: 'free',
       rollUp: { pageSlots: 200, maxStatements: 45, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
@@ -173,58 +172,15 @@ describe('The configuration', () => {
   })
 
   it('is valid in the shipped wrangler.toml, whose values are the defaults', () => {
-    const { vars, triggers } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
+    const { vars, triggers } = shipped()
     const { DATABASE_URL, API_TOKEN } = VALID
     const config = readConfig({ ...vars, DATABASE_URL, API_TOKEN })
     const { rollUp, pruning, history } = read({})
     expect(config).toMatchObject({ rollUp, pruning, history })
+    const type = { ...PLAIN, public: true, allowedOrigins: ['https://example.com'] }
     expect([...config.types.values()]).toEqual([
-      {
-        name: 'page_view',
-        recordType: 1,
-        title: 'Page views',
-        unit: 'views',
-        url: null,
-        key: 'string',
-        sameKey: [],
-        newKeys: 'any',
-        newKeysPerMinute: 120,
-        public: true,
-        allowedOrigins: ['https://example.com'],
-        slots: null,
-        dedupeSeconds: null,
-        publicPage: false,
-        also: null,
-        prefixes: [],
-        redirectTo: null,
-        countBots: false,
-        countAutomated: false,
-        countingBadge: false,
-        respectDoNotTrack: false,
-      },
-      {
-        name: 'download',
-        recordType: 2,
-        title: 'Downloads',
-        unit: 'downloads',
-        url: null,
-        key: 'string',
-        sameKey: [],
-        newKeys: 'any',
-        newKeysPerMinute: 120,
-        public: true,
-        allowedOrigins: ['https://example.com'],
-        slots: null,
-        dedupeSeconds: null,
-        publicPage: false,
-        also: null,
-        prefixes: [],
-        redirectTo: null,
-        countBots: false,
-        countAutomated: false,
-        countingBadge: false,
-        respectDoNotTrack: false,
-      },
+      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views' },
+      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads' },
     ])
     expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
   })
@@ -314,8 +270,7 @@ describe.each(['VISITOR_LIMIT', 'READER_LIMIT'])('%s', (name) => {
   })
 
   it('is bound in the shipped wrangler.toml', () => {
-    const { ratelimits } = unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
-    expect(ratelimits.map((limit: { name: string }) => limit.name)).toContain(name)
+    expect(shipped().ratelimits.map((limit: { name: string }) => limit.name)).toContain(name)
   })
 })
 

@@ -42,22 +42,23 @@ describe('The local cron', () => {
   const start = (...expressions: string[]) => {
     stop = startCron(url, expressions, (line) => said.push(line))
   }
+  /** Lets time pass, and waits for the runs that are asked for then: so many since the start, and no more. */
+  const pass = async (milliseconds: number, requests: number) => {
+    await vi.advanceTimersByTimeAsync(milliseconds)
+    await until(() => asked.length >= requests)
+    expect(asked).toHaveLength(requests)
+  }
   const runs = () => asked.map(({ searchParams }) => `${searchParams.get('time')} ${searchParams.get('cron')}`)
   const at = (time: string, cron: string) => `${Date.parse(`2026-11-20T${time}Z`)} ${cron}`
 
   it('fires each expression at its minutes, in UTC, and reports nothing if all is well', async () => {
     start('* * * * *', '17 * * * *')
     expect(asked).toEqual([])
-    await vi.advanceTimersByTimeAsync(600)
-    await until(() => asked.length > 0)
+    await pass(600, 1)
     expect(runs()).toEqual([at('10:16:00', '* * * * *')])
-    await vi.advanceTimersByTimeAsync(60_000)
-    await until(() => asked.length >= 3)
-    expect(asked).toHaveLength(3)
+    await pass(60_000, 3)
     expect(runs().slice(1).sort()).toEqual([at('10:17:00', '* * * * *'), at('10:17:00', '17 * * * *')].sort())
-    await vi.advanceTimersByTimeAsync(60_000)
-    await until(() => asked.length >= 4)
-    expect(asked).toHaveLength(4)
+    await pass(60_000, 4)
     expect(runs()[3]).toBe(at('10:18:00', '* * * * *'))
     await stop()
     expect(said).toEqual([])
@@ -66,16 +67,13 @@ describe('The local cron', () => {
   it('names the minute at which a run was due, even if it is late', async () => {
     start('* * * * *')
     vi.setSystemTime(new Date('2026-11-20T10:16:03.210Z'))
-    await vi.advanceTimersByTimeAsync(600)
-    await until(() => asked.length > 0)
+    await pass(600, 1)
     expect(runs()).toEqual([at('10:16:00', '* * * * *')])
   })
 
   it('calls the scheduled handler of wrangler, and asks for JSON', async () => {
     start('*/5 9-11 * * 1,5')
-    await vi.advanceTimersByTimeAsync(300_000)
-    await until(() => asked.length >= 1)
-    expect(asked).toHaveLength(1)
+    await pass(300_000, 1)
     expect(asked[0]?.pathname).toBe('/cdn-cgi/handler/scheduled')
     expect(Object.fromEntries(asked[0]!.searchParams)).toEqual({
       cron: '*/5 9-11 * * 1,5',
@@ -86,9 +84,7 @@ describe('The local cron', () => {
 
   it('does not fire after it was stopped', async () => {
     start('* * * * *')
-    await vi.advanceTimersByTimeAsync(600)
-    await until(() => asked.length >= 1)
-    expect(asked).toHaveLength(1)
+    await pass(600, 1)
     await stop()
     await vi.advanceTimersByTimeAsync(3_600_000)
     await moment()
@@ -117,9 +113,7 @@ describe('The local cron', () => {
     await until(() => said.length > 0)
     expect(said).toEqual([expect.stringMatching(/^Cron \* \* \* \* \* could not reach the Worker: /)])
     answer = (response) => response.end('{"outcome":"ok"}')
-    await vi.advanceTimersByTimeAsync(60_000)
-    await until(() => asked.length >= 2)
-    expect(asked).toHaveLength(2)
+    await pass(60_000, 2)
     await stop()
     expect(said).toHaveLength(1)
   })

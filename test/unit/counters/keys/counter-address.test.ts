@@ -64,13 +64,6 @@ describe('A key', () => {
     )
   })
 
-  it('is used literally: no trimming, no case folding, no Unicode normalisation, no decoding', async () => {
-    const texts = ['/a', '/A', '/a ', ' /a', '/a/', '/%61', '/é', '/e\u0301', '007', '7', '\n', '\u{10ffff}']
-    const counters = await Promise.all(texts.map((text) => addressOfKey(type, text)))
-    expect(counters.map(({ name }) => name)).toEqual(texts)
-    expect(new Set(counters.map(({ recordId }) => recordId)).size).toBe(texts.length)
-  })
-
   it.each([
     ['a'.repeat(512), 512],
     ['é'.repeat(256), 512],

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Keys } from '../../../../src/counters/keys/keys.ts'
 import { NewKeyBudgets } from '../../../../src/counters/keys/new-key-budget.ts'
 import type { NewKeyRule } from '../../../../src/counters/keys/new-key-rule.ts'
 import type { Executor } from '../../../../src/database/database.ts'
+import { stopClock } from '../../../harness/stopped-clock.ts'
 
 /** The entries that a map with two generations of 10,000 may have. */
 const MOST_REMEMBERED = 20_000
@@ -31,10 +32,7 @@ const admits = (keys: Keys, id: number) => keys.admits(counter(id), { waitUntil:
 
 beforeEach(() => {
   asked = 0
-  vi.useFakeTimers({ toFake: ['Date'] })
-})
-afterEach(() => {
-  vi.useRealTimers()
+  stopClock()
 })
 
 describe('What an isolate remembers of keys', () => {
@@ -54,20 +52,6 @@ describe('What an isolate remembers of keys', () => {
     }
     expect(remembered).toBeGreaterThan(0)
     expect(remembered).toBeLessThanOrEqual(MOST_REMEMBERED)
-  })
-
-  it('lasts ten minutes for one that exists, and a second for one that is refused', async () => {
-    const keys = isolate()
-    await admits(keys, 2)
-    await admits(keys, 3)
-    const before = asked
-    vi.setSystemTime(Date.now() + 999)
-    expect([await admits(keys, 2), await admits(keys, 3), asked - before]).toEqual([true, false, 0])
-    vi.setSystemTime(Date.now() + 2)
-    await admits(keys, 3)
-    expect(asked - before).toBe(1)
-    vi.setSystemTime(Date.now() + 10 * 60_000)
-    expect(keys.knows(counter(2))).toBe(false)
   })
 
   it('ends if the clock is set back', async () => {

@@ -46,6 +46,12 @@ async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: '
 const byId = (counters: readonly CounterAddress[]) =>
   new Map(counters.map((counter) => [counterId(counter), counter] as const))
 
+/** Rows with the largest numbers, but for what is given. */
+const rowsOf = (count: number, row: (i: number) => Partial<BatchRow>): BatchRow[] =>
+  Array.from({ length: count }, (_, i) => {
+    return { recordType: 1, recordId: BigInt(i), slot: MAX_64, count: 1n, batch: MAX_64, ...row(i) }
+  })
+
 const unsigned = fc.bigInt({ min: 0n, max: MAX_64 })
 const row: fc.Arbitrary<BatchRow> = fc.record({
   recordType: fc.integer({ min: 1, max: 65_535 }),
@@ -76,13 +82,7 @@ describe('A batch in the queue', () => {
   })
 
   it('is one message if it fits, and none if it is empty', async () => {
-    const few = Array.from({ length: 300 }, (_, i) => ({
-      recordType: 1,
-      recordId: MAX_64 - BigInt(i),
-      slot: MAX_64,
-      count: 1n,
-      batch: MAX_64,
-    }))
+    const few = rowsOf(300, (i) => ({ recordId: MAX_64 - BigInt(i) }))
     expect((await through(few, [])).read).toHaveLength(1)
     expect((await through([], [])).queue.calls).toEqual([])
   })
@@ -98,13 +98,9 @@ describe('A batch in the queue', () => {
       const name = `${String(i).padStart(4, '0')}${text}`
       return { recordType: 65_535, recordId: MAX_64 - BigInt(999 - i), name }
     })
-    const batch = counters.map(({ recordType, recordId }) => ({
-      recordType,
-      recordId,
-      slot: MAX_64,
-      count: -(2n ** 63n),
-      batch: MAX_64,
-    }))
+    const batch = rowsOf(1_000, (i) => {
+      return { recordType: 65_535, recordId: counters[i]!.recordId, count: -(2n ** 63n) }
+    })
     const { rows, named } = await through(batch, counters)
     expect(rows).toEqual(batch)
     expect(named).toEqual(counters)
@@ -114,13 +110,9 @@ describe('A batch in the queue', () => {
     const longKey = '\u0001'.repeat(512)
     const page = MAX_64 / 2n
     // 599 visitors of one page, in a group with other pages before and after it.
-    const rowOf = (recordType: number, recordId: bigint, slot: bigint): BatchRow => ({
-      recordType,
-      recordId,
-      slot,
-      count: 1n,
-      batch: slot,
-    })
+    const rowOf = (recordType: number, recordId: bigint, slot: bigint): BatchRow => {
+      return { recordType, recordId, slot, count: 1n, batch: slot }
+    }
     const others = [1, 3].flatMap((recordType) =>
       Array.from({ length: 100 }, (_, i) => rowOf(recordType, page + BigInt(i < 50 ? i - 50 : i), MAX_64)),
     )
@@ -136,27 +128,16 @@ describe('A batch in the queue', () => {
   })
 
   it('names a counter in each message that has rows of it', async () => {
-    const batch = Array.from({ length: 3_000 }, (_, i) => ({
-      recordType: 1,
-      recordId: 5n,
-      slot: BigInt(i),
-      count: 1n,
-      batch: MAX_64,
-    }))
-    const { read, rows } = await through(batch, [{ recordType: 1, recordId: 5n, name: '/a' }])
+    const batch = rowsOf(3_000, (i) => ({ recordId: 5n, slot: BigInt(i) }))
+    const counter = { recordType: 1, recordId: 5n, name: '/a' }
+    const { read, rows } = await through(batch, [counter])
     expect(rows).toEqual(batch)
     expect(read.length).toBeGreaterThan(1)
-    for (const { named } of read) expect(named).toEqual([{ recordType: 1, recordId: 5n, name: '/a' }])
+    for (const { named } of read) expect(named).toEqual([counter])
   })
 
   it('stays within the limits with the largest number of rows', async () => {
-    const batch = Array.from({ length: 20_000 }, (_, i) => ({
-      recordType: 65_535,
-      recordId: BigInt(i),
-      slot: MAX_64,
-      count: 1n,
-      batch: MAX_64,
-    }))
+    const batch = rowsOf(20_000, () => ({ recordType: 65_535 }))
     expect((await through(batch, [])).rows).toEqual(batch)
   })
 
@@ -168,13 +149,7 @@ describe('A batch in the queue', () => {
         if (++calls === 2) throw new Error('refused by the test')
       },
     }
-    const batch = Array.from({ length: 3_000 }, (_, i) => ({
-      recordType: 1,
-      recordId: BigInt(i),
-      slot: MAX_64,
-      count: 1n,
-      batch: MAX_64,
-    }))
+    const batch = rowsOf(3_000, () => ({}))
     await expect(batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no' })).rejects.toThrow('refused by the test')
   })
 })

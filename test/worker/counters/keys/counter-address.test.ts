@@ -30,7 +30,7 @@ describe('Keys', () => {
   })
 
   it('that differ in case, accents, normal form, surrounding spaces or encoding are different counters', async () => {
-    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key', 'key/', '%6bey', '\n', '\u{10ffff}']
+    const keys = ['key', 'Key', 'kéy', 'ke\u0301y', 'key ', ' key', 'key/', '%6bey', '7', '007', '\n', '\u{10ffff}']
     for (const [index, key] of keys.entries()) {
       await worker.api('POST', `/v1/counters/page_view/${encodeURIComponent(key)}`, { by: index + 1 })
     }
