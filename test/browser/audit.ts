@@ -1,5 +1,7 @@
 import axe, { type RunOnly } from 'axe-core'
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
+import type { Chromium } from './chromium.ts'
+import type { Session } from './open-dashboard.ts'
 
 /** All rules of WCAG 2.2 A and AA, best practices, and what axe-core still tries out. */
 const ALL_RULES: RunOnly = {
@@ -13,6 +15,12 @@ const COLOR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in
 const [NARROW, WIDE] = [320, 1280]
 /** In CSS pixels. Nothing may scroll sideways at any of them. */
 const WIDTHS = [320, 390, 768, 1280, 1920]
+
+/** A context for pages to audit. */
+export function auditedContext(browser: Chromium, storageState?: Session): Promise<BrowserContext> {
+  const viewport = { width: 1280, height: 800 }
+  return browser.newContext({ locale: 'en-GB', viewport, ...(storageState && { storageState }) })
+}
 
 /**
  * Finds what is wrong with a page as it is now: what axe-core finds, narrow and wide, light and dark, and what is wider than

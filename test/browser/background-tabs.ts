@@ -1,4 +1,5 @@
-import type { Browser } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+import type { Chromium } from './chromium.ts'
 
 /** A real tab. Playwright emulates the focus of its own pages, which makes all of them visible. */
 export interface Tab {
@@ -6,10 +7,13 @@ export interface Tab {
   title(): Promise<string>
 }
 
-/** Opens a window with tabs that Playwright does not attach to, so that they can be hidden. */
-export async function openWindow(browser: Browser) {
+/** Opens a window for a test, with tabs that Playwright does not attach to, so that they can be hidden. */
+export async function openWindow(browser: Chromium) {
   const session = await browser.newBrowserCDPSession()
   const { browserContextId } = await session.send('Target.createBrowserContext')
+  onTestFinished(async () => {
+    await session.send('Target.disposeBrowserContext', { browserContextId })
+  })
   return {
     /** Opens a tab in the foreground or in the background. */
     async open(url: string, { background = false } = {}): Promise<Tab> {
@@ -24,6 +28,5 @@ export async function openWindow(browser: Browser) {
         },
       }
     },
-    close: () => session.send('Target.disposeBrowserContext', { browserContextId }),
   }
 }

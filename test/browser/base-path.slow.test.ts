@@ -1,21 +1,13 @@
-import type { Browser, BrowserContext } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { startDemoSite } from '../../local/demo-site.ts'
-import { consoleOf, launchChromium } from './chromium.ts'
+import type { BrowserContext } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumOfFile, consoleOf } from './chromium.ts'
 import { counterUrl, signedIn, tableRows, watch } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
-import { startSite } from './test-site.ts'
+import { counterOfFile } from './shipped-worker.ts'
+import { startDemo, startSite } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
+const browser = chromiumOfFile()
+const counter = counterOfFile({ BASE_PATH: '/counter' })
 let context: BrowserContext
-beforeAll(async () => {
-  ;[counter, browser] = await Promise.all([startCounter({ BASE_PATH: '/counter' }), launchChromium()])
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 beforeEach(async () => {
   context = await browser.newContext()
 })
@@ -72,8 +64,7 @@ describe('under a base path', () => {
   })
 
   it('the script counts, shows counts and leaves downloads to /d/', async () => {
-    const demo = await startDemoSite({ counter: counter.url, port: 0 })
-    onTestFinished(() => demo.stop())
+    const demo = await startDemo(counter)
     const said = consoleOf(context)
     const tab = await context.newPage()
     await tab.goto(demo.url)
@@ -104,7 +95,6 @@ describe('under a base path', () => {
         html: `<!doctype html><title>page</title><script defer data-local src="https://counter.example${path}"></script>`,
       },
     })
-    onTestFinished(() => site.stop())
     await tab.goto(site.url)
     await expect.poll(() => asked).toEqual([`${base}/hit`])
   })

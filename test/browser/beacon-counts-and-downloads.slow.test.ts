@@ -1,21 +1,16 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
-import { consoleOf, launchChromium, settled } from './chromium.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { chromiumOfFile, consoleOf, settled } from './chromium.ts'
+import { counterOfFile } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 let demo: DemoSite
 beforeAll(async () => {
-  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
   demo = await startDemoSite({ counter: counter.url, port: 0 })
-})
-afterAll(async () => {
-  await browser?.close()
-  await demo?.stop()
-  await counter?.stop()
+  return () => demo.stop()
 })
 beforeEach(() => counter.clear())
 
@@ -24,7 +19,6 @@ async function open(
   options: BrowserContextOptions = {},
 ): Promise<{ tab: Page; asked: URL[]; said: string[] }> {
   const context = await browser.newContext(options)
-  onTestFinished(() => context.close())
   const asked: URL[] = []
   context.on('request', (request) => {
     if (request.url().startsWith(`${counter.url}/v1`)) asked.push(new URL(request.url()))
@@ -74,7 +68,6 @@ describe('counts on a page', () => {
     const tag = `<script defer src="${counter.url}/beacon.js" data-local></script>`
     const wrong = '<b data-counter="x" data-type="no-such-type">many</b>'
     const site = await startSite({ '/page': { html: `<!doctype html>${tag}${wrong}<i data-counter></i>` } })
-    onTestFinished(() => site.stop())
     const { tab, said } = await open(`${site.url}/page`)
     await shown(tab, 'i').toBe('1')
     expect(await tab.textContent('b')).toBe('many')
@@ -87,7 +80,6 @@ describe('counts on a page', () => {
     await counter.add('page_view', '/two', 4)
     const tag = `<script defer src="${counter.url}/beacon.js"></script>`
     const site = await startSite({ '/page': { html: `<!doctype html>${tag}<b data-total>?</b>` } })
-    onTestFinished(() => site.stop())
     const { tab } = await open(`${site.url}/page`, { locale: 'en-GB' })
     await shown(tab, 'b').toBe('1,234')
   })
@@ -97,10 +89,6 @@ describe('counts on a page', () => {
     const totals = '<b data-total>?</b><i data-total="/app-" data-type="download">?</i><u data-counter>?</u>'
     const site = await startSite({ '/page': { html: `<!doctype html>${tag}${totals}` } })
     const context = await browser.newContext({ locale: 'en-GB' })
-    onTestFinished(async () => {
-      await context.close()
-      await site.stop()
-    })
     // The answers of the Worker are tested with its routes.
     const asked: string[] = []
     await context.route(`${counter.url}/v1/types/**`, (route) => {
@@ -121,7 +109,6 @@ describe('counts on a page', () => {
     await counter.add('page_view', '/page', 7)
     const tag = `<script defer src="${counter.url}/beacon.js"></script>`
     const site = await startSite({ '/page': { html: `<!doctype html>${tag}<i data-counter></i>` } })
-    onTestFinished(() => site.stop())
     const { tab } = await open(`${site.url}/page`)
     await shown(tab, 'i').toBe('7')
     await counter.has({ 'page_view /page': 7 }, tab)
@@ -163,7 +150,6 @@ describe('downloads', () => {
       },
       '/next': { html: 'next' },
     })
-    onTestFinished(() => site.stop())
     const { tab } = await open(`${site.url}/page`)
     await tab.click('#unmarked')
     await tab.click('#stopped b')

@@ -1,8 +1,8 @@
-import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { readReleases } from '../../build/assets/beacon-release.ts'
-import { consoleOf, launchChromium } from './chromium.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { type Chromium, chromiumOfFile, consoleOf, launchChromium } from './chromium.ts'
+import { counterOfFile, startCounter } from './shipped-worker.ts'
 import { startProxy, startSite } from './test-site.ts'
 
 const SITE = 'blog.example'
@@ -10,21 +10,13 @@ const SITE = 'blog.example'
 /** With a name, the site is not the counter's site, and is counted without data-local. */
 const RESOLVED = { args: [`--host-resolver-rules=MAP ${SITE} 127.0.0.1`] }
 
-let browser: Browser
-let counter: Counter
-beforeAll(async () => {
-  const settings = {
-    COUNTERS: {
-      page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
-      download: { record_type: 2, public: true, allowed_origins: ['*'] },
-      with_programs: { record_type: 3, allowed_origins: ['*'], count_automated: true },
-    },
-  }
-  ;[counter, browser] = await Promise.all([startCounter(settings), launchChromium(RESOLVED)])
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
+const browser = chromiumOfFile(RESOLVED)
+const counter = counterOfFile({
+  COUNTERS: {
+    page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+    download: { record_type: 2, public: true, allowed_origins: ['*'] },
+    with_programs: { record_type: 3, allowed_origins: ['*'], count_automated: true },
+  },
 })
 afterEach(() => counter.clear())
 
@@ -32,22 +24,38 @@ const tagOf = (url: string, attributes = '') => `<script defer src="${url}/beaco
 const html = (head: string, body = '') =>
   `<!doctype html><title>A page</title><link rel="icon" href="data:,">${head}${body}`
 
+/** What differs when a site is visited. */
+interface Visit extends BrowserContextOptions {
+  host?: string
+  /** Called before the page is loaded. */
+  before?: (tab: Page) => Promise<unknown>
+}
+
 /** Visits a page of a new site, and records its messages on the console. */
 async function visit(
   page: { html: string; headers?: Record<string, string> },
-  { host = SITE, ...options }: BrowserContextOptions & { host?: string } = {},
+  { host = SITE, before, ...options }: Visit = {},
 ): Promise<{ tab: Page; said: string[] }> {
   const site = await startSite({ '/page': page, '/other': page })
   const context = await browser.newContext(options)
-  onTestFinished(async () => {
-    await context.close()
-    await site.stop()
-  })
   const said = consoleOf(context)
   const tab = await context.newPage()
+  await before?.(tab)
   await tab.goto(`http://${host}:${site.port}/page`)
   return { tab, said }
 }
+
+/** Calls the function of the script, and keeps the page busy for some milliseconds after that. */
+const call = (tab: Page, what: string[], busyMs = 0) =>
+  tab.evaluate(
+    ([what, busyMs]) => {
+      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
+      const called = slottedCounter(...what)
+      for (const end = Date.now() + busyMs; Date.now() < end; );
+      return busyMs === 0 ? called : undefined
+    },
+    [what, busyMs] as const,
+  )
 
 describe('another site', () => {
   it('is counted without messages on the console', async () => {
@@ -61,11 +69,8 @@ describe('another site', () => {
       html: html(tagOf(counter.url, 'data-key="a page & more" data-type="download"')),
     })
     await counter.reaches({ 'download a page & more': 1 })
-    await tab.evaluate(async () => {
-      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-      await slottedCounter()
-      await slottedCounter('by hand', 'page_view')
-    })
+    await call(tab, [])
+    await call(tab, ['by hand', 'page_view'])
     await counter.has({ 'download a page & more': 2, 'page_view by hand': 1 }, tab)
     expect(said).toEqual([])
   })
@@ -99,10 +104,7 @@ describe('a page that is one of several sites', () => {
     const { tab } = await visit({ html: html(tagOf(counter.url, 'data-prefix="blog.example"'), body) })
     await counter.reaches({ 'page_view blog.example/page': 1 })
     await tab.click('a')
-    await tab.evaluate(async () => {
-      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-      await slottedCounter('/other')
-    })
+    await call(tab, ['/other'])
     const counts = {
       'page_view blog.example/page': 1,
       'page_view blog.example/other': 1,
@@ -119,13 +121,9 @@ describe('a browser that a program drives', () => {
     const driven = await launchChromium({ automated: true, ...RESOLVED })
     onTestFinished(() => driven.close())
     const tabs: Page[] = []
-    const hitOf = async (browser: Browser, type: string) => {
+    const hitOf = async (browser: Pick<Chromium, 'newContext'>, type: string) => {
       const site = await startSite({ '/page': { html: html(tagOf(counter.url, `data-type="${type}"`)) } })
       const context = await browser.newContext()
-      onTestFinished(async () => {
-        await context.close()
-        await site.stop()
-      })
       const tab = await context.newPage()
       tabs.push(tab)
       const answered = tab.waitForResponse((response) => response.url().startsWith(`${counter.url}/hit`))
@@ -175,11 +173,6 @@ describe('a type that only some sites may count', () => {
     })
     strict.html = html(tagOf(own.url))
     const context = await browser.newContext()
-    onTestFinished(async () => {
-      await context.close()
-      await own.stop()
-      await site.stop()
-    })
     const said = consoleOf(context)
     const tab = await context.newPage()
     await tab.goto(`http://${SITE}:${site.port}/page`)
@@ -212,27 +205,17 @@ describe('a Content-Security-Policy', () => {
 
   it('leads to the pixel on a processor four times as slow, once even if two policies block the request', async () => {
     const { 'Content-Security-Policy': text } = policy("'none'", counter.url)
-    const site = await startSite({
-      '/page': { html: html(tagOf(counter.url)), headers: { 'Content-Security-Policy': `${text}, ${text}` } },
+    const page = { html: html(tagOf(counter.url)), headers: { 'Content-Security-Policy': `${text}, ${text}` } }
+    const { tab } = await visit(page, {
+      before: async (tab) =>
+        (await tab.context().newCDPSession(tab)).send('Emulation.setCPUThrottlingRate', { rate: 4 }),
     })
-    const context = await browser.newContext()
-    onTestFinished(async () => {
-      await context.close()
-      await site.stop()
-    })
-    const tab = await context.newPage()
-    await (await context.newCDPSession(tab)).send('Emulation.setCPUThrottlingRate', { rate: 4 })
-    await tab.goto(`http://${SITE}:${site.port}/page`)
     await counter.has({ 'page_view /page': 1 }, tab)
   })
 
   it('leads to the pixel even if the page is busy when the request is blocked', async () => {
     const { tab } = await visit({ html: html(tagOf(counter.url)), headers: policy("'none'", counter.url) })
-    await tab.evaluate(() => {
-      const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-      void slottedCounter('busy')
-      for (const end = Date.now() + 300; Date.now() < end; );
-    })
+    await call(tab, ['busy'], 300)
     await counter.has({ 'page_view /page': 1, 'page_view busy': 1 }, tab)
   })
 
@@ -296,10 +279,6 @@ describe('a request that fails', () => {
     async (rate) => {
       const site = await startSite({ '/page': { html: html(tagOf(counter.url)) } })
       const context = await browser.newContext()
-      onTestFinished(async () => {
-        await context.close()
-        await site.stop()
-      })
       await context.addInitScript(keepWhatIsTold)
       let counted = 0
       for (let views = 0; counted < 3; views++) {
@@ -324,11 +303,7 @@ describe('a request that fails', () => {
     for (let requests = 0; Object.keys(expected).length < 2; requests++) {
       expect(requests).toBeLessThan(MOST_REQUESTS)
       const key = `busy-${requests}`
-      await tab.evaluate((key) => {
-        const { slottedCounter } = window as unknown as { slottedCounter: (...what: string[]) => Promise<void> }
-        void slottedCounter(key)
-        for (const end = Date.now() + 300; Date.now() < end; );
-      }, key)
+      await call(tab, [key], 300)
       if (await refusedSoon(tab, key)) expected[`page_view ${key}`] = 1
       await counter.has(expected, tab)
     }
@@ -345,7 +320,6 @@ describe('a request that fails', () => {
       await new Promise((done) => setTimeout(done, 100))
       return 'drop'
     })
-    onTestFinished(() => proxy.stop())
     const { tab } = await visit({ html: html(tagOf(proxy.url)), headers })
     await counter.reaches({ 'page_view /page': 1 })
     await tab.evaluate(() => history.pushState(null, '', '/other'))

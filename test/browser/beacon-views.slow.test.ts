@@ -1,24 +1,19 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
-import { consoleOf, launchChromium, settled } from './chromium.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
-import { startProxy } from './test-site.ts'
+import { chromiumOfFile, consoleOf, settled } from './chromium.ts'
+import { counterOfFile } from './shipped-worker.ts'
+import { startDemo, startProxy } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 let demo: DemoSite
 let context: BrowserContext
 let page: Page
 let said: string[]
 beforeAll(async () => {
-  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
   demo = await startDemoSite({ counter: counter.url, port: 0 })
-})
-afterAll(async () => {
-  await browser?.close()
-  await demo?.stop()
-  await counter?.stop()
+  return () => demo.stop()
 })
 beforeEach(async () => {
   context = await browser.newContext()
@@ -70,11 +65,7 @@ describe('a view is counted', () => {
       arrive = resolve
     })
     const slow = await startProxy(counter.url, async () => undefined, { held })
-    const far = await startDemoSite({ counter: slow.url, port: 0 })
-    onTestFinished(async () => {
-      await far.stop()
-      await slow.stop()
-    })
+    const far = await startDemo(slow)
     await page.goto(`${far.url}/downloads`)
     await page.goto('about:blank')
     const closed = await context.newPage()

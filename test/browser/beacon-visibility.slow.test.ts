@@ -1,25 +1,16 @@
 import { mkdtemp } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { expect, inject, it, onTestFinished } from 'vitest'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { openWindow } from './background-tabs.ts'
-import { CHROMIUM_ARGUMENTS, launchChromium, SETTLE_MS } from './chromium.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { CHROMIUM_ARGUMENTS, chromiumOfFile, SETTLE_MS } from './chromium.ts'
+import { counterOfFile } from './shipped-worker.ts'
 import { startProxy, startServer } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
-let tag: string
-beforeAll(async () => {
-  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
-  tag = `<!doctype html><script defer src="${counter.url}/beacon.js" data-local></script>`
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
+const browser = chromiumOfFile()
+const counter = counterOfFile()
+const tagOf = ({ url }: { url: string }) => `<!doctype html><script defer src="${url}/beacon.js" data-local></script>`
 
 /** Starts Chromium without Playwright, because it does not prerender under Playwright. */
 async function chromiumAlone(url: string): Promise<void> {
@@ -38,20 +29,13 @@ async function chromiumAlone(url: string): Promise<void> {
   onTestFinished(() => process.stop())
 }
 
-async function aWindow() {
-  const window = await openWindow(browser)
-  onTestFinished(async () => {
-    await window.close()
-  })
-  return window
-}
-
 it('a background tab counts once, when it is shown, and pages that it left unseen do not count', async () => {
   const tells = `<script>
     let settled = ''
     const tell = () => { document.title = location.pathname + settled + ' ' + document.visibilityState }
     addEventListener('visibilitychange', tell)
     tell()`
+  const tag = tagOf(counter)
   const site = await startServer((request, response) => {
     response.setHeader('Content-Type', 'text/html')
     // The page goes from /passing to /other, and from there to /section within the page.
@@ -63,8 +47,7 @@ it('a background tab counts once, when it is shown, and pages that it left unsee
       response.end(`${tag}${tells}; ${navigates}</script>`)
     } else response.end(`${tag}${tells}</script>`)
   })
-  onTestFinished(() => site.stop())
-  const window = await aWindow()
+  const window = await openWindow(browser)
   const front = await window.open(`${site.url}/front`)
   const background = await window.open(`${site.url}/passing`, { background: true })
   await expect.poll(() => background.title()).toBe('/section settled hidden')
@@ -88,8 +71,7 @@ it('a prerendered page counts when the visitor opens it, and not before', async 
     if (url.startsWith('/hit?')) purposes.push(headers['sec-purpose'])
     return undefined
   })
-  onTestFinished(() => proxy.stop())
-  const tag = `<!doctype html><script defer src="${proxy.url}/beacon.js" data-local></script>`
+  const tag = tagOf(proxy)
   let going: ServerResponse | undefined
   const site = await startServer((request, response) => {
     response.setHeader('Content-Type', 'text/html')
@@ -110,7 +92,6 @@ it('a prerendered page counts when the visitor opens it, and not before', async 
       response.end()
     }
   })
-  onTestFinished(() => site.stop())
   await chromiumAlone(`${site.url}/first`)
   await expect.poll(() => said).toEqual(['/said?prerendering=true', '/said?settled'])
   await counter.has({ 'page_view /first': 1 })

@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject, onTestFinished, TestRunner } from 'vitest'
 
 /** The User-Agent with a window. Without one, Chromium's contains HeadlessChrome, which counts as a bot. */
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
@@ -26,6 +26,26 @@ export function launchChromium({
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     ...options,
   })
+}
+
+/** The part of a browser that tests use. */
+export type Chromium = Pick<Browser, 'newContext' | 'newBrowserCDPSession'>
+
+/** Launches Chromium for the tests of a file. A context that a test opens is closed when the test ends. */
+export function chromiumOfFile(options?: LaunchOptions): Chromium {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium(options)
+  })
+  afterAll(() => browser?.close())
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options)
+      if (TestRunner.getCurrentTest()) onTestFinished(() => context.close())
+      return context
+    },
+    newBrowserCDPSession: () => browser.newBrowserCDPSession(),
+  }
 }
 
 /** Milliseconds: twice as long as the beacon waits before it does anything that follows from an event. */

@@ -1,22 +1,20 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/database.ts'
-import { launchChromium } from './chromium.ts'
+import { chromiumOfFile } from './chromium.ts'
 import { dateIn, oddDays, plusDays, withinAnHour } from './local-days.ts'
-import { chartRows, counterUrl, type Session, sessionOf } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { chartRows, counterUrl, sessionOfFile } from './open-dashboard.ts'
+import { type Counter, counterOfFile } from './shipped-worker.ts'
 
 /** Zones whose clocks change on different days. In the second one, days begin half an hour into an hour of the history. */
 const ZONES = ['Europe/Berlin', 'America/St_Johns', 'Pacific/Auckland']
 const KEY = '/counted'
 const HOUR_MS = 3_600_000
 
-let browser: Browser
-let counter: Counter
-let session: Session
+const browser = chromiumOfFile()
+const counter = counterOfFile({ HISTORY: { hour_days: 400 } })
+const session = sessionOfFile(browser, counter)
 beforeAll(async () => {
-  ;[browser, counter] = await Promise.all([launchChromium(), startCounter({ HISTORY: { hour_days: 400 } })])
-  session = await sessionOf(browser, counter)
   const now = Date.now()
   // Of each odd day: its beginning, in which the clocks change, its middle and its end. Around it, what borders on it or is compared.
   const odd = ZONES.flatMap((zone) =>
@@ -37,10 +35,6 @@ beforeAll(async () => {
   }
   await counter.api('PUT', `/v1/counters/page_view/${encodeURIComponent(KEY)}`, { count: 12_345 })
   await counter.add('page_view', KEY, 7)
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
 })
 
 /** The rows of the database: what was counted in each hour, and the count. */

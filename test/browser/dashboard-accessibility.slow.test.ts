@@ -1,19 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
 import { counterUrl, signedIn, signedInWithoutTables } from './open-dashboard.ts'
-import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
+import { counterOfFile, startCounter, TOKEN } from './shipped-worker.ts'
 
-let browser: Browser
-let counter: Counter
-beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 
 describe('with the keyboard alone', () => {
   it('visitors can sign in, search, open a counter, set it and reset it', async () => {
@@ -22,7 +14,6 @@ describe('with the keyboard alone', () => {
     await counter.rollUp(new Date())
     onTestFinished(() => counter.clear())
     const context = await browser.newContext({ locale: 'en-GB' })
-    onTestFinished(() => context.close())
     const page = await context.newPage()
     await page.goto(counter.url)
     // The field gets the focus with the first frame, which may be drawn after the page has loaded.
@@ -75,7 +66,6 @@ describe('with the keyboard alone', () => {
     await counter.rollUp(new Date())
     onTestFinished(() => counter.clear())
     const context = await browser.newContext({ locale: 'en-GB' })
-    onTestFinished(() => context.close())
     const page = await signedIn(context, counter)
     for (const url of [counter.url, counterUrl(counter, 'page_view', '/focus')]) {
       await page.goto(url)
@@ -99,10 +89,6 @@ describe('with the keyboard alone', () => {
 it.each([true, false])('what there is to copy has a name, on a database without tables (%s)', async (empty) => {
   const own = await startCounter({}, { empty })
   const context = await browser.newContext({ locale: 'en-GB' })
-  onTestFinished(async () => {
-    await context.close()
-    await own.stop()
-  })
   const page = await (empty ? signedInWithoutTables : signedIn)(context, own)
   // Shown only if the branch has safe migrations on.
   if (empty) await page.locator('#deploy-request').evaluate((section) => section.removeAttribute('hidden'))

@@ -1,35 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { launchChromium } from './chromium.ts'
-import {
-  chartRows,
-  counterUrl,
-  pollHurried,
-  type Session,
-  sessionOf,
-  type Violations,
-  watch,
-} from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
+import { chartRows, counterUrl, pollHurried, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
+import { counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
 
-let browser: Browser
-let counter: Counter
-let session: Session
+const browser = chromiumOfFile()
+const counter = counterOfFile()
+const session = sessionOfFile(browser, counter)
 let context: BrowserContext
 let page: Page
 let violations: Violations
-beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
-  session = await sessionOf(browser, counter)
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 beforeEach(async () => {
   context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', storageState: session })
   await context.clock.install()

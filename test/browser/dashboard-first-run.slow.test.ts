@@ -1,9 +1,9 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { MIGRATIONS } from '../../src/database/migrations.ts'
-import { launchChromium } from './chromium.ts'
+import { chromiumOfFile } from './chromium.ts'
 import { pollHurried, signedIn, signedInWithoutTables, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
 
@@ -11,16 +11,11 @@ const HOUR_MS = 3_600_000
 /** Milliseconds in which all tables are made. */
 const MIGRATED_MS = 90_000
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchChromium()
-})
-afterAll(() => browser?.close())
+const browser = chromiumOfFile()
 
 /** A Worker on a database without tables, and browsers that are signed in to it. */
 async function deployed(count: number, settings: Record<string, unknown> = {}) {
   const counter = await startCounter(settings, { empty: true })
-  onTestFinished(() => counter.stop())
   return {
     counter,
     pages: await Promise.all(Array.from({ length: count }, () => open(counter, signedInWithoutTables))),
@@ -120,7 +115,6 @@ describe('A Worker on an empty database', () => {
 describe('A dashboard without numbers', () => {
   it('shows what to paste, with the address of this Worker, and then the numbers', async () => {
     const counter = await startCounter()
-    onTestFinished(() => counter.stop())
     const page = await open(counter)
     await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
     expect(await page.inputValue('#first-run-script')).toBe(
@@ -142,7 +136,6 @@ describe('A dashboard without numbers', () => {
 
   it('shows links to downloads for a type that redirects', async () => {
     const counter = await startCounter()
-    onTestFinished(() => counter.stop())
     const page = await open(counter)
     await page.goto(`${counter.url}/?type=download`)
     await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
@@ -161,7 +154,6 @@ describe('A dashboard without numbers', () => {
   it('says why a hit was not counted', async () => {
     const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['https://example.com'] } }
     const counter = await startCounter({ COUNTERS })
-    onTestFinished(() => counter.stop())
     const page = await open(counter)
     await page.getByText('Pages of these sites may count').waitFor()
     await fetch(`${counter.url}/hit?type=page_view&key=a`, {

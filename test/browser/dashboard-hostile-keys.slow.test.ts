@@ -1,27 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
-import { counterUrl, type Session, sessionOf, type Violations, watch } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
+import { counterUrl, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
+import { counterOfFile } from './shipped-worker.ts'
 
-let browser: Browser
-let counter: Counter
-let session: Session
-beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
-  session = await sessionOf(browser, counter)
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
+const browser = chromiumOfFile()
+const counter = counterOfFile()
+const session = sessionOfFile(browser, counter)
 
 /** Opens a page in a signed-in browser, and records violations until the test is over. */
 async function open(url: string): Promise<{ page: Page; violations: Violations }> {
   const context = await browser.newContext({ locale: 'en-GB', storageState: session })
   const violations = await watch(context, counter)
-  onTestFinished(() => context.close())
   const page = await context.newPage()
   await page.goto(url)
   return { page, violations }

@@ -1,21 +1,13 @@
-import type { Browser, BrowserContext } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
+import type { BrowserContext } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
 import { counterUrl, signedIn } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { counterOfFile } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 let context: BrowserContext
-beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 beforeEach(async () => {
   context = await browser.newContext()
 })
@@ -36,7 +28,6 @@ async function visit(): Promise<Record<string, string | null>> {
       html: `<!doctype html><script defer src="${counter.url}/beacon.js" data-local data-key="/by-script"></script>`,
     },
   })
-  onTestFinished(() => site.stop())
   const page = await context.newPage()
   const answer = async (path: string, way: () => Promise<unknown>) => {
     const [response] = await Promise.all([
@@ -102,7 +93,6 @@ describe(`the button “${OFF}”`, () => {
     await page.getByRole('button', { name: ON }).waitFor()
 
     const other = await browser.newContext({ javaScriptEnabled: false })
-    onTestFinished(() => other.close())
     const plain = await signedIn(other, counter)
     await plain.getByRole('button', { name: OFF }).click()
     await plain.getByRole('button', { name: ON }).click()
@@ -119,7 +109,6 @@ describe('another site', () => {
     const site = await startSite({
       '/press': { html: `<!doctype html>${form}<script>document.forms[0].submit()</script>` },
     })
-    onTestFinished(() => site.stop())
     const theirs = await context.newPage()
     // To a browser, another port of the same host is the same site, so it sends the session. localhost is another site.
     for (const origin of [site.url, site.url.replace('127.0.0.1', 'localhost')]) {

@@ -1,26 +1,18 @@
 import { serializeSigned } from 'hono/utils/cookie'
-import type { Browser, BrowserContext } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { BrowserContext } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/config/token-list.ts'
 import { OWNER } from '../../src/config/tokens.ts'
 import { sessionSecret } from '../../src/http/session.ts'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
-import { launchChromium } from './chromium.ts'
+import { chromiumOfFile } from './chromium.ts'
 import { counterUrl, signedIn, typeToken, watch } from './open-dashboard.ts'
-import { type Counter, startCounter, TOKEN } from './shipped-worker.ts'
+import { counterOfFile, startCounter, TOKEN } from './shipped-worker.ts'
 import { type Page as SitePage, startSite } from './test-site.ts'
 
-let browser: Browser
-let counter: Counter
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 let context: BrowserContext
-beforeAll(async () => {
-  counter = await startCounter()
-  browser = await launchChromium()
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 beforeEach(async () => {
   context = await browser.newContext()
 })
@@ -138,7 +130,6 @@ describe('another site', () => {
       </script>`),
       '/frame': page(`<iframe src="${counter.url}/" onload="document.title = 'loaded'"></iframe>`),
     })
-    onTestFinished(() => site.stop())
     return { same: site.url, cross: site.url.replace('127.0.0.1', 'localhost') }
   }
 
@@ -187,7 +178,6 @@ describe('a token that is not the owner’s', () => {
   ])('with the scope %s shows what it may see and the buttons that it may use', async (scope, expected) => {
     const API_TOKENS = await tokenLines({ someone: scope })
     const limited = await startCounter({ API_TOKENS })
-    onTestFinished(() => limited.stop())
     await limited.add('download', 'app.tgz', 7)
     const violations = await watch(context, limited)
     const page = await context.newPage()

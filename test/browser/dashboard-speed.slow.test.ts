@@ -36,7 +36,6 @@ async function startGate(counter: Counter) {
 
 it('the chart needs the page, its style and a small script, and on the next visit the page alone', async () => {
   const counter = await startCounter()
-  onTestFinished(() => counter.stop())
   const browser = await launchChromium()
   onTestFinished(() => browser.close())
   await counter.add('page_view', '/blog/page-1', 17)

@@ -1,26 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
 import { withinAnHour } from './local-days.ts'
-import { chartRows, pollHurried, type Session, sessionOf, tableRows, watch } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { chartRows, pollHurried, sessionOfFile, tableRows, watch } from './open-dashboard.ts'
+import { counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
 
-let browser: Browser
-let counter: Counter
-let session: Session
+const browser = chromiumOfFile()
+const counter = counterOfFile({ COUNTERS: { page_view: { record_type: 1, title: 'Page views', unit: 'views' } } })
+const session = sessionOfFile(browser, counter)
 let page: Page
-beforeAll(async () => {
-  const COUNTERS = { page_view: { record_type: 1, title: 'Page views', unit: 'views' } }
-  ;[counter, browser] = await Promise.all([startCounter({ COUNTERS }), launchChromium()])
-  session = await sessionOf(browser, counter)
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 
 const shows = (selector: string, text: RegExp) => pollHurried(page, () => page.textContent(selector)).toMatch(text)
 
@@ -64,7 +55,6 @@ describe('every number of a type’s page equals the database’s', () => {
 
   it.each(ZONES)('in %s', async (zone) => {
     const context = await browser.newContext({ locale: 'en-GB', timezoneId: zone, storageState: session })
-    onTestFinished(() => context.close())
     await context.clock.install()
     const violations = await watch(context, counter)
     page = await context.newPage()

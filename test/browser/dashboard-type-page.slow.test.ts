@@ -1,40 +1,31 @@
-import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
+import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
-import { chartRows, pollHurried, type Session, sessionOf, signedIn, type Violations, watch } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { chartRows, pollHurried, sessionOfFile, signedIn, type Violations, watch } from './open-dashboard.ts'
+import { counterOfFile, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
 
-let browser: Browser
-let counter: Counter
-let session: Session
+const browser = chromiumOfFile()
+const counter = counterOfFile({
+  COUNTERS: {
+    page_view: {
+      record_type: 1,
+      public: true,
+      allowed_origins: ['*'],
+      title: 'Page views',
+      unit: 'views',
+      url: 'https://example.com',
+    },
+    download: { record_type: 2, public: true, title: 'Downloads', unit: 'downloads' },
+  },
+})
+const session = sessionOfFile(browser, counter)
 let context: BrowserContext
 let page: Page
 let violations: Violations
-beforeAll(async () => {
-  counter = await startCounter({
-    COUNTERS: {
-      page_view: {
-        record_type: 1,
-        public: true,
-        allowed_origins: ['*'],
-        title: 'Page views',
-        unit: 'views',
-        url: 'https://example.com',
-      },
-      download: { record_type: 2, public: true, title: 'Downloads', unit: 'downloads' },
-    },
-  })
-  browser = await launchChromium()
-  session = await sessionOf(browser, counter)
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
 
 /** Makes a page in a browser that is signed in. */
 async function open(timezoneId: string): Promise<void> {
@@ -355,10 +346,6 @@ it('a type with prefixes shows the figures, the chart and the keys of each', asy
     COUNTERS: { view: { record_type: 1, unit: 'views', prefixes: ['blog.example/', 'shop.example/'] } },
   })
   context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })
-  onTestFinished(async () => {
-    await context.close()
-    await own.stop()
-  })
   await context.clock.install()
   violations = await watch(context, own)
   for (const [key, by] of [

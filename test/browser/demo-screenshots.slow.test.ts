@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { startDemoSite } from '../../local/demo-site.ts'
 import { launchChromium } from './chromium.ts'
 import { loadedImages } from './open-dashboard.ts'
 import { startCounter } from './shipped-worker.ts'
+import { startDemo } from './test-site.ts'
 
 const MAX_BYTES = 60_000
 const FOLDER = join(import.meta.dirname, '../../docs')
@@ -12,13 +12,9 @@ const FOLDER = join(import.meta.dirname, '../../docs')
 // They are pictures for the documents. What the pages show is tested elsewhere.
 it.runIf(process.env.SCREENSHOTS)('screenshots of the demo site', async () => {
   const counter = await startCounter()
-  const demo = await startDemoSite({ counter: counter.url, port: 0 })
+  const demo = await startDemo(counter)
   const browser = await launchChromium()
-  onTestFinished(async () => {
-    await browser.close()
-    await demo.stop()
-    await counter.stop()
-  })
+  onTestFinished(() => browser.close())
   const seeds = { '/': 12_841, '/blog/counting': 3_977, '/app/': 1_208, '/downloads': 964 }
   for (const [key, by] of Object.entries(seeds)) await counter.add('page_view', key, by)
   const files = { '/files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }

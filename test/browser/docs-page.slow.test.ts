@@ -1,22 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { consoleOf, launchChromium } from './chromium.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { chromiumOfFile, consoleOf } from './chromium.ts'
+import { counterOfFile } from './shipped-worker.ts'
 
-let browser: Browser
-let counter: Counter
-beforeAll(async () => {
-  ;[counter, browser] = await Promise.all([startCounter(), launchChromium()])
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
-})
+const browser = chromiumOfFile()
+const counter = counterOfFile()
 
 /** Opens the page at /docs, and records its requests and its messages on the console. */
 async function docs({ hash = '', ...options }: { hash?: string; javaScriptEnabled?: boolean } = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
-  onTestFinished(() => context.close())
   const said = consoleOf(context)
   const asked: string[] = []
   context.on('request', (request) => asked.push(request.url()))

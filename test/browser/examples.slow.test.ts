@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
-import { launchChromium } from './chromium.ts'
+import { chromiumOfFile } from './chromium.ts'
 
 const TOKEN = 'a-token-for-examples'
 const START_MS = 90_000
@@ -16,7 +15,7 @@ const run = promisify(execFile)
 // The project's Node, because wrangler refuses older ones.
 const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
 
-let browser: Browser
+const browser = chromiumOfFile()
 let folder: string
 /** What `npm install` has made of the blog, for both examples: it takes most of the time. */
 let installed: { dependencies: unknown; modules: string }
@@ -24,7 +23,6 @@ beforeAll(async () => {
   folder = join(inject('scratch'), 'examples')
   const directory = join(folder, 'installed')
   await mkdir(directory, { recursive: true })
-  browser = await launchChromium()
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PROJECT })
   // Before the JSON are lines of the scripts.
   const packed = join(folder, /"filename": "([^"]+)"/.exec(stdout)![1]!)
@@ -35,7 +33,6 @@ beforeAll(async () => {
   await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: directory, env })
   installed = { dependencies, modules: join(directory, 'node_modules') }
 })
-afterAll(() => browser?.close())
 
 async function dependenciesOf(file: string): Promise<unknown> {
   const { dependencies, devDependencies } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
@@ -106,7 +103,6 @@ describe('With the packed package, in an empty folder', () => {
     await wranglerDev(blog)
 
     const context = await browser.newContext()
-    onTestFinished(() => context.close())
     const page = await context.newPage()
     await page.goto(`${url}/posts/hello`)
     await expect.poll(() => page.textContent('b')).toBe('1')

@@ -1,5 +1,6 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { beforeAll, expect } from 'vitest'
+import type { Chromium } from './chromium.ts'
 import { type Counter, TOKEN } from './shipped-worker.ts'
 
 /** Milliseconds of a page's time between two looks at it. */
@@ -33,12 +34,21 @@ export async function signedInWithoutTables(context: BrowserContext, counter: Co
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
 /** Signs in, for contexts that then need not do it each: `newContext({ storageState })`. */
-export async function sessionOf(browser: Browser, counter: Counter): Promise<Session> {
+export async function sessionOf(browser: Pick<Chromium, 'newContext'>, counter: Counter): Promise<Session> {
   const context = await browser.newContext()
   await signedIn(context, counter)
   const storageState = await context.storageState()
   await context.close()
   return storageState
+}
+
+/** The same for all tests of a file. */
+export function sessionOfFile(browser: Chromium, counter: Counter): Session {
+  const session = {} as Session
+  beforeAll(async () => {
+    Object.assign(session, await sessionOf(browser, counter))
+  })
+  return session
 }
 
 /** Types a token into the form as soon as the page has focused the field. If it is earlier, Chromium complains on the console. */

@@ -1,19 +1,12 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { launchChromium } from './chromium.ts'
+import { expect, it } from 'vitest'
+import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
 import { chartRows, tableRows, watch } from './open-dashboard.ts'
-import { type Counter, startCounter } from './shipped-worker.ts'
+import { counterOfFile } from './shipped-worker.ts'
 
-let browser: Browser
-let counter: Counter
-beforeAll(async () => {
-  const page_view = { record_type: 1, public: true, public_page: true, title: 'Page views', unit: 'views' }
-  ;[browser, counter] = await Promise.all([launchChromium(), startCounter({ COUNTERS: { page_view } })])
-})
-afterAll(async () => {
-  await browser?.close()
-  await counter?.stop()
+const browser = chromiumOfFile()
+const counter = counterOfFile({
+  COUNTERS: { page_view: { record_type: 1, public: true, public_page: true, title: 'Page views', unit: 'views' } },
 })
 
 it('Anybody sees the chart and the list of a type with a public page, and keys lead nowhere', async () => {
@@ -24,7 +17,6 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
   await counter.rollUp(new Date())
   const zone = zoneByDay()
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: zone })
-  onTestFinished(() => context.close())
   const violations = await watch(context, counter)
   const page = await context.newPage()
   await page.goto(`${counter.url}/stats/page_view`)

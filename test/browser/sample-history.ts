@@ -1,4 +1,5 @@
-import type { Counter } from './shipped-worker.ts'
+import { beforeAll } from 'vitest'
+import { type Counter, counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
 const DAYS = 370
@@ -17,6 +18,38 @@ const PAGES = {
   '/blog/2019/hello': 1,
 }
 const FILES = { 'app-1.2.0.tgz': 9, 'app-1.1.4.tgz': 4, 'map.txt': 2, 'list.csv': 1 }
+
+/** A key that is as wide as a key can be. */
+export const LONG_KEY = 'W'.repeat(500)
+
+/** A Worker for the tests of a file, with a year of counts, `LONG_KEY`, and a great count under `/big`. */
+export function counterWithHistory(): Counter {
+  const anybody = { public: true, public_page: true, allowed_origins: ['*'] }
+  const counter = counterOfFile({
+    COUNTERS: {
+      page_view: {
+        record_type: 1,
+        ...anybody,
+        title: 'Page views',
+        unit: 'views',
+        url: 'https://example.com',
+        also: 'visitor',
+        counting_badge: true,
+      },
+      download: { record_type: 2, ...anybody, redirect_to: '/files/' },
+      visitor: { record_type: 3, ...anybody, dedupe_seconds: 86_400 },
+    },
+  })
+  beforeAll(async () => {
+    await counter.add('page_view', LONG_KEY, 2 ** 45)
+    await counter.api('POST', '/v1/imports', {
+      counters: [{ type: 'page_view', key: '/big', count: '9223372036854775000' }],
+    })
+    await fillHistory(counter, new Date(), { hours: 6 })
+    await counter.api('PUT', `/v1/counters/page_view/${encodeURIComponent('/')}`, { count: 400_000 })
+  })
+  return counter
+}
 
 /**
  * Fills a Worker with the same year of history every time: imported days, followed by hours that are rolled up.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
-import { expect, inject } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished } from 'vitest'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
@@ -50,14 +50,34 @@ export interface Counter {
   rollUp(at: Date): Promise<void>
   /** Deletes all counts. Hits that are still on their way count afterwards, so wait for them first. */
   clear(): Promise<void>
-  stop(): Promise<void>
 }
 
 /**
+ * Starts a Worker for a test.
+ *
  * @param settings settings that differ from wrangler.toml
  * @param options `empty`: on a database without tables
  */
-export async function startCounter(settings: Record<string, unknown> = {}, { empty = false } = {}): Promise<Counter> {
+export async function startCounter(settings: Record<string, unknown> = {}, options = {}): Promise<Counter> {
+  const { counter, stop } = await launch(settings, options)
+  onTestFinished(stop)
+  return counter
+}
+
+/** Starts one for the tests of a file. */
+export function counterOfFile(settings: Record<string, unknown> = {}): Counter {
+  const counter = {} as Counter
+  let stop: (() => Promise<void>) | undefined
+  beforeAll(async () => {
+    const launched = await launch(settings)
+    Object.assign(counter, launched.counter)
+    stop = launched.stop
+  })
+  afterAll(() => stop?.())
+  return counter
+}
+
+async function launch(settings: Record<string, unknown>, { empty = false } = {}) {
   const [taken, script] = await Promise.all([
     answerOf(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' }),
     answerOf(inject('shippedWorker')),
@@ -83,7 +103,7 @@ export async function startCounter(settings: Record<string, unknown> = {}, { emp
     })
     return JSON.parse(answer)
   }
-  return {
+  const counter: Counter = {
     url,
     databaseUrl,
     counts,
@@ -108,8 +128,8 @@ export async function startCounter(settings: Record<string, unknown> = {}, { emp
     async clear() {
       await Promise.all(TABLES.map((table) => db.execute(`DELETE FROM ${table}`)))
     },
-    stop: () => worker.stop(),
   }
+  return { counter, stop: () => worker.stop() }
 }
 
 /** @throws {Error} with the answer, if it is no success */

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
 
 /** A page of a site: its HTML and extra response headers. */
 export interface Page {
@@ -7,11 +9,17 @@ export interface Page {
   headers?: Record<string, string>
 }
 
-/** A site for a test. */
+/** A site. It stops when the test ends. */
 export interface Site {
   port: number
   url: string
-  stop(): Promise<void>
+}
+
+/** Starts the demo site for a test, in front of a counter. */
+export async function startDemo(counter: { url: string }): Promise<DemoSite> {
+  const demo = await startDemoSite({ counter: counter.url, port: 0 })
+  onTestFinished(() => demo.stop())
+  return demo
 }
 
 /** Serves pages by path on 127.0.0.1. Other paths are answered 404. */
@@ -27,15 +35,12 @@ export async function startServer(answer: (request: IncomingMessage, response: S
   const server = createServer(answer)
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
-  return {
-    port,
-    url: `http://127.0.0.1:${port}`,
-    stop() {
-      const closed = new Promise<void>((done) => server.close(() => done()))
-      server.closeAllConnections()
-      return closed
-    },
-  }
+  onTestFinished(() => {
+    const closed = new Promise<void>((done) => server.close(() => done()))
+    server.closeAllConnections()
+    return closed
+  })
+  return { port, url: `http://127.0.0.1:${port}` }
 }
 
 /**
