@@ -5,6 +5,17 @@ import { toBigInt } from '../../src/database/numbers.ts'
 import { onVitess } from './on-vitess.ts'
 import { takeDatabase } from './taken-databases.ts'
 
+/** The columns of tables that tests fill. */
+export const COLUMNS = {
+  slotted_counters: 'record_type, record_id, slot, count, batch, written_hour',
+  counter_totals: 'record_type, record_id, count, version, rolled_up_at',
+  counter_history: 'record_type, record_id, period_start, count',
+  counter_periods: 'record_type, record_id, period, period_start, count',
+  counter_adjustments: 'record_type, record_id, adjustment_id, kind, adjusted_at, count',
+  counter_names: 'record_type, record_id, name',
+  type_history: 'record_type, period, period_start, range_lane, count',
+}
+
 /** A database for one test, on the real server, through the real driver and the endpoint. */
 export interface TestDatabase extends Database {
   name: string
@@ -15,6 +26,10 @@ export interface TestDatabase extends Database {
   recording(work: () => Promise<unknown>): Promise<RecordedStatement[]>
   /** Runs a statement that prepares a test. It may write to several shards, which the statements of the Worker may not. */
   arrange(sql: string, args?: readonly unknown[]): Promise<Result>
+  /** Inserts the rows of a table, each as SQL: its `COLUMNS` in parentheses. */
+  insert(table: keyof typeof COLUMNS, rows: string | readonly string[], args?: readonly unknown[]): Promise<Result>
+  /** Connects to it once more, with another deadline or through another network. */
+  open(options: { deadlineMs: number; fetch?: typeof fetch }): Database
   /** Reads one number. */
   number(sql: string, args?: readonly unknown[]): Promise<bigint>
 }
@@ -42,8 +57,24 @@ function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string
     if (!answer.ok) throw new Error(await answer.text())
     return answer.json()
   }
+  const arrange: TestDatabase['arrange'] = (sql, args) => {
+    if (!onVitess) return database.execute(sql, args)
+    return database.transaction(async (transaction) => {
+      // The mode stays with the connection, which others use afterwards.
+      await transaction.execute(`SET transaction_mode = 'multi'`)
+      try {
+        return await transaction.execute(sql, args)
+      } finally {
+        await transaction.execute(`SET transaction_mode = 'single'`)
+      }
+    })
+  }
   return {
     ...database,
+    arrange,
+    insert: (table, rows, args) =>
+      arrange(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES ${[rows].flat().join()}`, args),
+    open: (options) => openDatabase({ url: databaseUrl, ranges: inject('ranges'), ...options }),
     name,
     url: databaseUrl,
     async behave(behaviour = {}) {
@@ -58,18 +89,6 @@ function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string
       } finally {
         await local('behaviour', 'PUT', {})
       }
-    },
-    arrange(sql, args) {
-      if (!onVitess) return database.execute(sql, args)
-      return database.transaction(async (transaction) => {
-        // The mode stays with the connection, which others use afterwards.
-        await transaction.execute(`SET transaction_mode = 'multi'`)
-        try {
-          return await transaction.execute(sql, args)
-        } finally {
-          await transaction.execute(`SET transaction_mode = 'single'`)
-        }
-      })
     },
     async number(sql, args) {
       const { rows } = await database.execute(sql, args)

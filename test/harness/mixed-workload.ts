@@ -4,7 +4,7 @@ import { rowsByRange } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
-import { type Database, openDatabase } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
 import { TestIsolate } from './isolate.ts'
 import { Ledger } from './ledger.ts'
@@ -79,7 +79,7 @@ export class MixedWorkload {
 
   /** Opens a connection for one isolate. */
   #open(): Database {
-    return openDatabase({ url: this.#db.url, ranges: this.#db.ranges, deadlineMs: 30_000, fetch: this.network.fetch })
+    return this.#db.open({ deadlineMs: 30_000, fetch: this.network.fetch })
   }
 
   async #untilWritten(work: () => Promise<unknown>): Promise<void> {

@@ -4,7 +4,7 @@ import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
 import { readCounters } from '../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../src/counters/write/apply-batch.ts'
+import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
 import { verifyAll } from './verify-all.ts'
@@ -35,13 +35,27 @@ export function move(
   return moveCounter({ db, totals: null }, source, whole)
 }
 
-/** Counts, with a slot and batch of its own. */
-export async function countOn(db: Database, counter: CounterAddress, by: bigint, batch = random63()): Promise<void> {
+/** Counts as one batch, with an id and a slot of its own unless they are given. */
+export async function countAll(
+  db: Pick<Database, 'execute'>,
+  increments: readonly Increment[],
+  batch = random63(),
+  slot = batch,
+): Promise<void> {
   await applyBatch(
     db,
-    makeBatch(batch, [{ counter, by }], () => batch),
+    makeBatch(batch, increments, () => slot),
   )
 }
+
+/** The same for one counter. */
+export const countOn = (
+  db: Pick<Database, 'execute'>,
+  counter: CounterAddress,
+  by: bigint,
+  batch?: bigint,
+  slot?: bigint,
+): Promise<void> => countAll(db, [{ counter, by }], batch, slot)
 
 /** Rolls everything up, as of a time. */
 export async function rollUpAt(db: Database, at = new Date()): Promise<void> {

@@ -17,9 +17,7 @@ async function fill(db: TestDatabase): Promise<void> {
   const rows = Array.from({ length: SLOTS }, (_, i) => {
     return `(1, ${BigInt.asUintN(64, BigInt(i) * 0x9e3779b97f4a7c15n)}, 7, 1, ${i + 1}, 1)`
   })
-  await db.arrange(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join()}`,
-  )
+  await db.insert('slotted_counters', rows)
   await db.arrange(
     'INSERT INTO counter_totals (record_type, record_id, count, version) SELECT record_type, record_id, 0, 0 FROM slotted_counters',
   )

@@ -4,7 +4,6 @@ import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../../src/counters/write/apply-batch.ts'
-import { openDatabase } from '../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestIsolate } from '../../harness/isolate.ts'
 import { LockBarrier } from '../../harness/lock-barrier.ts'
@@ -38,7 +37,7 @@ describe('64 isolates that count the same counters', () => {
   })
 
   it('hold the locks of all their flushes at the same time: the first and later ones, after a roll-up and after pruning', async () => {
-    const database = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })
+    const database = db.open({ deadlineMs: 30_000 })
     const barrier = new LockBarrier(database, () => locks.waiting())
     // In one range: a flush sends one statement for each.
     const counters = Array.from({ length: 20 * db.ranges }, (_, i) => counterAt(i))
@@ -68,7 +67,7 @@ describe('64 isolates that count the same counters', () => {
   })
 
   it('never wait for each other: the server counts no row lock waits, except beside roll-ups', async () => {
-    const database = () => openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })
+    const database = () => db.open({ deadlineMs: 30_000 })
     let hits = 0
     /** Counts with new isolates, so that their slots are inserted. The name is stored already. */
     const write = async (beside?: () => Promise<unknown>) => {

@@ -8,7 +8,7 @@ import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../../src/counters/write/slot-pool.ts'
-import { type Database, openDatabase } from '../../../src/database/database.ts'
+import type { Database } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
 import { toBigInt } from '../../../src/database/numbers.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
@@ -113,12 +113,7 @@ class World {
         return
       }
       case 'cutRollUp': {
-        const cut = openDatabase({
-          url: this.db.url,
-          ranges: this.db.ranges,
-          deadlineMs: 60_000,
-          fetch: cutFetch(action.cut),
-        })
+        const cut = this.db.open({ deadlineMs: 60_000, fetch: cutFetch(action.cut) })
         const options = { pageSlots: action.pageSlots, maxStatements: 60, maxSeconds: 60, at: new Date(), lease: false }
         await rollUp({ db: cut, totals: null }, options).catch(() => {})
         return
@@ -177,12 +172,7 @@ class World {
     const setting = { count: BigInt(to), id: random63(), at: new Date(this.#settings++) }
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {
-      const cutOff = openDatabase({
-        url: this.db.url,
-        ranges: this.db.ranges,
-        deadlineMs: 60_000,
-        fetch: cutFetch(cut),
-      })
+      const cutOff = this.db.open({ deadlineMs: 60_000, fetch: cutFetch(cut) })
       await setCounter({ db: mortal(cutOff), totals: null }, counter, setting).catch(() => {})
     }
     const surely = async (): Promise<unknown> => {

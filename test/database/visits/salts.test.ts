@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Executor, openDatabase } from '../../../src/database/database.ts'
+import type { Executor } from '../../../src/database/database.ts'
 import { withRetries } from '../../../src/database/retry.ts'
 import { Salts } from '../../../src/visits/salts.ts'
 import { deleteOldSalts, offerSalt, readSalt } from '../../../src/visits/stored-salts.ts'
@@ -27,7 +27,7 @@ afterEach(async () => {
 /** The salts of an isolate. */
 const isolate = (on: Executor = db, longestWindow = HOUR) => new Salts(on, longestWindow)
 /** The database as an isolate sees it, which tries again. */
-const connected = () => withRetries(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 10_000 }))
+const connected = () => withRetries(db.open({ deadlineMs: 10_000 }))
 const days = async () => {
   const { rows } = await db.execute('SELECT day FROM visitor_salts ORDER BY day')
   return rows.map(({ day }) => Number(day))

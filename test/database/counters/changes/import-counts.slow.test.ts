@@ -5,11 +5,11 @@ import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import type { Database } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { countOn } from '../../../harness/moves.ts'
 import { WatchedNetwork } from '../../../harness/row-locks.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
@@ -112,10 +112,7 @@ describe('An import', () => {
       for (let i = 0; i < 60; i++) {
         const counter = counters[i % 5]!
         expected[i % 5]! += 1n
-        await applyBatch(
-          db,
-          makeBatch(random63(), [{ counter, by: 1n }], () => random63()),
-        )
+        await countOn(db, counter, 1n)
       }
     }
     const roll = async () => {
@@ -143,12 +140,7 @@ describe('An import', () => {
         const rows = ROWS.map((row) => ({ ...row, counter: own(row.counter) }))
         const ownCounts = () => counts(counters.map(own))
         const id = random63()
-        const cut = openDatabase({
-          url: db.url,
-          ranges: db.ranges,
-          deadlineMs: 60_000,
-          fetch: cutFetch({ after, delivered, rollback: true }),
-        })
+        const cut = db.open({ deadlineMs: 60_000, fetch: cutFetch({ after, delivered, rollback: true }) })
         const done = await bring(rows, id, cut).then(
           () => true,
           () => false,
@@ -190,7 +182,7 @@ describe('An import', () => {
     })
     const ids = [random63(), random63(), random63(), random63()]
     const network = new WatchedNetwork()
-    const watched = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch: network.fetch })
+    const watched = db.open({ deadlineMs: 30_000, fetch: network.fetch })
     await Promise.all(ids.map((id, i) => bringSurely(i % 2 ? many : many.toReversed(), id, watched)))
     expect([...network.lockErrors]).toEqual([])
     expect(await sum('counter_totals')).toBe(4_000n)

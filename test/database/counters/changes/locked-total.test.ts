@@ -4,7 +4,7 @@ import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
-import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 7n, name: '/held' }
@@ -15,10 +15,8 @@ let db: TestDatabase
 let impatient: Database
 beforeEach(async () => {
   db = await freshDatabase()
-  impatient = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: DEADLINE_MS })
-  await db.arrange(
-    'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 7, 40, 3, NULL)',
-  )
+  impatient = db.open({ deadlineMs: DEADLINE_MS })
+  await db.insert('counter_totals', '(1, 7, 40, 3, NULL)')
 })
 
 /** Locks the row of the counter's total, as a transaction that was cut off does. Returns a function that releases the lock. */

@@ -241,7 +241,7 @@ describe('A counter with very much', () => {
       { length: MAX_ROWS + 1 },
       (_, i) => `(1, ${A.recordId}, '1990-01-01' + INTERVAL ${i} HOUR, 1)`,
     )
-    await db.arrange(`INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${rows.join()}`)
+    await db.insert('counter_history', rows)
     await countOn(db, A, 1n)
     for (const request of [{}, { kind: 'rename', target: B }] as const) {
       await expect(move(db, A, request)).rejects.toMatchObject({ reason: 'history_too_large' })
@@ -273,12 +273,7 @@ describe('An idempotency key', () => {
     const [one, two] = [random63(), random63()]
     await countOn(db, A, 5n)
     // Interrupted before its COMMIT.
-    const cut = openDatabase({
-      url: db.url,
-      ranges: db.ranges,
-      deadlineMs: 30_000,
-      fetch: cutFetch({ after: 5, delivered: false, rollback: true }),
-    })
+    const cut = db.open({ deadlineMs: 30_000, fetch: cutFetch({ after: 5, delivered: false, rollback: true }) })
     await expect(move(cut, A, { key: one })).rejects.toThrow(DatabaseFailure)
     expect(await move(db, A, { key: two })).toBe('done')
     await countOn(db, A, 1n)
@@ -301,7 +296,7 @@ describe('An idempotency key', () => {
         const [source, target] = [sources[i]!, counterOf(2 * i + 1)]
         const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : target, key: random63() }
         const fetch = cutFetch({ ...cut, rollback: true })
-        const interrupted = openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch })
+        const interrupted = db.open({ deadlineMs: 30_000, fetch })
         await move(interrupted, source, request).catch(() => {})
         await move(db, source, request)
         const moved = kind === 'delete' ? 0n : 5n

@@ -6,11 +6,11 @@ import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
+import { countOn } from '../../../harness/moves.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
 /** Under load. */
@@ -24,11 +24,7 @@ beforeEach(async () => {
 afterEach(() => {
   vi.restoreAllMocks()
 })
-const add = (by: bigint, counter = COUNTER) =>
-  applyBatch(
-    db,
-    makeBatch(random63(), [{ counter, by }], () => random63()),
-  )
+const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
   setCounter({ db: on, totals: null }, counter, { count, id, at: new Date() })
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
@@ -118,12 +114,7 @@ describe('Setting a counter', () => {
         const own = { ...COUNTER, recordId: COUNTER.recordId + times, name: `/set/${times}` }
         await add(3n, own)
         const id = random63()
-        const cut = openDatabase({
-          url: db.url,
-          ranges: db.ranges,
-          deadlineMs: 60_000,
-          fetch: cutFetch({ after, delivered, rollback: true }),
-        })
+        const cut = db.open({ deadlineMs: 60_000, fetch: cutFetch({ after, delivered, rollback: true }) })
         const first = await set(20n, id, cut, own).catch((error: unknown) => error)
         const between = await count(own)
         expect([3n, 20n]).toContain(between)
@@ -137,19 +128,6 @@ describe('Setting a counter', () => {
       }
     }
   })
-
-  it.each(['COMMIT', 'UPDATE counter_totals', 'INSERT INTO counter_adjustments', 'SELECT SUM'])(
-    'succeeds if the answer to %s is lost once',
-    async (match) => {
-      await add(3n)
-      await db.behave({ faults: [{ action: 'cut-answer', match }] })
-      const outcome = await set(20n)
-      // It looks for the lost change before it tries again.
-      expect(outcome).toBe('set')
-      expect(await count()).toBe(20n)
-      expect(await db.number('SELECT COUNT(*) FROM counter_adjustments')).toBe(1n)
-    },
-  )
 
   it('fails with an unknown outcome if every COMMIT gets no answer, and a repeat with the same id tells the outcome', async () => {
     await add(3n)
@@ -200,12 +178,8 @@ describe('Setting a counter', () => {
   })
 
   it('does not wait for writers', async () => {
-    const slots = Array.from({ length: 20 }, () => random63())
-    const touch = (to: Pick<Database, 'execute'>) =>
-      applyBatch(
-        to,
-        makeBatch(random63(), [{ counter: COUNTER, by: 1n }], () => slots[0]!),
-      )
+    const slot = random63()
+    const touch = (to: Pick<Database, 'execute'>) => countOn(to, COUNTER, 1n, random63(), slot)
     await touch(db)
     // A writer keeps its slot locked during the set.
     await db.transaction(async (writer) => {
@@ -216,10 +190,7 @@ describe('Setting a counter', () => {
   })
 
   it('under load ends at the set count plus all later increments', async () => {
-    const isolates = Array.from(
-      { length: 4 },
-      () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
-    )
+    const isolates = Array.from({ length: 4 }, () => new TestIsolate(db.open({ deadlineMs: 30_000 })))
     // Each writer adds a different power, the largest that fits into a count, so that the count shows the number of increments of
     // each. A writer that has used up its part of them waits for the next set, so all are still at work at the last one.
     const MOST = 32_768n

@@ -3,10 +3,10 @@ import { type ExpiryOptions, expireHours } from '../../../../src/counters/histor
 import { historyRange } from '../../../../src/counters/history/range.ts'
 import { readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countAll } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const AT = new Date('2026-11-20T10:17:00Z')
@@ -156,10 +156,7 @@ describe('Deleting old hours', () => {
           counter: { recordType: 1, recordId, name: `/${recordId}` },
           by: 1n,
         }))
-        await applyBatch(
-          db,
-          makeBatch(batch, increments, () => 1n),
-        )
+        await countAll(db, increments, batch, 1n)
         const at = new Date(wrong[Number(batch) % wrong.length]!)
         const options = { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60, lease: false }
         await surely(() => rollUp({ db, totals: null }, options))

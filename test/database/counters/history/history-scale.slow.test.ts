@@ -8,9 +8,8 @@ import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { readTop, type TopPeriod } from '../../../../src/counters/read/top.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { countPendingSlots, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countAll } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const COUNTERS = 100_000
@@ -54,9 +53,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
 
   beforeAll(async () => {
     db = await freshDatabase()
-    await db.arrange(
-      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 0, 0, 1, NULL)',
-    )
+    await db.insert('counter_totals', '(1, 0, 0, 1, NULL)')
     for (let count = 1; count < COUNTERS; count *= 2) {
       await inParts(Math.min(count, COUNTERS - count), 250_000, (from, to) =>
         db.arrange(
@@ -100,9 +97,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
       )
     }
     for (const [period, start, days] of CALENDAR) {
-      await db.arrange(
-        `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES (1, ${period}, '${start}', 0, ${24 * days * ALL_IN_AN_HOUR})`,
-      )
+      await db.insert('type_history', `(1, ${period}, '${start}', 0, ${24 * days * ALL_IN_AN_HOUR})`)
     }
     await db.execute('ANALYZE TABLE counter_totals, counter_names, counter_history, counter_periods, type_history')
     // The first use of a table also reads the server's dictionary.
@@ -187,9 +182,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
     const at = new Date('2026-12-05T10:17:00Z')
     const before = await db.number('SELECT SUM(count) FROM counter_periods WHERE period = 1')
     const lockErrors: string[] = []
-    const watched = openDatabase({
-      url: db.url,
-      ranges: db.ranges,
+    const watched = db.open({
       deadlineMs: 60_000,
       fetch: async (input, init) => {
         const response = await fetch(input, init)
@@ -206,10 +199,7 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
         const increments = Array.from({ length: 200 }, (_, i) => {
           return { counter: { ...ONE, recordId: (batch * 200n + BigInt(i)) % BigInt(ACTIVE) }, by: 1n }
         })
-        await applyBatch(
-          watched,
-          makeBatch(batch, increments, () => 1n),
-        )
+        await countAll(watched, increments, batch, 1n)
         const { moved } = await rollUp(
           { db: watched, totals: null },
           { at, pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },

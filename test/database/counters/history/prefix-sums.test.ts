@@ -121,16 +121,14 @@ describe('The sum of a prefix', () => {
     await rollUpAt(db, NOW)
     const { recordId } = counters[0]!
     const rows = Array.from({ length: MAX_PENDING + 1 }, (_, i) => `(1, ${recordId}, ${i + 1}, 1, 1, 1)`)
-    await db.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join()}`,
-    )
+    await db.insert('slotted_counters', rows)
     expect(await total(PREFIX)).toMatchObject({ total: 8n, pending: null })
     expect(await total(null)).toMatchObject({ total: 18n, pending: null })
   })
 
   it('is refused for more than 10,000 keys', async () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(1, ${i}, 'many-${i}')`)
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+    await db.insert('counter_names', rows)
     await expect(total('many-')).rejects.toThrow(TooManyKeys)
     await db.arrange('DELETE FROM counter_names WHERE record_id = 7')
     expect(await exactTotal('many-')).toBe(0n)

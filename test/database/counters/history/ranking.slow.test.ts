@@ -180,10 +180,9 @@ describe('A ranking of very many counters', () => {
         { length: many },
         (_, i) => `(1, ${day * many + i + 10}, 1, '${date}', ${1_000 - (i % 900)})`,
       )
-      await db.arrange(`INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rows.join(',')},
-        (1, 1, 1, '${date}', 800)`)
+      await db.insert('counter_periods', `${rows.join(',')}, (1, 1, 1, '${date}', 800)`)
     }
-    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES (1, 1, '/steady')`)
+    await db.insert('counter_names', `(1, 1, '/steady')`)
     const period = chosenPeriod({ name: 'custom', from: '2026-11-17', to: '2026-11-22' }, 'UTC', now)
     let certain: boolean | undefined
     const statements = await db.recording(async () => {

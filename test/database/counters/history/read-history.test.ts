@@ -3,9 +3,9 @@ import { type AskedRange, historyRange } from '../../../../src/counters/history/
 import { MAX_ADJUSTMENTS, readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countOn } from '../../../harness/moves.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
 const ONE: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
@@ -18,11 +18,7 @@ describe('A history', () => {
   const roll = (at: string, recordId = 1n, amount = 1n, recordType = 1) =>
     countPeriods(db, [{ recordType, recordId, amount }], new Date(at))
   const read = async (asked: Partial<AskedRange>) => (await readCounterHistory(db, ONE, rangeOf(asked), NOW)).counts
-  const add = (by: bigint, slot: bigint, batch: bigint) =>
-    applyBatch(
-      db,
-      makeBatch(batch, [{ counter: ONE, by }], () => slot),
-    )
+  const add = (by: bigint, slot: bigint, batch: bigint) => countOn(db, ONE, by, batch, slot)
   beforeEach(async () => {
     db = await freshDatabase()
   })
@@ -82,10 +78,7 @@ describe('A history', () => {
 
   it('lists the adjustments within the range, in their order, and no others', async () => {
     const adjust = (recordId: number, id: bigint, kind: number, at: string, count: bigint) =>
-      db.arrange(
-        'INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (1, ?, ?, ?, ?, ?)',
-        [recordId, id, kind, at, count],
-      )
+      db.insert('counter_adjustments', '(1, ?, ?, ?, ?, ?)', [recordId, id, kind, at, count])
     await adjust(1, 2n ** 64n - 1n, 1, '2026-11-18 00:00:00.000', -(2n ** 64n))
     await adjust(1, 1n, 2, '2026-11-19 23:59:59.999', 7n)
     await adjust(1, 2n, 2, '2026-11-19 12:00:00.000', 0n)
@@ -110,9 +103,7 @@ describe('A history', () => {
       { length: MAX_ADJUSTMENTS + 5 },
       (_, i) => `(1, 1, ${i}, 1, '2026-11-18' + INTERVAL ${i} SECOND, ${i + 1})`,
     )
-    await db.arrange(
-      `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES ${rows.join(', ')}`,
-    )
+    await db.insert('counter_adjustments', rows)
     const { adjustments } = await readCounterHistory(db, ONE, rangeOf({}), NOW)
     expect(adjustments.map(({ count }) => count)).toEqual(
       Array.from({ length: MAX_ADJUSTMENTS }, (_, i) => BigInt(i + 6)),

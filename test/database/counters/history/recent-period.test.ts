@@ -36,17 +36,16 @@ describe('A recent period', () => {
       const outside = Object.values(RECENT_PERIOD_HOURS).some((period) => hours === period) ? 1_000 : 1
       return `(1, 1, '${start.toISOString().slice(0, 19).replace('T', ' ')}', ${outside})`
     })
-    await db.arrange(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES ${hours.join(', ')}`,
-    )
+    await db.insert('counter_history', hours)
     // Neighbours in the order of the index, and another type's counter of the same id.
-    await db.arrange(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES (1, 0, '2026-11-20 10:00:00', 7), (1, 2, '2026-11-20 10:00:00', 7), (2, 1, '2026-11-20 10:00:00', 7)`,
+    await db.insert(
+      'counter_history',
+      `(1, 0, '2026-11-20 10:00:00', 7), (1, 2, '2026-11-20 10:00:00', 7), (2, 1, '2026-11-20 10:00:00', 7)`,
     )
     await addDays(db)
-    await db.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 20, 1, 0), (1, 1, 2, -3, 1, 0), (1, 1, 3, 0, 1, 0),
-         (1, 0, 1, 7, 1, 0), (1, 3, 1, 5, 1, 0), (2, 1, 1, 7, 1, 0)`,
+    await db.insert(
+      'slotted_counters',
+      '(1, 1, 1, 20, 1, 0), (1, 1, 2, -3, 1, 0), (1, 1, 3, 0, 1, 0), (1, 0, 1, 7, 1, 0), (1, 3, 1, 5, 1, 0), (2, 1, 1, 7, 1, 0)',
     )
   })
 
@@ -80,9 +79,7 @@ describe('A recent period', () => {
 
   it('needs one statement, which reads the hours of its first day, its days, and the slots that are not empty', async () => {
     const empty = Array.from({ length: 2_000 }, (_, slot) => `(1, 1, ${100 + slot}, 0, 1, 0)`)
-    await db.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${empty.join(', ')}`,
-    )
+    await db.insert('slotted_counters', empty)
     for (const [period, hours] of Object.entries(RECENT_PERIOD_HOURS)) {
       const days = hours / 24
       const statements = await db.recording(() => periodOf(db, counter(1n), period as 'day', NOW))
@@ -109,8 +106,9 @@ describe('A recent period', () => {
   })
 
   it('includes what was imported for one of its days', async () => {
-    await db.arrange(
-      `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES (1, 5, 1, '2026-10-21', 1000), (1, 5, 1, '2026-10-22', 30), (1, 5, 1, '2026-11-18', 7)`,
+    await db.insert(
+      'counter_periods',
+      `(1, 5, 1, '2026-10-21', 1000), (1, 5, 1, '2026-10-22', 30), (1, 5, 1, '2026-11-18', 7)`,
     )
     expect(await periodOf(db, counter(5n), 'day', NOW)).toBe(0n)
     expect(await periodOf(db, counter(5n), 'week', NOW)).toBe(7n)
@@ -119,14 +117,10 @@ describe('A recent period', () => {
 
   it('never changes during a roll-up', async () => {
     const own = await freshDatabase()
-    await own.arrange(
-      `INSERT INTO counter_history (record_type, record_id, period_start, count) VALUES (1, 1, '2026-11-20 09:00:00', 40)`,
-    )
+    await own.insert('counter_history', `(1, 1, '2026-11-20 09:00:00', 40)`)
     await addDays(own)
     const slots = Array.from({ length: 40 }, (_, slot) => `(1, 1, ${slot}, 1, 1, 0)`)
-    await own.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${slots.join(', ')}`,
-    )
+    await own.insert('slotted_counters', slots)
     let running = true
     const rolling = rollUp(
       { db: own, totals: null },

@@ -1,11 +1,10 @@
 import { Client } from '@planetscale/database'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { random63 } from '../../../../src/counters/random-id.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countOn } from '../../../harness/moves.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 3n, name: '/3' }
 /** So many that a read takes longer than a hit, unless the machine pauses. */
@@ -38,10 +37,7 @@ describe('A read of a counter that begins while the same read is running', () =>
     const slow = readCounters(on, [COUNTER]).finally(() => {
       running = false
     })
-    await applyBatch(
-      db,
-      makeBatch(random63(), [{ counter: COUNTER, by: 1n }], () => random63()),
-    )
+    await countOn(db, COUNTER, 1n)
     hits++
     const overlapped = running
     const [reading] = await readCounters(on, [COUNTER])

@@ -10,11 +10,13 @@ describe('Reading', () => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await freshDatabase()
-    await db.arrange(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL)`,
+    await db.insert(
+      'counter_totals',
+      `(1, 1, 40, 3, '2026-11-20 10:00:00.123'), (1, 2, 7, 1, '2026-11-20 11:00:00'), (2, 1, 999, 1, NULL)`,
     )
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 2, 1, 0), (1, 1, 2, -1, 1, 0), (1, 3, 9, 5, 1, 0), (2, 1, 9, 5, 1, 0)',
+    await db.insert(
+      'slotted_counters',
+      '(1, 1, 1, 2, 1, 0), (1, 1, 2, -1, 1, 0), (1, 3, 9, 5, 1, 0), (2, 1, 9, 5, 1, 0)',
     )
   })
 
@@ -53,9 +55,7 @@ describe('Reading', () => {
 
   it('uses only slots that are not empty, not those that wait for pruning', async () => {
     const rows = Array.from({ length: 5_000 }, (_, slot) => `(1, 50, ${slot}, ${slot % 500 === 0 ? 3 : 0}, 1, 0)`)
-    await db.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
-    )
+    await db.insert('slotted_counters', rows)
     const [statement] = await db.recording(async () => {
       expect(await readCounters(db, [counter(50n)])).toMatchObject([{ pending: 30n }])
     })
@@ -74,9 +74,7 @@ describe('Reading', () => {
           const slot = (BigInt(begin + index) * 11_400_714_819_323_198_485n) % 2n ** 64n
           return `(1, 50, ${slot}, ${begin + index < 1_000 ? 3 : 0}, 1, 0)`
         })
-        await own.arrange(
-          `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
-        )
+        await own.insert('slotted_counters', rows)
       }
       await readCounters(own, [counter(50n)])
       const [statement] = await own.recording(async () => {
@@ -93,12 +91,14 @@ describe('Reading among many counters', () => {
   let crowd: TestDatabase
   beforeAll(async () => {
     crowd = await freshDatabase()
-    const rows = Array.from({ length: 20_000 }, (_, i) => i)
-    await crowd.arrange(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${rows.map((i) => `(1, ${id(i)}, ${i}, 1, NULL)`).join(',')}`,
+    const rows = (row: (i: number) => string) => Array.from({ length: 20_000 }, (_, i) => row(i))
+    await crowd.insert(
+      'counter_totals',
+      rows((i) => `(1, ${id(i)}, ${i}, 1, NULL)`),
     )
-    await crowd.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.map((i) => `(1, ${id(i)}, 1, 1, 1, 0)`).join(',')}`,
+    await crowd.insert(
+      'slotted_counters',
+      rows((i) => `(1, ${id(i)}, 1, 1, 1, 0)`),
     )
     if (!onVitess) await crowd.execute('ANALYZE TABLE counter_totals, slotted_counters')
   })

@@ -42,14 +42,8 @@ beforeAll(async () => {
     db.ranges,
   )
   for (const [index, { recordType, recordId }] of counters.entries()) {
-    await db.arrange(
-      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (?, ?, ?, 1, NULL)',
-      [recordType, recordId, 10 * index],
-    )
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (?, ?, 1, 1, 1, 0)',
-      [recordType, recordId],
-    )
+    await db.insert('counter_totals', '(?, ?, ?, 1, NULL)', [recordType, recordId, 10 * index])
+    await db.insert('slotted_counters', '(?, ?, 1, 1, 1, 0)', [recordType, recordId])
   }
   await ensureNames(db, await Promise.all(['3', '7', '12', '-3'].map((key) => addressOfKey(NUMBER, key))), db.ranges)
 })

@@ -24,12 +24,8 @@ describe('Shared reads', () => {
 
   beforeEach(async () => {
     db = await freshDatabase()
-    await db.arrange(
-      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL)',
-    )
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 2, 1, 0)',
-    )
+    await db.insert('counter_totals', '(1, 1, 40, 3, NULL)')
+    await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0)')
     gated = new GatedDatabase(db)
     // The clock stands still, so that no read becomes too old to wait.
     vi.useFakeTimers({ toFake: ['Date'] })

@@ -3,7 +3,6 @@ import type { CounterAddress } from '../../../../src/counters/keys/counter-addre
 import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
 import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
@@ -29,12 +28,8 @@ describe('Shared reads', () => {
 
   beforeEach(async () => {
     db = await freshDatabase()
-    await db.arrange(
-      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL)',
-    )
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)',
-    )
+    await db.insert('counter_totals', '(1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL)')
+    await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)')
     gated = new GatedDatabase(db)
     reads = readsWithin(DEADLINE_MS)
   })
@@ -105,10 +100,7 @@ describe('Shared reads', () => {
 
   it('include all that was acknowledged before they began, and nothing that began after they ended', async () => {
     const hot = counter(500n)
-    const isolates = Array.from(
-      { length: 3 },
-      () => new TestIsolate(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 })),
-    )
+    const isolates = Array.from({ length: 3 }, () => new TestIsolate(db.open({ deadlineMs: 30_000 })))
     let begun = 0
     let acknowledged = 0
     let reading = 40

@@ -10,9 +10,7 @@ import { freshDatabase } from '../../../harness/database.ts'
 describe('Cached totals', () => {
   it('are not kept if a roll-up ends while they are read', async () => {
     const db = await freshDatabase()
-    await db.arrange(
-      'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 40, 3, NULL)',
-    )
+    await db.insert('counter_totals', '(1, 1, 40, 3, NULL)')
     let answered = () => {}
     let mayReturn = Promise.resolve()
     const slow: Executor = {

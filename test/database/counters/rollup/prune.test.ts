@@ -11,10 +11,7 @@ describe('Pruning', () => {
   let began: bigint
   const hour = () => db.number('SELECT FLOOR(UNIX_TIMESTAMP() / 3600)')
   const put = (slot: number, count: number, hoursAgo: number) =>
-    db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, ?, ?, 1, ?)',
-      [slot, count, began - BigInt(hoursAgo)],
-    )
+    db.insert('slotted_counters', '(1, 1, ?, ?, 1, ?)', [slot, count, began - BigInt(hoursAgo)])
   const slots = async () => {
     const { rows } = await db.execute('SELECT slot FROM slotted_counters ORDER BY slot')
     return rows.map(({ slot }) => Number(slot))

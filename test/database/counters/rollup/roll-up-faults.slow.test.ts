@@ -4,10 +4,10 @@ import { additionToPeriods } from '../../../../src/counters/ledger/periods.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
 import { type RollUpOptions, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
-import { type Database, openDatabase } from '../../../../src/database/database.ts'
+import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
+import { countOn } from '../../../harness/moves.ts'
 
 const AT = new Date('2026-11-20T10:59:30.250Z')
 const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
@@ -16,11 +16,7 @@ describe('A roll-up', () => {
   let db: TestDatabase
   const run = (options: Partial<RollUpOptions> = {}, on: Database = db) =>
     rollUp({ db: on, totals: null }, { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, at: AT, ...options })
-  const add = (recordId: bigint, by: bigint, slot = 1n, batch = 1n) =>
-    applyBatch(
-      db,
-      makeBatch(batch, [{ counter: counter(recordId), by }], () => slot),
-    )
+  const add = (recordId: bigint, by: bigint, slot = 1n, batch = 1n) => countOn(db, counter(recordId), by, batch, slot)
   const read = async (recordId: bigint) => (await readCounters(db, [counter(recordId)]))[0]!
 
   beforeEach(async () => {
@@ -46,9 +42,7 @@ describe('A roll-up', () => {
     for (let id = 1n; id <= 9n; id++) await add(id, id, 1n, 100n + id)
     let begun = 0
     let byOther = 0n
-    const slow = openDatabase({
-      url: db.url,
-      ranges: db.ranges,
+    const slow = db.open({
       deadlineMs: 10_000,
       fetch: async (input, init) => {
         if (String(init?.body).includes('"BEGIN"') && ++begun === 2) {
@@ -95,9 +89,7 @@ describe('A roll-up', () => {
     await add(1n, 5n)
     // The slot vanishes after the roll-up has read it.
     let held = true
-    const slow = openDatabase({
-      url: db.url,
-      ranges: db.ranges,
+    const slow = db.open({
       deadlineMs: 10_000,
       fetch: async (input, init) => {
         const response = await fetch(input, init)
@@ -105,9 +97,7 @@ describe('A roll-up', () => {
         if (held && /FORCE INDEX \(pending\)(?!.* BETWEEN [1-9])/.test(String(init?.body))) {
           held = false
           await db.arrange('DELETE FROM slotted_counters WHERE record_id = 1')
-          await db.arrange(
-            'INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES (1, 1, 5, 0, NULL)',
-          )
+          await db.insert('counter_totals', '(1, 1, 5, 0, NULL)')
         }
         return response
       },
@@ -170,12 +160,7 @@ describe('A roll-up', () => {
           await add(batch + 10n, 4n, 1n, batch)
           // If the answer to the first statement of a transaction is lost, its locks stay until its time is up.
           await db.behave({ transactionMs: 2_000 })
-          const cut = openDatabase({
-            url: db.url,
-            ranges: db.ranges,
-            deadlineMs: 10_000,
-            fetch: cutFetch({ after, delivered, rollback: true }),
-          })
+          const cut = db.open({ deadlineMs: 10_000, fetch: cutFetch({ after, delivered, rollback: true }) })
           const ended = await run({ lease: false, pageSlots }, cut).catch(() => null)
           await db.behave()
           const all = await db.number(
@@ -197,12 +182,7 @@ describe('A roll-up', () => {
     // 20 s on PlanetScale.
     await db.behave({ transactionMs: 4_000 })
     // After lease, state, page, new total, BEGIN, totals, history and slots. Neither COMMIT nor ROLLBACK follows.
-    const cut = openDatabase({
-      url: db.url,
-      ranges: db.ranges,
-      deadlineMs: 10_000,
-      fetch: cutFetch({ after: 8, delivered: false, rollback: false }),
-    })
+    const cut = db.open({ deadlineMs: 10_000, fetch: cutFetch({ after: 8, delivered: false, rollback: false }) })
     await expect(run({ lease: false }, cut)).rejects.toThrow('cut off')
     expect(await read(1n)).toMatchObject({ total: 0n, pending: 5n })
     await db.behave()

@@ -10,9 +10,7 @@ async function fill(db: TestDatabase, from: number, to: number, count: number): 
   const step = 20_000
   for (let begin = from; begin < to; begin += step) {
     const rows = Array.from({ length: Math.min(step, to - begin) }, (_, i) => `(1,${begin + i},7,${count},1,0)`)
-    await db.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}`,
-    )
+    await db.insert('slotted_counters', rows)
   }
 }
 
@@ -48,10 +46,7 @@ describe('A roll-up', () => {
     async () => {
       const costOf100 = async (db: TestDatabase) => {
         for (let id = 1_000; id < 200_000; id += 2_000) {
-          await db.arrange(
-            'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, ?, 8, 1, 1, 0)',
-            [id],
-          )
+          await db.insert('slotted_counters', '(1, ?, 8, 1, 1, 0)', [id])
         }
         await db.execute('ANALYZE TABLE slotted_counters, counter_totals')
         // The first use of a table also reads the server's dictionary, which must not be measured.

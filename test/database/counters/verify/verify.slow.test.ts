@@ -63,9 +63,9 @@ describe('Verification', () => {
     await countAt(EARLIER, 5n)
     await countAt(TODAY, -2n)
     // One counter is set, and one is imported without a day.
-    await db.arrange(
-      `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
-       VALUES (2, ${VICTIM.recordId}, 1, 1, '2026-11-19 10:00:00', -40), (1, 0, 2, 2, '2026-11-10 10:00:00', 1000)`,
+    await db.insert(
+      'counter_adjustments',
+      `(2, ${VICTIM.recordId}, 1, 1, '2026-11-19 10:00:00', -40), (1, 0, 2, 2, '2026-11-10 10:00:00', 1000)`,
     )
     await db.arrange(`UPDATE counter_totals SET count = count - 40 WHERE ${ITS_ROW}`)
     await adjust(db, VICTIM, -40n, db.ranges)
@@ -196,9 +196,7 @@ describe('Verification', () => {
     expect((await check()).wrong).toEqual([])
     // Imports into a day that also has hours, on that day.
     await db.arrange(`UPDATE counter_totals SET count = count + 500 WHERE ${ITS_ROW}`)
-    await db.arrange(
-      `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 9, 2, '2026-11-18 12:00:00', 0)`,
-    )
+    await db.insert('counter_adjustments', `(2, ${VICTIM.recordId}, 9, 2, '2026-11-18 12:00:00', 0)`)
     await db.arrange(`UPDATE counter_periods SET count = count + 500 WHERE ${ITS_ROW}
       AND ((period = 1 AND period_start = '2026-11-18') OR (period = 2 AND period_start = '2026-11-16') OR (period = 3 AND period_start = '2026-11-01'))`)
     for (const period of [

@@ -3,6 +3,7 @@ import type { CounterAddress } from '../../../../src/counters/keys/counter-addre
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countAll } from '../../../harness/moves.ts'
 
 const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
 const add = (recordId: bigint, by: bigint): Increment => ({ counter: counter(recordId), by })
@@ -22,10 +23,7 @@ describe('A batch', () => {
     await applyBatch(db, batch)
     await applyBatch(db, batch)
     // As if the first attempt had been committed on one shard only.
-    await applyBatch(
-      db,
-      makeBatch(11n, [add(1n, 5n), add(3n, 9n)], () => 100n),
-    )
+    await countAll(db, [add(1n, 5n), add(3n, 9n)], 11n, 100n)
     expect([await countOf(1n), await countOf(2n), await countOf(3n)]).toEqual([5n, 7n, 9n])
   })
 
@@ -51,25 +49,15 @@ describe('A batch', () => {
 
   it('is exact beyond 2^31 and 2^53, and below zero', async () => {
     const large = 2n ** 53n - 1n
-    for (let id = 20n; id < 24n; id++)
-      await applyBatch(
-        db,
-        makeBatch(id, [add(40n, large)], () => 1n),
-      )
-    await applyBatch(
-      db,
-      makeBatch(30n, [add(41n, -5_000_000_000n)], () => 1n),
-    )
+    for (let id = 20n; id < 24n; id++) await countAll(db, [add(40n, large)], id, 1n)
+    await countAll(db, [add(41n, -5_000_000_000n)], 30n, 1n)
     expect(await countOf(40n)).toBe(4n * large)
     expect(await countOf(41n)).toBe(-5_000_000_000n)
   })
 
   it('distinguishes 64-bit ids to the last bit', async () => {
     const high = 2n ** 64n - 1n
-    await applyBatch(
-      db,
-      makeBatch(high, [add(high, 1n), add(high - 1n, 2n)], () => high),
-    )
+    await countAll(db, [add(high, 1n), add(high - 1n, 2n)], high, high)
     await applyBatch(
       db,
       makeBatch(high - 1n, [add(high, 1n), add(high - 1n, 2n)], () => high),
@@ -79,10 +67,7 @@ describe('A batch', () => {
 
   it('is refused as a whole if a slot would leave 64 bits', async () => {
     const near = 2n ** 63n - 1n
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 50, 1, ?, 1, 0)',
-      [near],
-    )
+    await db.insert('slotted_counters', '(1, 50, 1, ?, 1, 0)', [near])
     const batch = makeBatch(60n, [add(49n, 1n), add(50n, 1n)], () => 1n)
     await expect(applyBatch(db, batch)).rejects.toMatchObject({ kind: 'range', applied: 'no' })
     expect(await countOf(49n)).toBe(0n)

@@ -6,7 +6,7 @@ import type { FlushContext } from '../../../../src/counters/write/flush-group.ts
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
 import { CircuitBreaker, withBreaker } from '../../../../src/database/circuit-breaker.ts'
-import { type Database, type Executor, openDatabase } from '../../../../src/database/database.ts'
+import type { Database, Executor } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 
@@ -84,7 +84,7 @@ describe('Leaders of a group commit', () => {
 
   beforeEach(async () => {
     db = await freshDatabase()
-    deadly = new DeadlyDatabase(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: PATIENCE_MS }))
+    deadly = new DeadlyDatabase(db.open({ deadlineMs: PATIENCE_MS }))
     isolate = start()
     ;[a, b] = await inFirstRange(2)
   })
@@ -148,7 +148,7 @@ describe('Leaders of a group commit', () => {
 
   it('send full groups at the same time although the database was near', async () => {
     const deadlineMs = 30_000
-    isolate = start({ db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs }), deadlineMs })
+    isolate = start({ db: db.open({ deadlineMs }), deadlineMs })
     await hit()
     // The clock stands still, so that nothing becomes too old to wait.
     stopClock()
@@ -168,7 +168,7 @@ describe('Leaders of a group commit', () => {
   it('lead one flush at a time, however many requests wait', async () => {
     // Thousands of rows take time on a busy machine.
     const deadlineMs = 30_000
-    isolate = start({ db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs }), deadlineMs })
+    isolate = start({ db: db.open({ deadlineMs }), deadlineMs })
     // So far away that several leaders are needed.
     await db.behave({ latencyMs: 60 })
     await hit()
@@ -256,7 +256,7 @@ describe('Leaders of a group commit', () => {
     const breaker = new CircuitBreaker({ failures: 2, slowMs: 10_000, openMs: 20, maxOpenMs: 500 })
     const deadlineMs = 10_000
     isolate = start({
-      db: withBreaker(openDatabase({ url: db.url, ranges: db.ranges, deadlineMs }), breaker),
+      db: withBreaker(db.open({ deadlineMs }), breaker),
       deadlineMs,
     })
     await db.behave({ faults: [{ action: 'cut-request', times: 1_000 }] })

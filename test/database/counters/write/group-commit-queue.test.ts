@@ -7,7 +7,6 @@ import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { consume } from '../../../../src/counters/write/queue-consumer.ts'
 import { batchQueue } from '../../../../src/counters/write/queue-message.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
-import { openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
 
@@ -23,7 +22,7 @@ describe('A batch that was applied, but queued because its answer was lost,', ()
     // The clock stands still: after a second without a flush, an increment would go to the queue.
     vi.useFakeTimers({ toFake: ['Date'] })
     isolate = new GroupCommit({
-      db: openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000 }),
+      db: db.open({ deadlineMs: 30_000 }),
       deadlineMs: 30_000,
       classicSlots: new Map(),
       slots: new SlotPool(),

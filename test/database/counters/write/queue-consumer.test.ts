@@ -206,10 +206,7 @@ describe('A message that can never be counted', () => {
 
   it('is refused as a whole if one of its counters would leave 64 bits', async () => {
     const full = await counter('/full')
-    await db.arrange(
-      'INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, ?, 1, ?, 1, 0)',
-      [full.recordId, 2n ** 63n - 1n],
-    )
+    await db.insert('slotted_counters', '(1, ?, 1, ?, 1, 0)', [full.recordId, 2n ** 63n - 1n])
     const slotOne = (message: TestDelivery) =>
       JSON.parse(JSON.stringify(message.body).replaceAll(/"slot":"\d+"/g, '"slot":"1"')) as unknown
     const message = new TestDelivery(
