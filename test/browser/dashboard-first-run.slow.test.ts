@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Behaviour } from '../../local/planetscale/fault-injection.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { MIGRATIONS } from '../../src/database/migrations.ts'
+import { behave } from '../harness/behave.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { pollHurried, signedIn, signedInWithoutTables, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
@@ -33,13 +33,6 @@ async function open(counter: Counter, enter = signedIn): Promise<Page> {
     expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
   })
   return enter(context, counter)
-}
-
-async function behave({ databaseUrl }: Counter, behaviour: Partial<Behaviour>): Promise<void> {
-  const { username, password, origin } = new URL(databaseUrl)
-  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
-  const { ok } = await fetch(`${origin}/local/behaviour`, { method: 'PUT', headers, body: JSON.stringify(behaviour) })
-  expect(ok).toBe(true)
 }
 
 const makeTables = (page: Page) => page.getByRole('button', { name: 'Make the tables' }).click()
@@ -84,7 +77,7 @@ describe('A Worker on an empty database', () => {
   it('is made ready although the database is away for a moment, and the page says so', async () => {
     const { counter, pages } = await deployed(1)
     const [page] = pages as [Page]
-    await behave(counter, { faults: [{ action: 'cut-answer', skip: 15, times: 5 }] })
+    await behave(counter.databaseUrl, { faults: [{ action: 'cut-answer', skip: 15, times: 5 }] })
     // The page says it for 2 s. Its time stands still until the text was seen.
     await page.clock.pauseAt(Date.now() + HOUR_MS)
     await makeTables(page)
@@ -97,15 +90,15 @@ describe('A Worker on an empty database', () => {
   it('with safe migrations gives the statements for a deploy request, and goes on after it', async () => {
     const { counter, pages } = await deployed(1)
     const [page] = pages as [Page]
-    await behave(counter, { safeMigrations: true })
+    await behave(counter.databaseUrl, { safeMigrations: true })
     await makeTables(page)
     await page.getByRole('heading', { name: 'With a deploy request' }).waitFor()
     expect(await page.textContent('#setup-message')).toContain('safe migrations')
     const statements = (await page.inputValue('#statements')).split(/;(?:\n\n|$)/).slice(0, -1)
-    await behave(counter, {})
+    await behave(counter.databaseUrl, {})
     const db = openDatabase({ url: counter.databaseUrl, deadlineMs: 60_000 })
     for (const statement of statements) await db.execute(statement)
-    await behave(counter, { safeMigrations: true })
+    await behave(counter.databaseUrl, { safeMigrations: true })
     await makeTables(page)
     await overview(page)
     expect(await recorded(counter)).toBe(MIGRATIONS.length)

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
 import { chromiumOfFile } from './chromium.ts'
 
 const TOKEN = 'a-token-for-examples'
@@ -50,8 +51,7 @@ async function example(name: string) {
   const url = `http://localhost:${port}`
   await replaceIn(join(directory, 'src/index.ts'), 'http://localhost:8787', url)
 
-  const response = await fetch(inject('databases'), { method: 'POST' })
-  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  const { databaseUrl } = await takeDatabase({ empty: true })
   await writeFile(join(directory, '.dev.vars'), `DATABASE_URL=${databaseUrl}\nAPI_TOKEN=${TOKEN}\n`)
   return { directory, url, port, inExample }
 }

@@ -5,6 +5,7 @@ import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
 import { settled } from './chromium.ts'
 
 /** The API token of the Workers that these tests start. */
@@ -78,11 +79,7 @@ export function counterOfFile(settings: Record<string, unknown> = {}): Counter {
 }
 
 async function launch(settings: Record<string, unknown>, { empty = false } = {}) {
-  const [taken, script] = await Promise.all([
-    answerOf(`${inject('databases')}${empty ? '' : '?migrate'}`, { method: 'POST' }),
-    answerOf(inject('shippedWorker')),
-  ])
-  const { databaseUrl } = JSON.parse(taken) as { databaseUrl: string }
+  const [{ databaseUrl }, script] = await Promise.all([takeDatabase({ empty }), answerOf(inject('shippedWorker'))])
   const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
   const worker = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN, settings })
   const url = worker.url + (settings.BASE_PATH ?? '')

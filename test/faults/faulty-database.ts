@@ -2,6 +2,7 @@ import { inject, onTestFinished } from 'vitest'
 import type { Behaviour, Fault } from '../../local/planetscale/fault-injection.ts'
 import { type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
+import { askEndpoint, behave } from '../harness/behave.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 
 /** A database behind an endpoint that can be told to fail. */
@@ -26,24 +27,14 @@ export async function freshDatabase(): Promise<FaultyDatabase> {
 }
 
 export function databaseAt(name: string, url: string, mysqlUrl: string): FaultyDatabase {
-  const { username, password, origin } = new URL(url)
-  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
-  const local = async (method: string, body?: unknown): Promise<Behaviour> => {
-    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
-    const answer = await fetch(`${origin}/local/behaviour`, init)
-    if (!answer.ok) throw new Error(await answer.text())
-    return (await answer.json()) as Behaviour
-  }
   return {
     ...openDatabase({ url, deadlineMs: 60_000, ranges: inject('ranges') }),
     name,
     url,
     mysqlUrl,
-    async behave(behaviour = {}) {
-      await local('PUT', behaviour)
-    },
+    behave: (behaviour = {}) => behave(url, behaviour),
     async strikesLeft() {
-      const { faults } = await local('GET')
+      const { faults } = (await askEndpoint(url, 'behaviour', 'GET')) as Behaviour
       return faults.reduce((sum, { times = 1 }) => sum + times, 0)
     },
   }

@@ -2,6 +2,7 @@ import { inject } from 'vitest'
 import type { Behaviour, RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { type Database, openDatabase, type Result } from '../../src/database/database.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
+import { askEndpoint, behave } from './behave.ts'
 import { onVitess } from './on-vitess.ts'
 import { takeDatabase } from './taken-databases.ts'
 
@@ -46,17 +47,7 @@ export async function emptyDatabase(): Promise<TestDatabase> {
 
 function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string }): TestDatabase {
   const database = openDatabase({ url: databaseUrl, deadlineMs: 60_000, ranges: inject('ranges') })
-  const { username, password, origin } = new URL(databaseUrl)
-  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
-  const local = async (path: string, method: string, body?: unknown): Promise<unknown> => {
-    const answer = await fetch(`${origin}/local/${path}`, {
-      method,
-      headers,
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    if (!answer.ok) throw new Error(await answer.text())
-    return answer.json()
-  }
+  const local = (path: string, method: string, body?: unknown) => askEndpoint(databaseUrl, path, method, body)
   const arrange: TestDatabase['arrange'] = (sql, args) => {
     if (!onVitess) return database.execute(sql, args)
     return database.transaction(async (transaction) => {
@@ -77,9 +68,7 @@ function testDatabase({ name, databaseUrl }: { name: string; databaseUrl: string
     open: (options) => openDatabase({ url: databaseUrl, ranges: inject('ranges'), ...options }),
     name,
     url: databaseUrl,
-    async behave(behaviour = {}) {
-      await local('behaviour', 'PUT', behaviour)
-    },
+    behave: (behaviour = {}) => behave(databaseUrl, behaviour),
     async recording(work) {
       await local('behaviour', 'PUT', { record: true })
       await local('statements', 'DELETE')

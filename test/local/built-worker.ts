@@ -1,7 +1,34 @@
 import { access, mkdtemp, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inject } from 'vitest'
-import { buildWorker } from '../../local/worker/workerd.ts'
+import { inject, onTestFinished } from 'vitest'
+import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
+import { type Finally, stateDirectory } from './npm-script.ts'
+
+/** The owner's token of the Workers under test. */
+export const TOKEN = 'local'
+
+/**
+ * Starts the built Worker on bare workerd, with a database of its own. It stops at the end.
+ *
+ * @param settings variables that differ from wrangler.toml
+ */
+export async function startBuiltWorker(
+  { settings = {}, inspectorPort }: { settings?: Record<string, unknown>; inspectorPort?: number } = {},
+  atEnd: Finally = onTestFinished,
+): Promise<{ workerd: Workerd; databaseUrl: string; mysqlUrl: string }> {
+  const { name, databaseUrl } = await takeDatabase()
+  const workerd = await startWorkerd({
+    script: await builtWorker(),
+    directory: await stateDirectory(atEnd),
+    databaseUrl,
+    apiToken: TOKEN,
+    settings,
+    ...(inspectorPort !== undefined && { inspectorPort }),
+  })
+  atEnd(() => workerd.stop())
+  return { workerd, databaseUrl, mysqlUrl: `${inject('mysqlUrl')}/${name}` }
+}
 
 /**
  * The path of the built Worker. The first file of a test run that asks builds it, which takes seconds, and the others use that.

@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
 import sirv from 'sirv'
-import { afterAll, beforeAll, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { installPackages, isInstalled } from '../../local/processes/install-system-packages.ts'
-import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
-import { builtWorker } from './built-worker.ts'
-import { stateDirectory } from './npm-script.ts'
+import type { Workerd } from '../../local/worker/workerd.ts'
+import { startBuiltWorker } from './built-worker.ts'
+import { atEndOfSuite, stateDirectory } from './npm-script.ts'
 import { settledCounting } from './settled-counting.ts'
 
 const run = promisify(execFile)
@@ -31,7 +31,7 @@ interface Gate {
 }
 
 let workerd: Workerd
-let database: string
+let mysqlUrl: string
 let files: string
 /** The ranges that clients requested from the file server; `undefined` is the whole file. */
 let asked: (string | undefined)[] = []
@@ -40,12 +40,13 @@ let sum: string
 let gate: Gate | null = null
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
+const atEnd = atEndOfSuite()
 beforeAll(async () => {
   const missing: string[] = []
   for (const [program, name] of Object.entries(CLIENTS)) if (!(await isInstalled(program))) missing.push(name)
   if (missing.length > 0) await installPackages({ debian: missing }, 'Installing download clients:', console.log)
 
-  files = await stateDirectory(afterAll)
+  files = await stateDirectory(atEnd)
   const bytes = randomBytes(BYTES)
   sum = sha256(bytes)
   await run('mkdir', ['-p', join(files, 'dist/v1')])
@@ -70,41 +71,25 @@ beforeAll(async () => {
     void opened.promise.then(() => response.end(part.subarray(BEFORE_GATE)))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(async () => void server.close())
 
-  const made = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-  const { name, databaseUrl } = (await made.json()) as { name: string; databaseUrl: string }
-  database = name
-  const directory = await stateDirectory(afterAll)
-  workerd = await startWorkerd({
-    script: await builtWorker(),
-    directory,
-    databaseUrl,
-    apiToken: 'local',
-    settings: {
-      COUNTERS: {
-        download: {
-          record_type: 2,
-          public: true,
-          redirect_to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-          // On a busy machine, a client may take longer than the default of 30 seconds.
-          dedupe_seconds: 86_400,
-        },
-      },
-    },
-  })
+  const download = {
+    record_type: 2,
+    public: true,
+    redirect_to: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    // On a busy machine, a client may take longer than the default of 30 seconds.
+    dedupe_seconds: 86_400,
+  }
+  ;({ workerd, mysqlUrl } = await startBuiltWorker({ settings: { COUNTERS: { download } } }, atEnd))
   // From here on, the Worker needs nothing from the database before it counts, so that what it still counts can be told.
   await run('curl', ['-sS', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
   await vi.waitFor(async () => expect(await downloads()).toBe(1), { timeout: 60_000, interval: 50 })
-  return async () => {
-    await workerd.stop()
-    server.close()
-  }
 })
 
 /** The downloads that are counted, or will be. */
 async function downloads(): Promise<number> {
-  await settledCounting(workerd.url, 'local')
-  const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${database}` })
+  await settledCounting(workerd.url)
+  const connection = await mysql.createConnection({ uri: mysqlUrl })
   try {
     const [[row]] = await connection.query<RowDataPacket[]>('SELECT COALESCE(SUM(count), 0) AS n FROM slotted_counters')
     return Number(row!.n)
@@ -135,18 +120,19 @@ function holdUntil(requests: number): void {
   })
 }
 
-it('A download with curl counts once', async () => {
+it.each([
+  ['curl', (url: string, to: string, from: string) => run('curl', ['-sSfL', '-H', from, '-o', to, url])],
+  ['wget', (url: string, to: string, from: string) => run('wget', ['-q', `--header=${from}`, '-O', to, url])],
+])('A download with %s counts once', async (_, get) => {
   const from = visitor()
-  expect(await download((url, to) => run('curl', ['-sSfL', '-H', from, '-o', to, url]))).toEqual({
-    counted: 1,
-    asked: [undefined],
-  })
+  expect(await download((url, to) => get(url, to, from))).toEqual({ counted: 1, asked: [undefined] })
 })
 
-it('A HEAD request of curl does not count', async () => {
+it('A HEAD request of curl and a check with wget --spider do not count', async () => {
   const before = await downloads()
   const { stdout } = await run('curl', ['-sSIL', '-H', visitor(), `${workerd.url}/d/download/${FILE}`])
   expect(stdout).toContain('X-Hit: ignored; reason=head')
+  await run('wget', ['-q', '--spider', `--header=${visitor()}`, `${workerd.url}/d/download/${FILE}`])
   expect(await downloads()).toBe(before)
 })
 
@@ -164,33 +150,20 @@ it.each([
   expect(counted).toBe(1)
 })
 
-it('A download with wget counts once', async () => {
-  const from = visitor()
-  const { counted } = await download((url, to) => run('wget', ['-q', `--header=${from}`, '-O', to, url]))
-  expect(counted).toBe(1)
-})
-
-it('A check with wget --spider does not count', async () => {
-  const before = await downloads()
-  await run('wget', ['-q', '--spider', `--header=${visitor()}`, `${workerd.url}/d/download/${FILE}`])
-  expect(await downloads()).toBe(before)
-})
-
-it('A download with aria2 over four connections counts once', async () => {
+it.each([
+  [
+    'aria2c',
+    (from: string, to: string) => [
+      ...['-q', '-x4', '-s4', '-k1M', `--header=${from}`],
+      ...['-d', join(to, '..'), '-o', 'app.bin'],
+    ],
+  ],
+  ['axel', (from: string, to: string) => ['-q', '-n4', '-H', from, '-o', to]],
+])('A download with %s over four connections counts once', async (program, options) => {
   const from = visitor()
   // Otherwise the first connection might have everything before the others begin.
   holdUntil(2)
-  const { counted, asked } = await download((url, to) =>
-    run('aria2c', ['-q', '-x4', '-s4', '-k1M', `--header=${from}`, '-d', join(to, '..'), '-o', 'app.bin', url]),
-  )
-  expect(asked.length).toBeGreaterThan(1)
-  expect(counted).toBe(1)
-})
-
-it('A download with axel over four connections counts once', async () => {
-  const from = visitor()
-  holdUntil(2)
-  const { counted, asked } = await download((url, to) => run('axel', ['-q', '-n4', '-H', from, '-o', to, url]))
+  const { counted, asked } = await download((url, to) => run(program, [...options(from, to), url]))
   expect(asked.length).toBeGreaterThan(1)
   expect(counted).toBe(1)
 })

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { PROJECT } from '../../local/project-root.ts'
 import { Random } from '../harness/random.ts'
-import { builtWorker } from './built-worker.ts'
+import { TOKEN } from './built-worker.ts'
 import { HostileRequests, type Path } from './hostile-requests.ts'
 import { sendRaw } from './raw-request.ts'
-import { TOKEN, WatchedIsolate } from './watched-isolate.ts'
+import { WatchedIsolate } from './watched-isolate.ts'
 
 /** `HOSTILE_REQUESTS=200000` sends more, which takes minutes. */
 const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 20_000)
@@ -38,7 +38,7 @@ it('Hostile requests change nothing, cause no 5xx, and take no memory, and hones
 }, async () => {
   const seed = Number(process.env.HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 32))
   console.log(`HOSTILE_SEED=${seed}`)
-  const isolate = await WatchedIsolate.start(await builtWorker(), {
+  const isolate = await WatchedIsolate.start({
     COUNTERS: {
       page_view: { record_type: 1, key: 'string', public: true, allowed_origins: ['*'], new_keys: 'known' },
       download: {

@@ -1,11 +1,9 @@
 import { request } from 'node:http'
 import { isbot } from 'isbot'
 import mysql, { type RowDataPacket } from 'mysql2/promise'
-import { expect, inject, it, onTestFinished } from 'vitest'
-import { startWorkerd } from '../../local/worker/workerd.ts'
-import { builtWorker } from './built-worker.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { startBuiltWorker } from './built-worker.ts'
 import { accessLog } from './cli/sample-log.ts'
-import { stateDirectory } from './npm-script.ts'
 import { settledCounting } from './settled-counting.ts'
 
 const LINE =
@@ -72,15 +70,7 @@ function send(port: number, { address, method, path, status, agent }: Logged) {
 }
 
 it('The downloads of an access log count by the rules, every response gives the reason, and all are redirected', async () => {
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-  const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
-  const directory = await stateDirectory()
-  const script = await builtWorker()
-  const workerd = await startWorkerd({
-    script,
-    directory,
-    databaseUrl,
-    apiToken: 'local',
+  const { workerd, mysqlUrl } = await startBuiltWorker({
     settings: {
       COUNTERS: {
         download: {
@@ -93,11 +83,10 @@ it('The downloads of an access log count by the rules, every response gives the 
       },
     },
   })
-  onTestFinished(() => workerd.stop())
   const seen = new Set<string>()
   const expected = new Map<string, number>()
   const reasons = new Map<string, number>()
-  const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${name}` })
+  const connection = await mysql.createConnection({ uri: mysqlUrl })
   onTestFinished(() => connection.end())
   const sum = async () => {
     const [[row]] = await connection.query<RowDataPacket[]>('SELECT COALESCE(SUM(count), 0) AS n FROM slotted_counters')
@@ -114,7 +103,7 @@ it('The downloads of an access log count by the rules, every response gives the 
       // A redirect does not wait longer for its count. The next request of this visitor may need it.
       expect(performance.now() - began).toBeGreaterThan(WAITS_MS)
       await expect.poll(sum).toBe(counted)
-      await settledCounting(workerd.url, 'local')
+      await settledCounting(workerd.url)
     }
     const said = late ? 'counted' : answer.said
     expect({ logged, ...answer, said }).toEqual({ logged, status: 302, said: rule, location: BASE + logged.path })

@@ -2,8 +2,9 @@ import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { inject, onTestFinished } from 'vitest'
+import { afterAll, inject, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
 
 const run = promisify(execFile)
 
@@ -12,6 +13,15 @@ export const PROJECT = resolve(import.meta.dirname, '../..')
 
 /** Registers a clean-up for the end of a test or of a suite. */
 export type Finally = (cleanUp: () => Promise<void>) => void
+
+/** The clean-ups at the end of a file or of a suite, in which it is called. The last one comes first. */
+export function atEndOfSuite(): Finally {
+  const cleanUps: (() => Promise<void>)[] = []
+  afterAll(async () => {
+    for (const cleanUp of cleanUps) await cleanUp()
+  })
+  return (cleanUp) => void cleanUps.unshift(cleanUp)
+}
 
 /** Creates a state directory that is removed at the end. */
 export async function stateDirectory(atEnd: Finally = onTestFinished): Promise<string> {
@@ -100,6 +110,15 @@ export async function npmStart(
   const service = new NpmScript(['start'], { ...env, PORT: port }, atEnd)
   await service.printed(/Ctrl-C stops everything/)
   return { service, url: `http://127.0.0.1:${port}`, port }
+}
+
+/** Runs `npm start` with the token `local`, on a new database of the server of the test run. */
+export async function npmStartOnServer(atEnd: Finally): Promise<{ url: string; mysqlUrl: string; folder: string }> {
+  const { name } = await takeDatabase({ empty: true })
+  const mysqlUrl = `${inject('mysqlUrl')}/${name}`
+  const folder = await stateDirectory(atEnd)
+  const { url } = await npmStart({ MYSQL_URL: mysqlUrl, STATE_DIR: folder, API_TOKEN: 'local' }, atEnd)
+  return { url, mysqlUrl, folder }
 }
 
 /** The lines of `ps` for those of some processes that are still running. */

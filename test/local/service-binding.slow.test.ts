@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { QueuedWorker } from '../harness/miniflare.ts'
+import { takeDatabase } from '../harness/taken-databases.ts'
 import { builtWorker } from './built-worker.ts'
 
 const CALLER = join(import.meta.dirname, '../harness/caller.js')
 
 let worker: QueuedWorker
 beforeAll(async () => {
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  const { databaseUrl } = await takeDatabase()
   const script = await builtWorker()
   worker = await QueuedWorker.start({ script, databaseUrl, apiToken: 'a-token-for-callers', caller: CALLER })
 })

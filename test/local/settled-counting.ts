@@ -1,11 +1,12 @@
 import { expect, vi } from 'vitest'
+import { TOKEN } from './built-worker.ts'
 
 /**
  * Waits until an isolate counts nothing any more. A redirect waits at most half a second for its count, which then goes on
  * without it: on a busy machine, a client may have its answer before it is counted.
  */
-export async function settledCounting(url: string, token: string): Promise<void> {
-  const headers = { Authorization: `Bearer ${token}` }
+export async function settledCounting(url: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${TOKEN}` }
   const load = async () => {
     const response = await fetch(`${url}/v1/status`, { headers })
     const { isolate } = (await response.json()) as { isolate: { counting: object } }

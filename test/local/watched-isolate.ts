@@ -1,45 +1,31 @@
 import mysql, { type RowDataPacket } from 'mysql2/promise'
-import { expect, inject, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { Inspector } from '../../bench/harness/inspector.ts'
 import { freePort } from '../../local/processes/free-port.ts'
-import { startWorkerd } from '../../local/worker/workerd.ts'
-import { stateDirectory } from './npm-script.ts'
-
-/** The owner's token of the Workers under test. */
-export const TOKEN = 'a-token-for-tests'
+import type { Workerd } from '../../local/worker/workerd.ts'
+import { startBuiltWorker, TOKEN } from './built-worker.ts'
 
 /** The built Worker in one isolate, with its own database and an inspector that reads its memory. */
 export class WatchedIsolate {
   readonly url: string
   readonly port: number
-  readonly #database: string
+  readonly #mysqlUrl: string
   readonly #inspector: Inspector
 
-  private constructor(url: string, port: number, database: string, inspector: Inspector) {
+  private constructor({ url, port }: Workerd, mysqlUrl: string, inspector: Inspector) {
     this.url = url
     this.port = port
-    this.#database = database
+    this.#mysqlUrl = mysqlUrl
     this.#inspector = inspector
   }
 
   /** @param settings variables that differ from wrangler.toml */
-  static async start(worker: string, settings: Record<string, unknown> = {}): Promise<WatchedIsolate> {
-    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-    const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
+  static async start(settings: Record<string, unknown> = {}): Promise<WatchedIsolate> {
     const inspectorPort = await freePort()
-    const directory = await stateDirectory()
-    const workerd = await startWorkerd({
-      script: worker,
-      directory,
-      databaseUrl,
-      apiToken: TOKEN,
-      settings,
-      inspectorPort,
-    })
-    onTestFinished(() => workerd.stop())
+    const { workerd, mysqlUrl } = await startBuiltWorker({ settings, inspectorPort })
     const inspector = await Inspector.open(inspectorPort)
     onTestFinished(() => inspector.close())
-    return new WatchedIsolate(workerd.url, workerd.port, name, inspector)
+    return new WatchedIsolate(workerd, mysqlUrl, inspector)
   }
 
   /** Counts a range of keys, a thousand in each request. */
@@ -85,7 +71,7 @@ export class WatchedIsolate {
 
   /** Rows from its database. */
   async rows(sql: string): Promise<RowDataPacket[]> {
-    const connection = await mysql.createConnection({ uri: `${inject('mysqlUrl')}/${this.#database}` })
+    const connection = await mysql.createConnection({ uri: this.#mysqlUrl })
     try {
       const [rows] = await connection.query<RowDataPacket[]>(sql)
       return rows

@@ -1,5 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { builtWorker } from './built-worker.ts'
+import { describe, expect, it } from 'vitest'
 import { sendPipelined } from './pipelined-client.ts'
 import { WatchedIsolate } from './watched-isolate.ts'
 
@@ -13,14 +12,8 @@ const TIMEOUT_MS = 300_000 + HITS / 2
 const MEGABYTE = 1_000_000
 
 describe('The memory of an isolate stays within bounds', () => {
-  let worker: string
-
-  beforeAll(async () => {
-    worker = await builtWorker()
-  })
-
   it('over many distinct keys', { timeout: TIMEOUT_MS }, async () => {
-    const isolate = await WatchedIsolate.start(worker)
+    const isolate = await WatchedIsolate.start()
     const keyAt = (i: number) => `/blog/2026/11/a-title-of-the-usual-length-for-a-post-${i}`
     const fresh = await isolate.heap()
     await isolate.count(0, EARLY, keyAt)
@@ -37,7 +30,7 @@ describe('The memory of an isolate stays within bounds', () => {
   })
 
   it('over many hits on one key', { timeout: TIMEOUT_MS }, async () => {
-    const isolate = await WatchedIsolate.start(worker)
+    const isolate = await WatchedIsolate.start()
     const request = 'POST /hit?type=page_view&key=%2Fhot HTTP/1.1\r\nHost: counter.test\r\nContent-Length: 0\r\n\r\n'
     const part = async (hits: number) => {
       const single = Math.round(hits * SINGLE)

@@ -1,22 +1,18 @@
 import { Client } from '@planetscale/database'
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readBundledMigrations, readMigrations } from '../../../build/migrations.ts'
 import { migrate } from '../../../cli/migrate/migrations.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { madeBy } from '../../../src/database/made-by.ts'
 import { MIGRATIONS, readProgress, statementsToDeploy } from '../../../src/database/migrations.ts'
-
-const emptyDatabase = async () => {
-  const response = await fetch(inject('databases'), { method: 'POST' })
-  return ((await response.json()) as { databaseUrl: string }).databaseUrl
-}
+import { takeDatabase } from '../../harness/taken-databases.ts'
 
 it('The migrations of the Worker are those of the folder (if not, run `npm run migrations`)', async () => {
   expect(await readBundledMigrations()).toEqual(await readMigrations())
 })
 
 it('Each table, column and index that migrations make is missed if it is not there', async () => {
-  const databaseUrl = await emptyDatabase()
+  const { databaseUrl } = await takeDatabase({ empty: true })
   await migrate({ databaseUrl, say: () => {} })
   const { rows } = await new Client({ url: databaseUrl }).execute(
     `SELECT CONCAT('column ', TABLE_NAME, '.', COLUMN_NAME) AS thing FROM information_schema.COLUMNS
@@ -34,7 +30,7 @@ it('Each table, column and index that migrations make is missed if it is not the
 })
 
 it('The statements for a deploy request make all tables', async () => {
-  const databaseUrl = await emptyDatabase()
+  const { databaseUrl } = await takeDatabase({ empty: true })
   const client = new Client({ url: databaseUrl })
   for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
   const { missing } = await readProgress(openDatabase({ url: databaseUrl, deadlineMs: 10_000 }))

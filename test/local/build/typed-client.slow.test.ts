@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 import { localCounters } from '../../../local/worker/local-counters.ts'
 import { startShippedWorker } from '../../harness/miniflare.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
 import { builtWorker } from '../built-worker.ts'
 import { ClientProject } from './client-project.ts'
 
@@ -18,8 +19,7 @@ let worker: { url: string }
 let page: string
 beforeAll(async () => {
   const script = await builtWorker()
-  const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-  const { databaseUrl } = (await response.json()) as { databaseUrl: string }
+  const { databaseUrl } = await takeDatabase()
   const { COUNTERS } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true }).vars as {
     COUNTERS: Record<string, object>
   }

@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest
 import { random63 } from '../../../src/counters/random-id.ts'
 import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import { openDatabase } from '../../../src/database/database.ts'
+import { behave } from '../../harness/behave.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
 import { NpmScript, stateDirectory } from '../npm-script.ts'
 
 /** A counter with an id beyond 2^63, and the slot that connections compete for. */
@@ -16,8 +18,7 @@ describe('npm run contention', () => {
   let connections: mysql.Connection[]
 
   beforeEach(async () => {
-    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-    const made = (await response.json()) as { name: string; databaseUrl: string }
+    const made = await takeDatabase()
     databaseUrl = made.databaseUrl
     mysqlUrl = `${inject('mysqlUrl')}/${made.name}`
     connections = await Promise.all([0, 1, 2].map(() => mysql.createConnection({ uri: mysqlUrl })))
@@ -35,7 +36,6 @@ describe('npm run contention', () => {
   const contention = (env: NodeJS.ProcessEnv, ...args: string[]) =>
     new NpmScript(['run', '-s', 'contention', '--', ...args], env)
   const row = `slotted_counters, record_type 1, record_id ${RECORD_ID}, slot ${SLOT} ("/blog/hello")`
-  const connectionId = (connection: mysql.Connection) => connection.threadId
   /** Waits until the server reports a lock wait. */
   const lockWait = async () => {
     await expect
@@ -68,9 +68,7 @@ describe('npm run contention', () => {
       expect(script.output).toMatch(/^(MySQL|MariaDB) [\d.]+ at 127\.0\.0\.1:\d+, database slotted_test/)
       expect(script.output).toContain('Right now, one connection waits for rows that other transactions have locked')
       expect(script.output).toMatch(
-        new RegExp(
-          `connection ${connectionId(waiter)} has waited \\d+ s for connection ${connectionId(holder)}\\n +row +`,
-        ),
+        new RegExp(`connection ${waiter.threadId} has waited \\d+ s for connection ${holder.threadId}\\n +row +`),
       )
       expect(script.output).toContain(`row         ${row}\n`)
       expect(script.output).toMatch(/waiting +UPDATE slotted_counters SET count = count \+ 5/)
@@ -92,12 +90,8 @@ describe('npm run contention', () => {
   })
 
   it('finds the hot row of increments that share a slot', async () => {
-    await fetch(`${new URL(databaseUrl).origin}/local/behaviour`, {
-      method: 'PUT',
-      headers: { Authorization: `Basic ${btoa(`${new URL(databaseUrl).username}:${new URL(databaseUrl).password}`)}` },
-      // Long compared with the rest of a write, so that nearly all writers wait at any time.
-      body: JSON.stringify({ commitMs: 250 }),
-    })
+    // Long compared with the rest of a write, so that nearly all writers wait at any time.
+    await behave(databaseUrl, { commitMs: 250 })
     const db = openDatabase({ url: databaseUrl, deadlineMs: 60_000 })
     let writing = true
     const write = async () => {

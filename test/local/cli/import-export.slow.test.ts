@@ -3,13 +3,12 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { startWorkerd } from '../../../local/worker/workerd.ts'
-import { builtWorker } from '../built-worker.ts'
-import { type Finally, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { behave } from '../../harness/behave.ts'
+import { startBuiltWorker, TOKEN } from '../built-worker.ts'
+import { atEndOfSuite, NpmScript, PROJECT, stateDirectory } from '../npm-script.ts'
 import { WithholdingProxy } from '../withholding-proxy.ts'
 
-const TOKEN = 'local'
 /** Keys that strangers may choose. */
 const HOSTILE = [
   '=HYPERLINK("https://evil.example","x")',
@@ -50,26 +49,15 @@ interface Service {
 
 describe('npm run import and npm run export', () => {
   let folder: string
-  let script: string
-  const cleanUps: (() => Promise<unknown>)[] = []
-  const atEnd: Finally = (cleanUp) => void cleanUps.unshift(cleanUp)
-  afterAll(async () => {
-    for (const cleanUp of cleanUps) await cleanUp()
-  })
+  const atEnd = atEndOfSuite()
   beforeAll(async () => {
     folder = await stateDirectory(atEnd)
-    script = await builtWorker()
   })
 
-  let services = 0
   async function startService(): Promise<Service> {
-    const response = await fetch(`${inject('databases')}?migrate`, { method: 'POST' })
-    const { databaseUrl } = (await response.json()) as { databaseUrl: string }
-    const directory = join(folder, `worker-${services++}`)
-    const worker = await startWorkerd({ script, directory, databaseUrl, apiToken: TOKEN })
-    atEnd(() => worker.stop())
+    const { workerd, databaseUrl } = await startBuiltWorker({}, atEnd)
     const call: Service['call'] = async (method, path, body, headers = {}) => {
-      const answer = await fetch(worker.url + path, {
+      const answer = await fetch(workerd.url + path, {
         method,
         headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -79,17 +67,9 @@ describe('npm run import and npm run export', () => {
       return JSON.parse(text.replaceAll(/(?<="count":)(-?\d{16,})/g, '"$1"'))
     }
     return {
-      url: worker.url,
+      url: workerd.url,
       call,
-      async slowDown(latencyMs) {
-        const { username, password, origin } = new URL(databaseUrl)
-        const answer = await fetch(`${origin}/local/behaviour`, {
-          method: 'PUT',
-          headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
-          body: JSON.stringify({ latencyMs }),
-        })
-        expect(answer.status).toBe(200)
-      },
+      slowDown: (latencyMs) => behave(databaseUrl, { latencyMs }),
       async counts(type) {
         const counts = new Map<string, bigint>()
         let after = ''

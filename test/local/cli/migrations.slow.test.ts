@@ -1,24 +1,23 @@
 import { Client } from '@planetscale/database'
 import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { MigrationRefused, markApplied, migrate, migrationStatus } from '../../../cli/migrate/migrations.ts'
-import type { Behaviour } from '../../../local/planetscale/fault-injection.ts'
 import { MIGRATIONS, type Migration, statementsToDeploy } from '../../../src/database/migrations.ts'
+import { behave } from '../../harness/behave.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
 
 const say = () => {}
 let databaseUrl: string
 let client: Client
 beforeEach(async () => {
-  const response = await fetch(inject('databases'), { method: 'POST' })
-  ;({ databaseUrl } = (await response.json()) as { databaseUrl: string })
+  ;({ databaseUrl } = await takeDatabase({ empty: true }))
   client = new Client({ url: databaseUrl })
 })
 /** The names of all migrations, in order. */
 const migrationNames = MIGRATIONS.map(({ name }) => name)
-/** Makes the endpoint behave differently for this test's database. */
-async function behave(behaviour: Partial<Behaviour>): Promise<void> {
-  const { username, password, origin } = new URL(databaseUrl)
-  const headers = { Authorization: `Basic ${btoa(`${username}:${password}`)}`, 'Content-Type': 'application/json' }
-  await fetch(`${origin}/local/behaviour`, { method: 'PUT', headers, body: JSON.stringify(behaviour) })
+/** Makes all tables, as a deploy request does, on a branch that has safe migrations afterwards. */
+async function deployRequest(): Promise<void> {
+  for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+  await behave(databaseUrl, { safeMigrations: true })
 }
 
 const tables = async () => {
@@ -100,24 +99,20 @@ describe('Migrations', () => {
     expect((await client.execute("SHOW INDEX FROM counter_names WHERE Key_name = 'more'")).rows).toHaveLength(1)
   })
 
-  it('can be recorded as applied if the tables came with a deploy request', async () => {
-    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
-    await behave({ safeMigrations: true })
-    expect(await markApplied({ databaseUrl, say })).toEqual(migrationNames)
-    expect(await migrate({ databaseUrl, say })).toEqual([])
-  })
-
-  it('that came with a deploy request are recorded by the usual command too', async () => {
-    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
-    await behave({ safeMigrations: true })
-    expect(await migrate({ databaseUrl, say })).toEqual(migrationNames)
+  it.each([
+    ['the command for them', markApplied],
+    ['the usual command', migrate],
+  ])('that came with a deploy request are recorded by %s', async (_, record) => {
+    await deployRequest()
+    expect(await record({ databaseUrl, say })).toEqual(migrationNames)
     expect(await migrate({ databaseUrl, say })).toEqual([])
   })
 
   it('are not recorded as applied if something is missing, which is named', async () => {
     await expect(markApplied({ databaseUrl, say })).rejects.toThrow(/lacks: table slotted_counters, .*Nothing was/)
     expect(await tables()).toEqual([])
-    for (const sql of statementsToDeploy({ there: new Set(), pending: [...MIGRATIONS] })) await client.execute(sql)
+    await deployRequest()
+    await behave(databaseUrl, {})
     await client.execute('ALTER TABLE counter_totals DROP KEY ranking')
     await client.execute('ALTER TABLE rollup_state DROP COLUMN stopped_by')
     await client.execute('ALTER TABLE counter_names DROP KEY name')
@@ -129,7 +124,7 @@ describe('Migrations', () => {
   })
 
   it('that a branch with safe migrations refuses point to a deploy request', async () => {
-    await behave({ safeMigrations: true })
+    await behave(databaseUrl, { safeMigrations: true })
     await expect(migrate({ databaseUrl, say })).rejects.toThrow(/direct DDL is disabled.*deploy request/s)
     expect(await tables()).toEqual([])
   })

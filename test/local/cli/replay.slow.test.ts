@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { NpmScript, npmStart, stateDirectory } from '../npm-script.ts'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { atEndOfSuite, NpmScript, npmStartOnServer } from '../npm-script.ts'
 import { WithholdingProxy } from '../withholding-proxy.ts'
 import { accessLog, countPaths, generateAccessLog } from './sample-log.ts'
 
@@ -11,22 +11,12 @@ describe('npm run replay', () => {
   let url: string
   let folder: string
 
-  const cleanUps: (() => Promise<void>)[] = []
-  const atEnd = (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp)
-  afterAll(async () => {
-    for (const cleanUp of cleanUps) await cleanUp()
-  })
+  const atEnd = atEndOfSuite()
 
   beforeAll(async () => {
-    folder = await stateDirectory(atEnd)
+    ;({ url, folder } = await npmStartOnServer(atEnd))
     await writeFile(join(folder, 'access.log'), log)
     await writeFile(join(folder, 'access.log.gz'), gzipSync(log))
-    const response = await fetch(inject('databases'), { method: 'POST' })
-    const { name } = (await response.json()) as { name: string }
-    ;({ url } = await npmStart(
-      { MYSQL_URL: `${inject('mysqlUrl')}/${name}`, STATE_DIR: folder, API_TOKEN: 'local' },
-      atEnd,
-    ))
   })
 
   const replay = (args: string[], { input, at = url }: { input?: string; at?: string } = {}) => {
@@ -101,12 +91,8 @@ describe('npm run replay', () => {
       await writeFile(grown, Array.from({ length: lines }, (_, i) => line(i)).join(''))
       expect(await replay([grown]).ended).toBe(0)
       // Another log in between makes no difference.
-      await writeFile(
-        other,
-        `${line(0)
-          .repeat(lines - 5)
-          .replaceAll('/growing', '/other')}`,
-      )
+      const before = line(0).replaceAll('/growing', '/other')
+      await writeFile(other, before.repeat(lines - 5))
       expect(await replay([other]).ended).toBe(0)
       expect(await replay([grown]).ended).toBe(0)
       const response = await fetch(`${url}/v1/counters/page_view/%2Fgrowing`)

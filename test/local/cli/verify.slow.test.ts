@@ -1,18 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import mysql from 'mysql2/promise'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { NpmScript, npmStart, stateDirectory } from '../npm-script.ts'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { atEndOfSuite, NpmScript, npmStartOnServer } from '../npm-script.ts'
 
 describe('npm run verify', () => {
   let url: string
   let database: mysql.Connection
 
-  const cleanUps: (() => Promise<void>)[] = []
-  const atEnd = (cleanUp: () => Promise<void>) => void cleanUps.unshift(cleanUp)
-  afterAll(async () => {
-    for (const cleanUp of cleanUps) await cleanUp()
-  })
+  const atEnd = atEndOfSuite()
 
   const verify = (...args: string[]) =>
     new NpmScript(['run', '-s', 'verify', '--', '--url', url, '--token', 'local', ...args])
@@ -23,14 +19,9 @@ describe('npm run verify', () => {
   }
 
   beforeAll(async () => {
-    const response = await fetch(inject('databases'), { method: 'POST' })
-    const { name } = (await response.json()) as { name: string }
-    const mysqlUrl = `${inject('mysqlUrl')}/${name}`
-    ;({ url } = await npmStart(
-      { MYSQL_URL: mysqlUrl, STATE_DIR: await stateDirectory(atEnd), API_TOKEN: 'local' },
-      atEnd,
-    ))
-    database = await mysql.createConnection({ uri: mysqlUrl })
+    const started = await npmStartOnServer(atEnd)
+    url = started.url
+    database = await mysql.createConnection({ uri: started.mysqlUrl })
     atEnd(() => database.end())
     const increments = Array.from({ length: 40 }, (_, i) => ({ type: 'page_view', key: `/page/${i}`, by: i + 1 }))
     await post('/v1/increments', { increments: [...increments, { type: 'download', key: 'a\u001b[2Jb\nc' }] })

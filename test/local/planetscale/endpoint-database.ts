@@ -5,6 +5,7 @@ import { PlanetScaleEndpoint } from '../../../local/planetscale/endpoint.ts'
 import type { Behaviour, RecordedStatement } from '../../../local/planetscale/fault-injection.ts'
 import type { WireError } from '../../../local/planetscale/vitess-error.ts'
 import type { WireResult } from '../../../local/planetscale/wire-result.ts'
+import { takeDatabase } from '../../harness/taken-databases.ts'
 
 /** A session on the wire. */
 export interface RawSession {
@@ -42,9 +43,7 @@ export interface EndpointDatabase {
 
 /** Creates an empty database behind the endpoint of the test run, or behind another one. */
 export async function emptyDatabase(endpoint?: PlanetScaleEndpoint): Promise<EndpointDatabase> {
-  const response = await fetch(inject('databases'), { method: 'POST' })
-  if (!response.ok) throw new Error(await response.text())
-  const { name, databaseUrl } = (await response.json()) as { name: string; databaseUrl: string }
+  const { name, databaseUrl } = await takeDatabase({ empty: true })
   return databaseAt(name, endpoint?.urlOf(name) ?? databaseUrl)
 }
 

@@ -16,249 +16,88 @@ const TEXT = `naïve 日本語 Ελλάδα עברית 🎉👩‍👩‍👧 e\
 const POINT = bytes(0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 240, 63, 0, 0, 0, 0, 0, 0, 0, 64)
 
 /** An SQL literal and the value that the driver returns for it, or a value that is sent as an argument. */
-type Sample = [literal: string, value: unknown] | { argument: unknown; value?: unknown }
+type Sample = [literal: string, value: unknown] | { argument: unknown }
 
-/** Column type, Vitess type, and samples from the lowest value to the highest. */
+/** Samples whose literal is the value itself. */
+const numbers = (...values: number[]) => values.map((value): Sample => [String(value), value])
+/** Samples whose value is the text of the literal: numbers beyond 2^53, and decimals. */
+const exactly = (...values: string[]) => values.map((value): Sample => [value, value])
+/** Samples whose literal is their value in quotes. */
+const quoted = (...values: string[]) => values.map((value): Sample => [`'${value}'`, value])
+const sent = (...values: unknown[]) => values.map((argument): Sample => ({ argument }))
+
+const EMPTY: Sample[] = [[`x''`, bytes()]]
+const POINTS: Sample[] = [[`ST_GeomFromText('POINT(1 2)')`, POINT]]
+const BOOLEANS: Sample[] = [
+  ['TRUE', 1],
+  ['FALSE', 0],
+]
+const BIT: Sample[] = [
+  [`b'0'`, bytes(0)],
+  [`b'1'`, bytes(1)],
+]
+const BITS: Sample[] = [
+  ['0', bytes(0, 0, 0, 0, 0, 0, 0, 0)],
+  ['18446744073709551615', bytes(255, 255, 255, 255, 255, 255, 255, 255)],
+  ['258', bytes(0, 0, 0, 0, 0, 0, 1, 2)],
+]
+const PADDED: Sample[] = [
+  [`x'000102'`, bytes(0, 1, 2)],
+  [`x'ff'`, bytes(255, 0, 0)],
+]
+const NINES = `-${'9'.repeat(35)}.${'9'.repeat(30)}`
+const DECIMALS: Sample[] = [
+  ['0', `0.${'0'.repeat(30)}`],
+  ...exactly(NINES, `0.${'0'.repeat(29)}1`, '12345678901234567890123456789012345.123456789012345678901234567890'),
+]
+
+/** Column type, Vitess type, and samples. */
 const COLUMNS: [string, string, Sample[]][] = [
-  [
-    'TINYINT',
-    'INT8',
-    [
-      ['-128', -128],
-      ['0', 0],
-      ['127', 127],
-    ],
-  ],
-  [
-    'TINYINT UNSIGNED',
-    'UINT8',
-    [
-      ['0', 0],
-      ['255', 255],
-    ],
-  ],
-  [
-    'BOOLEAN',
-    'INT8',
-    [
-      ['TRUE', 1],
-      ['FALSE', 0],
-    ],
-  ],
-  [
-    'SMALLINT',
-    'INT16',
-    [
-      ['-32768', -32768],
-      ['32767', 32767],
-    ],
-  ],
-  [
-    'SMALLINT UNSIGNED',
-    'UINT16',
-    [
-      ['0', 0],
-      ['65535', 65535],
-    ],
-  ],
-  [
-    'MEDIUMINT',
-    'INT24',
-    [
-      ['-8388608', -8388608],
-      ['8388607', 8388607],
-    ],
-  ],
-  [
-    'MEDIUMINT UNSIGNED',
-    'UINT24',
-    [
-      ['0', 0],
-      ['16777215', 16777215],
-    ],
-  ],
-  [
-    'INT',
-    'INT32',
-    [
-      ['-2147483648', -2147483648],
-      ['2147483647', 2147483647],
-    ],
-  ],
-  [
-    'INT UNSIGNED',
-    'UINT32',
-    [
-      ['0', 0],
-      ['4294967295', 4294967295],
-    ],
-  ],
-  [
-    'BIGINT',
-    'INT64',
-    [
-      ['-9223372036854775808', '-9223372036854775808'],
-      ['0', '0'],
-      ['9007199254740993', '9007199254740993'],
-      ['9223372036854775807', '9223372036854775807'],
-    ],
-  ],
-  [
-    'BIGINT UNSIGNED',
-    'UINT64',
-    [
-      ['0', '0'],
-      ['9223372036854775808', '9223372036854775808'],
-      ['18446744073709551615', '18446744073709551615'],
-    ],
-  ],
-  [
-    'DECIMAL(65,30)',
-    'DECIMAL',
-    [
-      [`-${'9'.repeat(35)}.${'9'.repeat(30)}`, `-${'9'.repeat(35)}.${'9'.repeat(30)}`],
-      ['0', `0.${'0'.repeat(30)}`],
-      [`0.${'0'.repeat(29)}1`, `0.${'0'.repeat(29)}1`],
-      [
-        `12345678901234567890123456789012345.${'123456789012345678901234567890'}`,
-        '12345678901234567890123456789012345.123456789012345678901234567890',
-      ],
-    ],
-  ],
-  ['DECIMAL(20,0)', 'DECIMAL', [['18446744073709551617', '18446744073709551617']]],
-  [
-    'FLOAT',
-    'FLOAT32',
-    [
-      ['-3.40282e38', -3.40282e38],
-      ['0', 0],
-      ['1.17549e-38', 1.17549e-38],
-      ['0.5', 0.5],
-      ['3.40282e38', 3.40282e38],
-    ],
-  ],
-  [
-    'DOUBLE',
-    'FLOAT64',
-    [
-      ['-1.7976931348623157e308', -Number.MAX_VALUE],
-      ['0.1', 0.1],
-      ['2.2250738585072014e-308', 2.2250738585072014e-308],
-      ['1.7976931348623157e308', Number.MAX_VALUE],
-    ],
-  ],
-  [
-    'BIT(1)',
-    'BIT',
-    [
-      [`b'0'`, bytes(0)],
-      [`b'1'`, bytes(1)],
-    ],
-  ],
-  [
-    'BIT(64)',
-    'BIT',
-    [
-      ['0', bytes(0, 0, 0, 0, 0, 0, 0, 0)],
-      ['18446744073709551615', bytes(255, 255, 255, 255, 255, 255, 255, 255)],
-      ['258', bytes(0, 0, 0, 0, 0, 0, 1, 2)],
-    ],
-  ],
-  [
-    'DATE',
-    'DATE',
-    [
-      [`'1000-01-01'`, '1000-01-01'],
-      [`'2024-02-29'`, '2024-02-29'],
-      [`'9999-12-31'`, '9999-12-31'],
-    ],
-  ],
-  [
-    'DATETIME',
-    'DATETIME',
-    [
-      [`'1000-01-01 00:00:00'`, '1000-01-01 00:00:00'],
-      [`'9999-12-31 23:59:59'`, '9999-12-31 23:59:59'],
-    ],
-  ],
-  [
-    'DATETIME(3)',
-    'DATETIME',
-    [
-      [`'1000-01-01 00:00:00.000'`, '1000-01-01 00:00:00.000'],
-      [`'9999-12-31 23:59:59.999'`, '9999-12-31 23:59:59.999'],
-    ],
-  ],
-  [
-    'TIMESTAMP NULL',
-    'TIMESTAMP',
-    [
-      [`'1970-01-01 00:00:01'`, '1970-01-01 00:00:01'],
-      [`'2038-01-19 03:14:07'`, '2038-01-19 03:14:07'],
-    ],
-  ],
-  ['TIMESTAMP(6) NULL', 'TIMESTAMP', [[`'2026-11-20 10:59:30.000001'`, '2026-11-20 10:59:30.000001']]],
-  [
-    'TIME',
-    'TIME',
-    [
-      [`'-838:59:59'`, '-838:59:59'],
-      [`'00:00:00'`, '00:00:00'],
-      [`'838:59:59'`, '838:59:59'],
-    ],
-  ],
-  ['TIME(6)', 'TIME', [[`'-12:34:56.000001'`, '-12:34:56.000001']]],
-  [
-    'YEAR',
-    'YEAR',
-    [
-      ['1901', 1901],
-      ['2026', 2026],
-      ['2155', 2155],
-    ],
-  ],
-  ['CHAR(255)', 'CHAR', [[`''`, ''], { argument: 'ü'.repeat(255) }]],
-  ['VARCHAR(200)', 'VARCHAR', [[`''`, ''], [`' '`, ' '], { argument: TEXT }, { argument: '🎉'.repeat(200) }]],
+  ['TINYINT', 'INT8', numbers(-128, 0, 127)],
+  ['TINYINT UNSIGNED', 'UINT8', numbers(0, 255)],
+  ['BOOLEAN', 'INT8', BOOLEANS],
+  ['SMALLINT', 'INT16', numbers(-32768, 32767)],
+  ['SMALLINT UNSIGNED', 'UINT16', numbers(0, 65535)],
+  ['MEDIUMINT', 'INT24', numbers(-8388608, 8388607)],
+  ['MEDIUMINT UNSIGNED', 'UINT24', numbers(0, 16777215)],
+  ['INT', 'INT32', numbers(-2147483648, 2147483647)],
+  ['INT UNSIGNED', 'UINT32', numbers(0, 4294967295)],
+  ['BIGINT', 'INT64', exactly('-9223372036854775808', '0', '9007199254740993', '9223372036854775807')],
+  ['BIGINT UNSIGNED', 'UINT64', exactly('0', '9223372036854775808', '18446744073709551615')],
+  ['DECIMAL(65,30)', 'DECIMAL', DECIMALS],
+  ['DECIMAL(20,0)', 'DECIMAL', exactly('18446744073709551617')],
+  ['FLOAT', 'FLOAT32', numbers(-3.40282e38, 0, 1.17549e-38, 0.5, 3.40282e38)],
+  ['DOUBLE', 'FLOAT64', numbers(-Number.MAX_VALUE, 0.1, 2.2250738585072014e-308, Number.MAX_VALUE)],
+  ['BIT(1)', 'BIT', BIT],
+  ['BIT(64)', 'BIT', BITS],
+  ['DATE', 'DATE', quoted('1000-01-01', '2024-02-29', '9999-12-31')],
+  ['DATETIME', 'DATETIME', quoted('1000-01-01 00:00:00', '9999-12-31 23:59:59')],
+  ['DATETIME(3)', 'DATETIME', quoted('1000-01-01 00:00:00.000', '9999-12-31 23:59:59.999')],
+  ['TIMESTAMP NULL', 'TIMESTAMP', quoted('1970-01-01 00:00:01', '2038-01-19 03:14:07')],
+  ['TIMESTAMP(6) NULL', 'TIMESTAMP', quoted('2026-11-20 10:59:30.000001')],
+  ['TIME', 'TIME', quoted('-838:59:59', '00:00:00', '838:59:59')],
+  ['TIME(6)', 'TIME', quoted('-12:34:56.000001')],
+  ['YEAR', 'YEAR', numbers(1901, 2026, 2155)],
+  ['CHAR(255)', 'CHAR', [...quoted(''), ...sent('ü'.repeat(255))]],
+  ['VARCHAR(200)', 'VARCHAR', [...quoted('', ' '), ...sent(TEXT, '🎉'.repeat(200))]],
   // In Vitess too, a binary collation makes the type binary, although the character set makes it text.
-  ['VARCHAR(200) COLLATE utf8mb4_bin', 'VARBINARY', [[`''`, ''], { argument: TEXT }]],
-  ['VARCHAR(20) CHARACTER SET latin1', 'VARCHAR', [{ argument: 'naïve' }]],
-  [
-    'BINARY(3)',
-    'BINARY',
-    [
-      [`x'000102'`, bytes(0, 1, 2)],
-      [`x'ff'`, bytes(255, 0, 0)],
-    ],
-  ],
-  ['VARBINARY(256)', 'VARBINARY', [[`x''`, bytes()], { argument: ALL_BYTES }]],
-  ['TINYBLOB', 'BLOB', [[`x''`, bytes()], { argument: ALL_BYTES.slice(1) }]],
-  ['BLOB', 'BLOB', [[`x''`, bytes()], { argument: ALL_BYTES }, { argument: repeat(65_535) }]],
-  ['MEDIUMBLOB', 'BLOB', [{ argument: ALL_BYTES }, { argument: repeat(100_000) }]],
-  ['LONGBLOB', 'BLOB', [{ argument: ALL_BYTES }, { argument: repeat(300_000) }]],
-  ['TINYTEXT', 'TEXT', [[`''`, ''], { argument: TEXT }]],
-  ['TEXT', 'TEXT', [[`''`, ''], { argument: TEXT }, { argument: 'x'.repeat(65_535) }]],
-  ['MEDIUMTEXT', 'TEXT', [{ argument: TEXT }, { argument: '🎉'.repeat(100_000) }]],
-  ['LONGTEXT', 'TEXT', [{ argument: TEXT }, { argument: 'ü'.repeat(2_000_000) }]],
-  [
-    `ENUM('a','ü🎉')`,
-    'ENUM',
-    [
-      [`'a'`, 'a'],
-      [`'ü🎉'`, 'ü🎉'],
-    ],
-  ],
-  [`ENUM('a','b') COLLATE utf8mb4_bin`, 'BINARY', [[`'b'`, 'b']]],
-  [
-    `SET('x','y','z')`,
-    'SET',
-    [
-      [`''`, ''],
-      [`'x'`, 'x'],
-      [`'z,x,y'`, 'x,y,z'],
-    ],
-  ],
-  ['GEOMETRY', 'GEOMETRY', [[`ST_GeomFromText('POINT(1 2)')`, POINT]]],
-  ['POINT', 'GEOMETRY', [[`ST_GeomFromText('POINT(1 2)')`, POINT]]],
+  ['VARCHAR(200) COLLATE utf8mb4_bin', 'VARBINARY', [...quoted(''), ...sent(TEXT)]],
+  ['VARCHAR(20) CHARACTER SET latin1', 'VARCHAR', sent('naïve')],
+  ['BINARY(3)', 'BINARY', PADDED],
+  ['VARBINARY(256)', 'VARBINARY', [...EMPTY, ...sent(ALL_BYTES)]],
+  ['TINYBLOB', 'BLOB', [...EMPTY, ...sent(ALL_BYTES.slice(1))]],
+  ['BLOB', 'BLOB', [...EMPTY, ...sent(ALL_BYTES, repeat(65_535))]],
+  ['MEDIUMBLOB', 'BLOB', sent(ALL_BYTES, repeat(100_000))],
+  ['LONGBLOB', 'BLOB', sent(ALL_BYTES, repeat(300_000))],
+  ['TINYTEXT', 'TEXT', [...quoted(''), ...sent(TEXT)]],
+  ['TEXT', 'TEXT', [...quoted(''), ...sent(TEXT, 'x'.repeat(65_535))]],
+  ['MEDIUMTEXT', 'TEXT', sent(TEXT, '🎉'.repeat(100_000))],
+  ['LONGTEXT', 'TEXT', sent(TEXT, 'ü'.repeat(2_000_000))],
+  [`ENUM('a','ü🎉')`, 'ENUM', quoted('a', 'ü🎉')],
+  [`ENUM('a','b') COLLATE utf8mb4_bin`, 'BINARY', quoted('b')],
+  [`SET('x','y','z')`, 'SET', [...quoted('', 'x'), [`'z,x,y'`, 'x,y,z']]],
+  ['GEOMETRY', 'GEOMETRY', POINTS],
+  ['POINT', 'GEOMETRY', POINTS],
 ]
 
 describe('A column of the type', () => {
