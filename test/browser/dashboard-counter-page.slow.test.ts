@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { chartRows, counterUrl, pollHurried, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
+import { chartRows, counterUrl, sessionOfFile, shows, type Violations, watchedPage } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,10 +14,7 @@ let context: BrowserContext
 let page: Page
 let violations: Violations
 beforeEach(async () => {
-  context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', storageState: session })
-  await context.clock.install()
-  violations = await watch(context, counter)
-  page = await context.newPage()
+  ;({ context, violations, page } = await watchedPage(browser, counter, { timezoneId: 'UTC', storageState: session }))
 })
 afterEach(async () => {
   await context.close()
@@ -25,9 +22,6 @@ afterEach(async () => {
   // After every test.
   expect(violations).toEqual({ foreign: [], messages: [] })
 })
-
-const shows = (selector: string, text: string | RegExp) =>
-  pollHurried(page, () => page.textContent(selector)).toMatch(text)
 
 describe('the page of a counter', () => {
   const open = (type: string, key: string) => page.goto(counterUrl(counter, type, key))
@@ -37,12 +31,12 @@ describe('the page of a counter', () => {
       counters: [{ type: 'download', key: 'big', count: '9223372036854775000' }],
     })
     await open('download', 'big')
-    await shows('#figure-all', /^9,223,372,036,854,775,000$/)
+    await shows(page, '#figure-all', /^9,223,372,036,854,775,000$/)
     await counter.add('download', 'big', 801)
-    await shows('#figure-all', /^9,223,372,036,854,775,801$/)
+    await shows(page, '#figure-all', /^9,223,372,036,854,775,801$/)
     expect(await page.textContent('#figure-today')).toBe('801')
     expect(await page.textContent('#as-of')).toMatch(/and 801 pending/)
-    await shows('#adjustment-rows', /import\+9,223,372,036,854,775,000$/)
+    await shows(page, '#adjustment-rows', /import\+9,223,372,036,854,775,000$/)
     expect(await page.textContent('#history-legend')).toContain('set or imported')
   })
 
@@ -71,18 +65,18 @@ describe('the page of a counter', () => {
 
     await page.getByRole('button', { name: 'Set …' }).click()
     await dialog.getByRole('button', { name: 'Set to 1,000' }).click()
-    await shows('#change-message', /^Set to 1,000\.$/)
+    await shows(page, '#change-message', /^Set to 1,000\.$/)
     await counter.has({ 'download app.zip': 1_000 }, page)
-    await shows('#figure-all', /^1,000$/)
-    await shows('#adjustment-rows', /set\+959$/)
+    await shows(page, '#figure-all', /^1,000$/)
+    await shows(page, '#adjustment-rows', /set\+959$/)
 
     await page.getByRole('button', { name: 'Reset to zero …' }).click()
     await dialog.waitFor()
     expect(await said()).toMatch(/Reset this counter to zero\?[\s\S]*from 1,000 to 0/)
     await dialog.getByRole('button', { name: 'Reset to zero' }).click()
-    await shows('#change-message', /^Reset to zero\.$/)
+    await shows(page, '#change-message', /^Reset to zero\.$/)
     await counter.has({ 'download app.zip': 0 }, page)
-    await shows('#figure-all', /^0$/)
+    await shows(page, '#figure-all', /^0$/)
   })
 
   it('renames, merges and deletes after a confirmation that says what will happen, with the keyboard too', async () => {
@@ -96,7 +90,7 @@ describe('the page of a counter', () => {
     await page.getByLabel('Another key').fill('all.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByRole('button', { name: 'Rename' }).click()
-    await shows('#move-message', /^There is a counter with the new key/)
+    await shows(page, '#move-message', /^There is a counter with the new key/)
     violations.messages = violations.messages.filter((line) => !line.includes('409'))
 
     await page.getByLabel('Another key').fill('new.zip')
@@ -108,7 +102,7 @@ describe('the page of a counter', () => {
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByRole('button', { name: 'Rename' }).click()
     await page.waitForURL(/key=new\.zip/)
-    await shows('#figure-all', /^41$/)
+    await shows(page, '#figure-all', /^41$/)
 
     await change()
     await page.getByLabel('Another key').fill('all.zip')
@@ -117,7 +111,7 @@ describe('the page of a counter', () => {
     expect(await dialog.innerText()).toMatch(/new\.zip\s*→\s*all\.zip[\s\S]*count of 41[\s\S]*has 1 and then 42/)
     await dialog.getByRole('button', { name: 'Merge' }).click()
     await page.waitForURL(/key=all\.zip/)
-    await shows('#figure-all', /^42$/)
+    await shows(page, '#figure-all', /^42$/)
 
     await change()
     await page.getByRole('button', { name: 'Delete …' }).focus()
@@ -143,7 +137,7 @@ describe('the page of a counter', () => {
     await page.getByLabel('Set to').fill('9007199254740993')
     await page.getByRole('button', { name: 'Set …' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Set to' }).click()
-    await shows('#change-message', /^count must be a whole number between/)
+    await shows(page, '#change-message', /^count must be a whole number between/)
     await counter.has({ 'download app.zip': 41 }, page)
     violations.messages = violations.messages.filter((line) => !line.includes('422'))
   })
@@ -159,18 +153,18 @@ describe('the page of a counter', () => {
       ],
     })
     await open('download', 'old')
-    await shows('#history-sum', /^0 /)
+    await shows(page, '#history-sum', /^0 /)
     await page.getByRole('button', { name: 'Other days' }).click()
     await page.getByLabel('From').fill(day(40))
     await page.getByLabel('to', { exact: true }).fill(day(38))
     await page.getByRole('button', { name: 'Show' }).click()
-    await shows('#history-sum', /^527 /)
+    await shows(page, '#history-sum', /^527 /)
     expect((await chartRows(page)).map((row) => row.split(' | ')[1])).toEqual(['7', '20', '500'])
     expect(await page.textContent('#history-legend')).toContain('imported')
     await page.reload()
-    await shows('#history-sum', /^527 /)
+    await shows(page, '#history-sum', /^527 /)
     await page.goBack()
-    await shows('#history-sum', /^0 /)
+    await shows(page, '#history-sum', /^0 /)
     await page.getByRole('button', { name: '7 days' }).click()
     await expect.poll(async () => (await chartRows(page)).length).toBe(7)
     expect(page.url()).toContain('period=7d')

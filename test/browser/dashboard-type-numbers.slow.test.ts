@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { withinAnHour } from './local-days.ts'
-import { chartRows, pollHurried, sessionOfFile, tableRows, watch } from './open-dashboard.ts'
+import { chartRows, sessionOfFile, settledNumbers, shows, tableRows, watchedPage } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -11,12 +11,6 @@ const HOUR_MS = 3_600_000
 const browser = chromiumOfFile()
 const counter = counterOfFile({ COUNTERS: { page_view: { record_type: 1, title: 'Page views', unit: 'views' } } })
 const session = sessionOfFile(browser, counter)
-let page: Page
-
-const shows = (selector: string, text: RegExp) => pollHurried(page, () => page.textContent(selector)).toMatch(text)
-
-/** Waits until the page shows what it was asked for. */
-const settled = () => expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
 
 const whole = (count: bigint | number) => count.toLocaleString('en-GB')
 const digits = (text: string | null | undefined) => BigInt((text ?? '').replaceAll(/[^\d-]/g, ''))
@@ -54,15 +48,12 @@ describe('every number of a type’s page equals the database’s', () => {
   })
 
   it.each(ZONES)('in %s', async (zone) => {
-    const context = await browser.newContext({ locale: 'en-GB', timezoneId: zone, storageState: session })
-    await context.clock.install()
-    const violations = await watch(context, counter)
-    page = await context.newPage()
-    await withinAnHour(() => compare(zone))
+    const { page, violations } = await watchedPage(browser, counter, { timezoneId: zone, storageState: session })
+    await withinAnHour(() => compare(page, zone))
     expect(violations).toEqual({ foreign: [], messages: [] })
   })
 
-  async function compare(zone: string): Promise<void> {
+  async function compare(page: Page, zone: string): Promise<void> {
     const now = Temporal.Now.zonedDateTimeISO(zone)
     const midnight = (daysBack: number) =>
       now.toPlainDate().subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds
@@ -81,8 +72,8 @@ describe('every number of a type’s page equals the database’s', () => {
       ['All time', 'all', 0, 0],
     ] as const) {
       await page.goto(`${counter.url}/?period=${parameter}`)
-      await settled()
-      await shows('#history-sum', new RegExp(`^${whole(sum(from))} views$`))
+      await settledNumbers(page)
+      await shows(page, '#history-sum', new RegExp(`^${whole(sum(from))} views$`))
       // The figures are the same under every period.
       expect(await page.locator('dl.figures b').allTextContents(), name).toEqual(
         [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(0)].map(whole),
@@ -134,7 +125,7 @@ describe('every number of a type’s page equals the database’s', () => {
 
     // Changes compare the same part of the period before.
     await page.goto(counter.url)
-    await settled()
+    await settledNumbers(page)
     const hour = Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS
     const clock = Temporal.Instant.fromEpochMilliseconds(hour).toZonedDateTimeISO(zone)
     for (const [id, days] of [

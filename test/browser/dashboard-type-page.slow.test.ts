@@ -3,7 +3,16 @@ import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
-import { chartRows, pollHurried, sessionOfFile, signedIn, type Violations, watch } from './open-dashboard.ts'
+import {
+  chartRows,
+  pollHurried,
+  sessionOfFile,
+  settledNumbers,
+  shows,
+  signedIn,
+  type Violations,
+  watchedPage,
+} from './open-dashboard.ts'
 import { counterOfFile, startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -29,10 +38,7 @@ let violations: Violations
 
 /** Makes a page in a browser that is signed in. */
 async function open(timezoneId: string): Promise<void> {
-  context = await browser.newContext({ locale: 'en-GB', timezoneId, storageState: session })
-  await context.clock.install()
-  violations = await watch(context, counter)
-  page = await context.newPage()
+  ;({ context, violations, page } = await watchedPage(browser, counter, { timezoneId, storageState: session }))
 }
 
 /** Ends the open context, which must have done nothing wrong. */
@@ -41,14 +47,8 @@ async function close(): Promise<void> {
   expect(violations).toEqual({ foreign: [], messages: [] })
 }
 
-const shows = (selector: string, text: string | RegExp) =>
-  pollHurried(page, () => page.textContent(selector)).toMatch(text)
-
 const keys = () => page.locator('#top tr th a:first-child').allTextContents()
 const choose = (name: string) => page.getByRole('group', { name: 'Period' }).getByRole('button', { name }).click()
-
-/** Waits until the page shows what it was asked for. */
-const settled = () => expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
 
 describe('the page of a type', () => {
   beforeEach(() => open(zoneByDay()))
@@ -68,15 +68,15 @@ describe('the page of a type', () => {
       await counter.rollUp(new Date(now - back * HOUR_MS))
     }
     await page.goto(counter.url)
-    await shows('#history-sum', /^204 views$/)
+    await shows(page, '#history-sum', /^204 views$/)
     expect(await keys()).toEqual(['/old', '/new'])
     await choose('Today')
-    await shows('#history-sum', /^4 views$/)
-    await settled()
+    await shows(page, '#history-sum', /^4 views$/)
+    await settledNumbers(page)
     expect(await keys()).toEqual(['/new'])
     expect(new URL(page.url()).search).toBe('?period=today')
     await choose('90 days')
-    await shows('#history-sum', /^1,204 views$/)
+    await shows(page, '#history-sum', /^1,204 views$/)
     await page.getByLabel('Keys that begin with').fill('/o')
     await page.getByRole('button', { name: 'Find' }).click()
     await expect.poll(keys).toEqual(['/old'])
@@ -85,8 +85,8 @@ describe('the page of a type', () => {
     await page.goBack()
     await expect.poll(keys).toEqual(['/old', '/new'])
     await page.goBack()
-    await shows('#history-sum', /^4 views$/)
-    await settled()
+    await shows(page, '#history-sum', /^4 views$/)
+    await settledNumbers(page)
     expect(await page.getByRole('button', { name: 'Today' }).getAttribute('aria-pressed')).toBe('true')
 
     const other = await context.newPage()
@@ -107,11 +107,11 @@ describe('the page of a type', () => {
     await page.getByLabel('From').fill(now.subtract({ days: 11 }).toString())
     await page.getByLabel('to', { exact: true }).fill(now.subtract({ days: 9 }).toString())
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await shows('#history-sum', /^7 views$/)
+    await shows(page, '#history-sum', /^7 views$/)
     await expect.poll(async () => (await chartRows(page)).length).toBe(3)
     await page.getByLabel('From').fill(now.subtract({ days: 1_500 }).toString())
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await shows('#history-message', /at most 1000 days/)
+    await shows(page, '#history-message', /at most 1000 days/)
     // What it still shows is not what was asked for.
     expect(await page.locator('.chart.stale').count()).toBe(1)
     violations.messages = violations.messages.filter((line) => !line.includes('422'))
@@ -121,7 +121,7 @@ describe('the page of a type', () => {
     await counter.add('page_view', '/slow', 3)
     await counter.rollUp(new Date())
     await page.goto(counter.url)
-    await shows('#history-sum', /^3 views$/)
+    await shows(page, '#history-sum', /^3 views$/)
     let answer = () => {}
     const held = new Promise<void>((resolve) => {
       answer = resolve
@@ -134,7 +134,7 @@ describe('the page of a type', () => {
     expect(await page.locator('.chart.stale').count()).toBe(1)
     expect(await page.locator('#history').getAttribute('aria-busy')).toBe('true')
     answer()
-    await settled()
+    await settledNumbers(page)
     expect((await chartRows(page)).length).toBe(12)
     expect(await page.getByRole('img', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
   })
@@ -162,12 +162,12 @@ describe('the page of a type', () => {
     await counter.add('page_view', '/a', 90)
     await counter.rollUp(new Date())
     await comeBack(page)
-    await shows('#figure-today', /^107$/)
+    await shows(page, '#figure-today', /^107$/)
     expect(await page.evaluate(() => String(getSelection()))).toBe('/a')
     expect(await keys()).toEqual(['/b', '/a'])
 
     await choose('7 days')
-    await shows('#announcement', /: 107 views$/)
+    await shows(page, '#announcement', /: 107 views$/)
     await expect.poll(keys).toEqual(['/a', '/b'])
   })
 
@@ -194,7 +194,7 @@ describe('the page of a type', () => {
     await page.goBack()
     await page.getByLabel('Keys that begin with').fill('/nothing')
     await page.getByLabel('Keys that begin with').press('Enter')
-    await shows('#top-message', /^No key begins with that/)
+    await shows(page, '#top-message', /^No key begins with that/)
     expect(await keys()).toEqual([])
   })
 
@@ -204,12 +204,12 @@ describe('the page of a type', () => {
     await expect.poll(() => dot.getAttribute('data-state')).not.toBe('unknown')
     await counter.add('page_view', '/live', 5)
     await page.locator('#state > summary').click()
-    await shows('#pending', /^1$/)
+    await shows(page, '#pending', /^1$/)
     await page.getByRole('button', { name: 'Roll up now' }).click()
-    await shows('#live-message', /^Rolled up 5\.$/)
-    await shows('#pending', /^0$/)
-    await shows('#lag', /^caught up/)
-    await shows('#figure-today', /^5$/)
+    await shows(page, '#live-message', /^Rolled up 5\.$/)
+    await shows(page, '#pending', /^0$/)
+    await shows(page, '#lag', /^caught up/)
+    await shows(page, '#figure-today', /^5$/)
     await page.keyboard.press('Escape')
     expect(await page.locator('#pending').isVisible()).toBe(false)
   })
@@ -218,25 +218,25 @@ describe('the page of a type', () => {
     await counter.add('page_view', '/late', 1)
     await counter.rollUp(new Date(Date.now() - HOUR_MS))
     await page.goto(counter.url)
-    await shows('#problems', /roll-up/i)
+    await shows(page, '#problems', /roll-up/i)
     expect(await page.locator('#problems').isVisible()).toBe(true)
     expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
     await page.locator('#state > summary').click()
     await page.getByRole('button', { name: 'Roll up now' }).click()
-    await shows('#problems', /^$/)
+    await shows(page, '#problems', /^$/)
     expect(await page.locator('#problems').isVisible()).toBe(false)
-    await shows('#state-text', /^All is well$/)
+    await shows(page, '#state-text', /^All is well$/)
   })
 
   it('shows the count under the pointer, within the chart', async () => {
     await counter.add('page_view', '/tip', 1_234)
     await counter.rollUp(new Date())
     await page.goto(counter.url)
-    await shows('#figure-today', /^1,234$/)
+    await shows(page, '#figure-today', /^1,234$/)
     const chart = page.locator('.chart')
     const { width } = (await chart.boundingBox())!
     await chart.hover({ position: { x: width - 4, y: 60 } })
-    await shows('.tip', /^1,234 .*\d{4}, not over yet/)
+    await shows(page, '.tip', /^1,234 .*\d{4}, not over yet/)
     const [tip, box] = [(await page.locator('.tip').boundingBox())!, (await chart.boundingBox())!]
     expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1)
     await page.mouse.move(0, 0)
@@ -247,14 +247,14 @@ describe('the page of a type', () => {
     await counter.add('page_view', '/kept', 5)
     await counter.rollUp(new Date())
     await page.goto(counter.url)
-    await shows('#figure-today', /^5$/)
+    await shows(page, '#figure-today', /^5$/)
     await context.setOffline(true)
     await choose('7 days')
-    await shows('#history-message', /^You are offline\./)
+    await shows(page, '#history-message', /^You are offline\./)
     expect(await page.textContent('#figure-today')).toBe('5')
     await context.setOffline(false)
-    await shows('#history-message', /^$/)
-    await settled()
+    await shows(page, '#history-message', /^$/)
+    await settledNumbers(page)
     expect((await chartRows(page)).length).toBe(7)
     // The browser's own messages about failed requests.
     violations.messages = violations.messages.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
@@ -289,7 +289,7 @@ describe('a page that stays open', () => {
     await change()
     await open(zoneByDay())
     await page.goto(counter.url)
-    await shows('#figure-today', /^1$/)
+    await shows(page, '#figure-today', /^1$/)
     await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
     const asked: string[] = []
     const unanswered = new Set<Request>()
@@ -337,7 +337,7 @@ describe('a page that stays open', () => {
     expect(asked).toEqual(['/healthz'])
     await change()
     await setHidden(page, false)
-    await shows('#figure-today', /^10$/)
+    await shows(page, '#figure-today', /^10$/)
   })
 })
 
@@ -345,9 +345,7 @@ it('a type with prefixes shows the figures, the chart and the keys of each', asy
   const own = await startCounter({
     COUNTERS: { view: { record_type: 1, unit: 'views', prefixes: ['blog.example/', 'shop.example/'] } },
   })
-  context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC' })
-  await context.clock.install()
-  violations = await watch(context, own)
+  ;({ context, violations } = await watchedPage(browser, own, { timezoneId: 'UTC' }))
   for (const [key, by] of [
     ['blog.example/', 3],
     ['blog.example/a', 4],
@@ -357,21 +355,21 @@ it('a type with prefixes shows the figures, the chart and the keys of each', asy
   }
   await own.api('POST', '/v1/rollup')
   page = await signedIn(context, own)
-  await shows('#history-sum', /^57 views$/)
+  await shows(page, '#history-sum', /^57 views$/)
   const prefixes = page.getByRole('group', { name: 'Keys' }).getByRole('button')
   expect(await prefixes.allTextContents()).toEqual(['All', 'blog.example/', 'shop.example/'])
   await prefixes.nth(1).click()
-  await shows('#history-sum', /^7 views$/)
-  await settled()
+  await shows(page, '#history-sum', /^7 views$/)
+  await settledNumbers(page)
   expect([await page.textContent('#figure-today'), await page.textContent('#figure-all')]).toEqual(['7', '7'])
   expect(await keys()).toEqual(['blog.example/', 'blog.example/a'])
   const pressed = () => prefixes.evaluateAll((all) => all.map((button) => button.getAttribute('aria-pressed')))
   expect(await pressed()).toEqual(['false', 'true', 'false'])
   expect(new URL(page.url()).searchParams.get('find')).toBe('blog.example/')
   await page.reload()
-  await shows('#history-sum', /^7 views$/)
+  await shows(page, '#history-sum', /^7 views$/)
   await prefixes.first().click()
-  await shows('#history-sum', /^57 views$/)
+  await shows(page, '#history-sum', /^57 views$/)
   expect(await pressed()).toEqual(['true', 'false', 'false'])
   expect(violations).toEqual({ foreign: [], messages: [] })
 })

@@ -20,13 +20,16 @@ async function docs({ hash = '', ...options }: { hash?: string; javaScriptEnable
 const operations = (page: Page) => page.locator('.operation:not([hidden]) > summary h3').allTextContents()
 
 describe('the page at /docs', () => {
-  it('loads its script and nothing else, and its policy allows its style', async () => {
+  it('loads its script and nothing else, and its strict policy refuses nothing that it has', async () => {
     const { page, said, asked } = await docs()
     await page.waitForLoadState('networkidle')
     const script = await page.locator('script').evaluate((element: HTMLScriptElement) => element.src)
     expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([`${counter.url}/docs`, script])
     expect(new URL(script).origin).toBe(counter.url)
     expect(said).toEqual([])
+    const policy = (await fetch(`${counter.url}/docs`)).headers.get('Content-Security-Policy')
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'sha256-[^']+';/)
+    expect(policy).not.toContain('unsafe')
     expect(await page.evaluate(() => getComputedStyle(document.querySelector('.operation')!).borderRadius)).toBe('8px')
   })
 

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect } from 'vitest'
 import type { Chromium } from './chromium.ts'
 import { type Counter, TOKEN } from './shipped-worker.ts'
@@ -101,6 +101,22 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   })
   return violations
 }
+
+/** A page with a clock of its own, and the violations of its context. */
+export async function watchedPage(browser: Chromium, counter: Counter, options: BrowserContextOptions) {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  await context.clock.install()
+  const violations = await watch(context, counter)
+  return { context, violations, page: await context.newPage() }
+}
+
+/** Waits until a page with a clock of its own shows a text. */
+export const shows = (page: Page, selector: string, text: string | RegExp) =>
+  pollHurried(page, () => page.textContent(selector)).toMatch(text)
+
+/** Waits until a page shows what it was asked for. */
+export const settledNumbers = (page: Page) =>
+  expect.poll(() => page.locator('.stale, [aria-busy=true]').count()).toBe(0)
 
 /** Waits until a page shows its chart. */
 export async function charted(page: Page): Promise<void> {

@@ -130,12 +130,6 @@ describe('Every file', () => {
 })
 
 describe('The documentation', () => {
-  it('names the Worker that serves it', async () => {
-    const page = await (await fetch(`${url}/docs`)).text()
-    expect(page).toContain(`curl -i &#39;${url}/v1/counters/page_view/%2Fblog%2Fhello`)
-    expect(page).not.toContain('YOUR-WORKER')
-  })
-
   it('has an OpenAPI document that scripts of other sites may read', async () => {
     const response = await fetch(`${url}/openapi.json`)
     expect(headersOf(response)).toMatchObject({
