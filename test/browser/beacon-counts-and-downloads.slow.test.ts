@@ -29,6 +29,13 @@ async function open(
   return { tab, asked, said }
 }
 
+/** Opens a page of a site that has the script and a body. */
+async function openPage(body: string, attributes = '', options: BrowserContextOptions = {}) {
+  const tag = `<script defer src="${counter.url}/beacon.js" ${attributes}></script>`
+  const site = await startSite({ '/page': { html: `<!doctype html>${tag}${body}` }, '/next': { html: 'next' } })
+  return open(`${site.url}/page`, options)
+}
+
 const shown = (tab: Page, selector: string) => expect.poll(() => tab.textContent(selector))
 
 describe('counts on a page', () => {
@@ -65,10 +72,8 @@ describe('counts on a page', () => {
   })
 
   it('that cannot be read leave the placeholder of the page, and do not affect other types', async () => {
-    const tag = `<script defer src="${counter.url}/beacon.js" data-local></script>`
     const wrong = '<b data-counter="x" data-type="no-such-type">many</b>'
-    const site = await startSite({ '/page': { html: `<!doctype html>${tag}${wrong}<i data-counter></i>` } })
-    const { tab, said } = await open(`${site.url}/page`)
+    const { tab, said } = await openPage(`${wrong}<i data-counter></i>`, 'data-local')
     await shown(tab, 'i').toBe('1')
     expect(await tab.textContent('b')).toBe('many')
     // The browser reports the request; the script adds no error of its own.
@@ -78,9 +83,7 @@ describe('counts on a page', () => {
   it('of a whole type are added up', async () => {
     await counter.add('page_view', '/one', 1230)
     await counter.add('page_view', '/two', 4)
-    const tag = `<script defer src="${counter.url}/beacon.js"></script>`
-    const site = await startSite({ '/page': { html: `<!doctype html>${tag}<b data-total>?</b>` } })
-    const { tab } = await open(`${site.url}/page`, { locale: 'en-GB' })
+    const { tab } = await openPage('<b data-total>?</b>', '', { locale: 'en-GB' })
     await shown(tab, 'b').toBe('1,234')
   })
 
@@ -107,9 +110,7 @@ describe('counts on a page', () => {
 
   it('are shown on this machine too, where views are not counted', async () => {
     await counter.add('page_view', '/page', 7)
-    const tag = `<script defer src="${counter.url}/beacon.js"></script>`
-    const site = await startSite({ '/page': { html: `<!doctype html>${tag}<i data-counter></i>` } })
-    const { tab } = await open(`${site.url}/page`)
+    const { tab } = await openPage('<i data-counter></i>')
     await shown(tab, 'i').toBe('7')
     await counter.has({ 'page_view /page': 7 }, tab)
   })
@@ -139,18 +140,13 @@ describe('downloads', () => {
   })
 
   it('are counted under the link’s type, even if the page stops the click or navigates away', async () => {
-    const tag = `<script defer src="${counter.url}/beacon.js" data-local></script>`
-    const site = await startSite({
-      '/page': {
-        html: `<!doctype html>${tag}
-          <a id="stopped" href="/file.zip" data-download="stopped"><b>inside</b></a>
+    const { tab } = await openPage(
+      `<a id="stopped" href="/file.zip" data-download="stopped"><b>inside</b></a>
           <a id="leaves" href="/next" data-download data-type="page_view">leaves</a>
           <a id="unmarked" href="#x">not marked</a>
           <script>stopped.onclick = (event) => { event.stopPropagation(); event.preventDefault() }</script>`,
-      },
-      '/next': { html: 'next' },
-    })
-    const { tab } = await open(`${site.url}/page`)
+      'data-local',
+    )
     await tab.click('#unmarked')
     await tab.click('#stopped b')
     await tab.click('#leaves')

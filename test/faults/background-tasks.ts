@@ -1,7 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Fault } from '../../local/planetscale/fault-injection.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import type { Random } from '../harness/random.ts'
-import { TOKEN } from './client.ts'
+import { AUTHORIZED } from './client.ts'
 import type { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, rollUpBeside } from './faulty-database.ts'
 import type { Isolate } from './isolate.ts'
@@ -70,7 +71,7 @@ export async function rollUpAllTheTime({ db, random, over }: World): Promise<voi
 export async function askForRollUps({ isolates, random, over }: Workers, everyMs = 200): Promise<void> {
   while (!over()) {
     const url = `${random.pick(isolates).url}/v1/rollup`
-    await fetch(url, { method: 'POST', headers: { Authorization: `Bearer ${TOKEN}` } }).catch(() => {})
+    await fetch(url, { method: 'POST', headers: AUTHORIZED }).catch(() => {})
     await moment(random, everyMs)
   }
 }
@@ -100,7 +101,7 @@ async function untilAcknowledged(
   body: unknown,
   key: string,
 ): Promise<void> {
-  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', 'Idempotency-Key': key }
+  const headers = { ...AUTHORIZED, 'Content-Type': 'application/json', 'Idempotency-Key': key }
   const init = { method, headers, body: JSON.stringify(body) }
   // While there are faults this may fail for any time. The deadline begins when they are over.
   let giveUpAt = Number.POSITIVE_INFINITY
@@ -153,5 +154,5 @@ export async function pruneAllTheTime({ db, random, over }: World, pruner: Prune
 }
 
 function moment(random: Random, mostMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, random.between(0, mostMs)))
+  return setTimeout(random.between(0, mostMs))
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Random } from '../harness/random.ts'
-import { hitOf, incrementOf, type Message, mortal, send, sendAndLeave, statusOf, TOKEN, under } from './client.ts'
+import { AUTHORIZED, hitOf, incrementOf, type Message, mortal, send, sendAndLeave, statusOf, under } from './client.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { type FaultyDatabase, freshDatabase } from './faulty-database.ts'
 import type { Increment } from './increment.ts'
@@ -13,7 +13,6 @@ import { settleAndCheck } from './settle-and-check.ts'
 const MANY = 300
 /** Those of them that wait at the same time: few enough to arrive before a statement is given up, on a slow machine as well. */
 const CROWD = 100
-const API = { Authorization: `Bearer ${TOKEN}` }
 /** A request that sets or imports sends more than this: BEGIN, one to read, one for the name, one for the total, and COMMIT. */
 const LEAST_STATEMENTS = 5
 
@@ -193,14 +192,14 @@ describe('When clients hang up', () => {
   it.each<[string, (key: string) => Message]>([
     [
       'sets a counter',
-      (key) => ({ method: 'PUT', path: `/v1/counters/page_view/${key}`, headers: API, body: { count: 5 } }),
+      (key) => ({ method: 'PUT', path: `/v1/counters/page_view/${key}`, headers: AUTHORIZED, body: { count: 5 } }),
     ],
     [
       'imports',
       (key) => ({
         method: 'POST',
         path: '/v1/imports',
-        headers: API,
+        headers: AUTHORIZED,
         body: { counters: [{ type: 'page_view', key, count: 5 }] },
       }),
     ],

@@ -1,4 +1,4 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import type { Increment } from './increment.ts'
 
@@ -9,7 +9,8 @@ export const TOKEN = 'a-token-for-faults'
 const ANSWER_MS = 90_000
 
 const agent = new Agent({ keepAlive: true })
-const api = { Authorization: `Bearer ${TOKEN}` }
+/** The headers of a request with the token. */
+export const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` }
 
 /** What a client knows about its increments: they were counted, will be counted, were not counted, or it is unknown. */
 export type Fate = 'counted' | 'queued' | 'refused' | 'unknown'
@@ -36,28 +37,22 @@ export function pixelOf({ type, key }: Increment): Message {
 
 /** An increment of one counter, as a program sends it. */
 export function incrementOf({ type, key, by }: Increment): Message {
-  return { method: 'POST', path: `/v1/counters/${type}/${encodeURIComponent(key)}`, headers: api, body: { by } }
+  return { method: 'POST', path: `/v1/counters/${type}/${encodeURIComponent(key)}`, headers: AUTHORIZED, body: { by } }
 }
 
 /** Increments of several counters. All of them count, or none. */
 export function incrementsOf(increments: readonly Increment[]): Message {
-  return { method: 'POST', path: '/v1/increments', headers: api, body: { increments } }
+  return { method: 'POST', path: '/v1/increments', headers: AUTHORIZED, body: { increments } }
 }
 
 /** The message with an idempotency key. */
-export function under(key: string, message: Message): Message {
-  return withHeader(message, 'Idempotency-Key', key)
-}
+export const under = (key: string, message: Message) => withHeader(message, 'Idempotency-Key', key)
 
 /** The message from a client whose request, with all of its work, ends when the client hangs up. */
-export function mortal(message: Message): Message {
-  return withHeader(message, 'Test-Mortal', '1')
-}
+export const mortal = (message: Message) => withHeader(message, 'Test-Mortal', '1')
 
 /** The message from another visitor. */
-export function fromAddress(address: string, message: Message): Message {
-  return withHeader(message, 'CF-Connecting-IP', address)
-}
+export const fromAddress = (address: string, message: Message) => withHeader(message, 'CF-Connecting-IP', address)
 
 function withHeader(message: Message, name: string, value: string): Message {
   return { ...message, headers: { ...message.headers, [name]: value } }
@@ -135,7 +130,8 @@ function exchange(
       response.once('end', () => resolve(response))
     })
     sent.end(text)
-    void hangUp?.finally(() => cut(sent))
+    // With RST, as a client does that dies.
+    void hangUp?.finally(() => (sent.socket?.connecting === false ? sent.socket.resetAndDestroy() : sent.destroy()))
   })
 }
 
@@ -180,10 +176,4 @@ function fateOf({ statusCode, headers }: IncomingMessage): Fate | null {
   if (statusCode !== 503 || typeof said !== 'string') return null
   if (said === 'unknown') return 'unknown'
   return said.startsWith('ignored') ? 'refused' : null
-}
-
-/** Hangs up with RST, as a client does that dies. */
-function cut(sent: ClientRequest): void {
-  if (sent.socket?.connecting === false) sent.socket.resetAndDestroy()
-  else sent.destroy()
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { startWorkerd, type Workerd } from '../../local/worker/workerd.ts'
 import type { WorkerLoad } from '../harness/worker-load.ts'
-import { TOKEN } from './client.ts'
+import { AUTHORIZED, TOKEN } from './client.ts'
 import { VISITS } from './counters.ts'
 
 /** Milliseconds within which an isolate must finish its work. */
@@ -33,8 +33,11 @@ export class Isolate {
       return isolate
     })
     const isolates = await Promise.all(starting)
-    const [first] = isolates
-    if (first !== undefined) await first.#rollUp()
+    const rolledUp = await fetch(`${isolates[0]!.url}/v1/rollup`, {
+      method: 'POST',
+      headers: AUTHORIZED,
+    })
+    if (!rolledUp.ok) throw new Error(await rolledUp.text())
     return isolates
   }
 
@@ -50,14 +53,6 @@ export class Isolate {
   async replace(): Promise<void> {
     await this.#workerd.kill()
     this.#workerd = await launch(this.#databaseUrl, this.#settings)
-  }
-
-  async #rollUp(): Promise<void> {
-    const answer = await fetch(`${this.url}/v1/rollup`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${TOKEN}` },
-    })
-    if (!answer.ok) throw new Error(await answer.text())
   }
 
   async load(): Promise<WorkerLoad> {

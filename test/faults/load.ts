@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../harness/random.ts'
 import {
   fromAddress,
@@ -166,8 +167,4 @@ async function sendUntilAcknowledged(
 /** Waits as clients do after a failure, so as not to add to the load. */
 function backOff(random: Random): Promise<void> {
   return pause(random.between(5, 40))
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

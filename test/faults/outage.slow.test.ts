@@ -3,7 +3,7 @@ import { PlanetScaleEndpoint } from '../../local/planetscale/endpoint.ts'
 import { freePort } from '../../local/processes/free-port.ts'
 import { QueuedWorker } from '../harness/miniflare.ts'
 import { askForRollUps } from './background-tasks.ts'
-import { TOKEN } from './client.ts'
+import { AUTHORIZED, TOKEN } from './client.ts'
 import { VISITS } from './counters.ts'
 import { ExpectedCounts } from './expected-counts.ts'
 import { databaseAt, type FaultyDatabase, freshDatabase } from './faulty-database.ts'
@@ -172,5 +172,3 @@ it('While the database is unavailable, every request is answered. Afterwards eve
     rows.map(({ name, count }) => [name, Number(count), 0]),
   )
 })
-
-const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` }

@@ -1,6 +1,6 @@
 import { type ClientRequest, request } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { incrementOf, send, TOKEN } from './client.ts'
+import { AUTHORIZED, incrementOf, send } from './client.ts'
 import { type FaultyDatabase, freshDatabase } from './faulty-database.ts'
 import { Isolate } from './isolate.ts'
 import { type Gate, LateNetwork } from './late-network.ts'
@@ -22,7 +22,6 @@ const ARRANGED_MS = 2_500
 const MOST_ARRANGEMENTS = 20
 /** Milliseconds within which every read must be answered. A read that waits for others gives up long before. */
 const PATIENCE_MS = 30_000
-const headers = { Authorization: `Bearer ${TOKEN}` }
 
 /** In one isolate of the built Worker, where a request must not use I/O objects of another. */
 describe('Reads that share queries', () => {
@@ -43,7 +42,8 @@ describe('Reads that share queries', () => {
     }
   })
 
-  const ask = (path: string) => fetch(`${isolate.url}${path}`, { headers, signal: AbortSignal.timeout(PATIENCE_MS) })
+  const ask = (path: string) =>
+    fetch(`${isolate.url}${path}`, { headers: AUTHORIZED, signal: AbortSignal.timeout(PATIENCE_MS) })
   const countOf = async (key: string) => {
     const response = await ask(`/v1/counters/page_view/${encodeURIComponent(key)}`)
     const { count } = (await response.json()) as { count: number }
@@ -96,7 +96,7 @@ describe('Reads that share queries', () => {
    * @param stay clients that wait for it, and stay
    */
   const arrange = async (leaving: number, stay: number): Promise<Arrangement> => {
-    const headersOfMortals = { ...headers, 'Test-Mortal': '1' }
+    const headersOfMortals = { ...AUTHORIZED, 'Test-Mortal': '1' }
     for (let made = 1; ; made++) {
       const gate = network.close({ match: READ })
       const clients = new LeavingClients(isolate.port)
@@ -141,7 +141,7 @@ describe('Reads that share queries', () => {
   it('are answered if the client whose request sent the query hangs up', async () => {
     const gate = network.close({ match: READ })
     const client = new LeavingClients(isolate.port)
-    client.ask('/v1/counters/page_view/%2Fa', headers)
+    client.ask('/v1/counters/page_view/%2Fa', AUTHORIZED)
     await isolate.until(({ reads }) => reads.queries === 1)
     // The request goes on without its client, because others might wait for its query.
     expect((await leave(client)).reads).toEqual({ waiting: 1, queries: 1 })

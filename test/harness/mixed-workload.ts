@@ -5,6 +5,7 @@ import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
+import { beside } from './beside.ts'
 import type { TestDatabase } from './database.ts'
 import { TestIsolate } from './isolate.ts'
 import { Ledger } from './ledger.ts'
@@ -40,7 +41,6 @@ export class MixedWorkload {
   readonly #options: MixedWorkloadOptions
   readonly #below: (bound: number) => number
   readonly #keys = new Set<bigint>()
-  #writing = false
 
   constructor(db: TestDatabase, options: MixedWorkloadOptions) {
     this.#db = db
@@ -61,18 +61,14 @@ export class MixedWorkload {
   /** Runs until everything is written. Nothing keeps running, even if something fails. May be called again afterwards. */
   async run(): Promise<void> {
     const { isolates, rollUps, prunings, readers } = this.#options
-    this.#writing = true
-    const writing = Promise.all(times(isolates, () => this.#write())).finally(() => {
-      this.#writing = false
-    })
-    const all = [
+    const writing = Promise.all(times(isolates, () => this.#write()))
+    await beside<unknown>(
       writing,
-      ...times(rollUps, () => this.#untilWritten(() => this.#rollUp())),
-      ...times(prunings, () => this.#untilWritten(() => this.#prune())),
-      ...times(readers, () => this.#untilWritten(() => this.ledger.checkReading(this.#db))),
-    ]
-    await Promise.allSettled(all)
-    await Promise.all(all).catch((error: unknown) => {
+      ...times(rollUps, () => () => this.#rollUp()),
+      ...times(prunings, () => () => this.#prune()),
+      ...times(readers, () => () => this.ledger.checkReading(this.#db)),
+    ).catch(async (error: unknown) => {
+      await Promise.allSettled([writing])
       throw new Error(this.description, { cause: error })
     })
   }
@@ -80,10 +76,6 @@ export class MixedWorkload {
   /** Opens a connection for one isolate. */
   #open(): Database {
     return this.#db.open({ deadlineMs: 30_000, fetch: this.network.fetch })
-  }
-
-  async #untilWritten(work: () => Promise<unknown>): Promise<void> {
-    while (this.#writing) await work()
   }
 
   async #write(): Promise<void> {

@@ -3,7 +3,7 @@ import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-c
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
 import { readCounters } from '../../src/counters/read/read-counters.ts'
-import { rollUp } from '../../src/counters/rollup/roll-up.ts'
+import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
@@ -57,14 +57,20 @@ export const countOn = (
   slot?: bigint,
 ): Promise<void> => countAll(db, [{ counter, by }], batch, slot)
 
-/** Rolls everything up, as of a time. */
-export async function rollUpAt(db: Database, at = new Date()): Promise<void> {
-  await rollUp({ db, totals: null }, { at, pageSlots: 5_000, maxStatements: 1_000, maxSeconds: 60, lease: false })
+/** Rolls everything up, as of a time, beside other roll-ups, unless the options say otherwise. */
+export function rollUpAt(db: Database, at = new Date(), options: Partial<RollUpOptions> = {}): Promise<RollUpSummary> {
+  const whole = { at, pageSlots: 5_000, maxStatements: 1_000, maxSeconds: 60, lease: false, ...options }
+  return rollUp({ db, totals: null }, whole)
 }
 
 /** The counts of counters. */
 export async function countsOf(db: Database, counters: readonly CounterAddress[]): Promise<bigint[]> {
   return (await readCounters(db, counters)).map(({ total, pending }) => total + pending)
+}
+
+/** The count of one counter. */
+export async function countOf(db: Database, counter: CounterAddress): Promise<bigint> {
+  return (await countsOf(db, [counter]))[0]!
 }
 
 /** The tables that have rows of a counter, with their number. Marked names and empty slots, which wait for pruning, are left out. */

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, inject, onTestFinished } from 'vitest'
+import { afterAll, expect, inject, onTestFinished } from 'vitest'
 import { freePort } from '../../local/processes/free-port.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 
@@ -80,6 +80,11 @@ export class NpmScript {
     process.kill(await this.#started, signal)
   }
 
+  /** Waits for its end. */
+  async outcome(): Promise<{ code: number | null; output: string }> {
+    return { code: await this.ended, output: this.output }
+  }
+
   /** Waits for some output. */
   async printed(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.output)) {
@@ -99,6 +104,11 @@ export class NpmScript {
     for (const ancestor of found) found.push(...parents.filter(([, parent]) => parent === ancestor).map(([pid]) => pid))
     return found
   }
+}
+
+/** An outcome whose output has a text, or matches a pattern. */
+export function saying(code: number, text: string | RegExp) {
+  return { code, output: typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text) }
 }
 
 /** Runs `npm start` and waits until everything is up. */

@@ -2,12 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'
-import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import type { Increment } from '../../../src/counters/write/apply-batch.ts'
+import { beside } from '../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestIsolate } from '../../harness/isolate.ts'
 import { LockBarrier } from '../../harness/lock-barrier.ts'
 import { MixedWorkload } from '../../harness/mixed-workload.ts'
+import { rollUpAt } from '../../harness/moves.ts'
 import { RowLocks } from '../../harness/row-locks.ts'
 
 const ISOLATES = 64
@@ -23,11 +24,7 @@ describe('64 isolates that count the same counters', () => {
   const count = async () =>
     (await db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counters')) +
     (await db.number('SELECT COALESCE(SUM(count), 0) FROM counter_totals'))
-  const rollUpAll = () =>
-    rollUp(
-      { db, totals: null },
-      { pageSlots: 2_000, maxStatements: 1_000, maxSeconds: 60, at: new Date(), lease: false },
-    )
+  const rollUpAll = () => rollUpAt(db, new Date(), { pageSlots: 2_000 })
 
   beforeEach(async () => {
     db = await freshDatabase()
@@ -70,24 +67,17 @@ describe('64 isolates that count the same counters', () => {
     const database = () => db.open({ deadlineMs: 30_000 })
     let hits = 0
     /** Counts with new isolates, so that their slots are inserted. The name is stored already. */
-    const write = async (beside?: () => Promise<unknown>) => {
+    const write = async (...meanwhile: (() => Promise<unknown>)[]) => {
       const isolates = Array.from({ length: ISOLATES }, () => new TestIsolate(database()))
       const before = await locks.waits()
       const awaited = new Set<string>()
-      let writing = true
       const writers = isolates.map(async (isolate) => {
         for (let i = 0; i < 10; i++, hits++) expect(await isolate.count([hit(counterAt(0))])).toBe('counted')
       })
-      const untilWritten = async (work: () => Promise<unknown>) => {
-        while (writing) await work()
-      }
       const look = async () => {
         for (const lock of await locks.waiting()) awaited.add(lock)
       }
-      const all = Promise.all(writers).finally(() => {
-        writing = false
-      })
-      await Promise.all([all, untilWritten(look), beside && untilWritten(beside)])
+      await beside(Promise.all(writers), look, ...meanwhile)
       return { waits: (await locks.waits()) - before, awaited: [...awaited] }
     }
     /**

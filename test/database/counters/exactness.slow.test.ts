@@ -5,15 +5,16 @@ import type { CounterAddress } from '../../../src/counters/keys/counter-address.
 import { Overtaken } from '../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../src/counters/random-id.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
-import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../../src/counters/write/slot-pool.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
 import { toBigInt } from '../../../src/database/numbers.ts'
+import { beside } from '../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { type Cut, cutFetch } from '../../harness/faulty-fetch.ts'
 import { Ledger } from '../../harness/ledger.ts'
+import { rollUpAt } from '../../harness/moves.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
 import { verifyAll } from '../../harness/verify-all.ts'
 
@@ -101,10 +102,10 @@ class World {
       case 'increment':
         return this.#increment(action)
       case 'rollUp': {
-        const options = { pageSlots: action.pageSlots, maxStatements: 60, maxSeconds: 60, at: new Date(), lease: false }
+        const options = { pageSlots: action.pageSlots, maxStatements: 60 }
         const runs = await Promise.all(
           // A run gives up if locks of a transaction whose answer was lost keep it waiting.
-          Array.from({ length: action.runs }, () => rollUp({ db: this.db, totals: null }, options).catch(giveUp)),
+          Array.from({ length: action.runs }, () => rollUpAt(this.db, new Date(), options).catch(giveUp)),
         )
         for (const { pages, overtaken } of runs) {
           this.pages += pages
@@ -114,8 +115,7 @@ class World {
       }
       case 'cutRollUp': {
         const cut = this.db.open({ deadlineMs: 60_000, fetch: cutFetch(action.cut) })
-        const options = { pageSlots: action.pageSlots, maxStatements: 60, maxSeconds: 60, at: new Date(), lease: false }
-        await rollUp({ db: cut, totals: null }, options).catch(() => {})
+        await rollUpAt(cut, new Date(), { pageSlots: action.pageSlots, maxStatements: 60 }).catch(() => {})
         return
       }
       case 'set':
@@ -134,10 +134,7 @@ class World {
     await this.db.behave()
     await Promise.all(this.#late.map((resend) => resend()))
     await this.ledger.checkExactly(this.db)
-    await rollUp(
-      { db: this.db, totals: null },
-      { pageSlots: 100, maxStatements: 1_000, maxSeconds: 600, at: new Date(), lease: false },
-    )
+    await rollUpAt(this.db, new Date(), { pageSlots: 100, maxSeconds: 600 })
     await this.ledger.checkExactly(this.db)
     expect(await this.db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
     const sum = (of: string) => this.db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
@@ -265,7 +262,6 @@ describe('Every counter is exact', () => {
     timeout: TIMEOUT_MS,
   }, async () => {
     const world = new World(await freshDatabase(), 1)
-    let writing = true
     let batch = 0
     // Goes on until enough of everything has happened, however the machine shares its time.
     const enough = () => batch >= 4_000 && Math.min(world.ledger.checked, world.pages, world.overtaken) > 100
@@ -279,18 +275,14 @@ describe('Every counter is exact', () => {
         await world.run({ kind: 'increment', parts, resends: n % 10 === 0 ? 2 : 0, later: n % 100 === 0 })
       }
     }
-    const untilWritten = async (action: Action) => {
-      while (writing) await world.run(action)
-    }
-    await Promise.all([
-      Promise.all(Array.from({ length: 12 }, writer)).finally(() => {
-        writing = false
-      }),
-      ...Array.from({ length: 8 }, () => untilWritten({ kind: 'rollUp', runs: 1, pageSlots: 7 })),
-      ...Array.from({ length: 4 }, () => untilWritten({ kind: 'read' })),
-      untilWritten({ kind: 'set', counter: 1, to: 50, sends: 2, cut: null }),
-      untilWritten({ kind: 'prune' }),
-    ])
+    const act = (action: Action) => () => world.run(action)
+    await beside(
+      Promise.all(Array.from({ length: 12 }, writer)),
+      ...Array.from({ length: 8 }, () => act({ kind: 'rollUp', runs: 1, pageSlots: 7 })),
+      ...Array.from({ length: 4 }, () => act({ kind: 'read' })),
+      act({ kind: 'set', counter: 1, to: 50, sends: 2, cut: null }),
+      act({ kind: 'prune' }),
+    )
     await world.settle()
     const { pages, overtaken, ledger } = world
     console.log(`${batch} batches, ${pages} pages moved, ${overtaken} overtaken, ${ledger.checked} readings checked`)

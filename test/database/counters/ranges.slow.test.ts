@@ -10,6 +10,7 @@ import { leastRollUpStatements, type RollUpOptions, rollUp } from '../../../src/
 import { type Database, openDatabase } from '../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { TestIsolate } from '../../harness/isolate.ts'
+import { countsOf } from '../../harness/moves.ts'
 import { verifyAll } from '../../harness/verify-all.ts'
 import { writesAcrossRanges } from '../../harness/writes-within-ranges.ts'
 
@@ -31,10 +32,7 @@ describe('With several ranges', () => {
 
   const ledger = () => ({ db: ranged, totals: null })
   const increments = (by: bigint) => counters.map((counter) => ({ counter, by }))
-  const counts = async () => {
-    const readings = await readCounters(ranged, counters)
-    return readings.map(({ total, pending }) => total + pending)
-  }
+  const counts = () => countsOf(ranged, counters)
   const run = (options: Partial<RollUpOptions> = {}) =>
     rollUp(ledger(), { pageSlots: 10, maxStatements: 2_000, maxSeconds: 100, at: AT, ...options })
   const all = (count: bigint) => counters.map(() => count)

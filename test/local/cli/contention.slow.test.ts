@@ -6,7 +6,7 @@ import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
-import { NpmScript, stateDirectory } from '../npm-script.ts'
+import { NpmScript, saying, stateDirectory } from '../npm-script.ts'
 
 /** A counter with an id beyond 2^63, and the slot that connections compete for. */
 const RECORD_ID = 2n ** 64n - 11n
@@ -181,16 +181,14 @@ describe('npm run contention', () => {
     ['a URL without a database', { DATABASE_URL: 'mysql://root@127.0.0.1:1' }, [], 'must name the database'],
     ['an invalid interval', {}, ['--watch', 'often'], 'must be a number'],
   ])('explains %s', async (_, env, args, message) => {
-    const script = contention(env, ...args)
-    expect(await script.ended).toBe(1)
-    expect(script.output).toContain(message)
+    expect(await contention(env, ...args).outcome()).toEqual(saying(1, message))
   })
 
   it('inspects the database of the npm start that runs here by default', async () => {
     const folder = await stateDirectory()
     await writeFile(`${folder}/worker.env`, `DATABASE_URL=${JSON.stringify(databaseUrl)}\nAPI_TOKEN="local"\n`)
-    const script = contention({ DATABASE_URL: '', STATE_DIR: folder })
-    expect(await script.ended, script.output).toBe(0)
-    expect(script.output).toContain(`at ${new URL(databaseUrl).host}, database ${new URL(databaseUrl).username}`)
+    const { host, username } = new URL(databaseUrl)
+    const outcome = await contention({ DATABASE_URL: '', STATE_DIR: folder }).outcome()
+    expect(outcome).toEqual(saying(0, `at ${host}, database ${username}`))
   })
 })

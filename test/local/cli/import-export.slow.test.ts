@@ -135,6 +135,8 @@ describe('npm run import and npm run export', () => {
     return ended
   }
 
+  const allCounts = async ({ counts }: Service) => [await counts('page_view'), await counts('download')]
+
   const CSV_HEADER = 'type,key,count,day\r\n'
   const rowsOf = (csv: string) => csv.slice(CSV_HEADER.length)
 
@@ -151,7 +153,7 @@ describe('npm run import and npm run export', () => {
     await source.call('POST', '/v1/rollup')
     await source.call('POST', '/v1/increments', { increments: increments.slice(0, 10) })
     await source.call('PUT', '/v1/counters/page_view/it%27s', { count: 1_000 })
-    const expected = [await source.counts('page_view'), await source.counts('download')]
+    const expected = await allCounts(source)
     expect([...expected[0]!.keys()].sort()).toEqual([...HOSTILE].sort())
 
     const byDay = await run('export', source, ['--by', 'day'])
@@ -167,7 +169,7 @@ describe('npm run import and npm run export', () => {
       code: 0,
       out: expect.stringMatching(/rows imported\./),
     })
-    expect([await elsewhere.counts('page_view'), await elsewhere.counts('download')]).toEqual(expected)
+    expect(await allCounts(elsewhere)).toEqual(expected)
     expect((await run('export', elsewhere, ['--by', 'day'])).out).toBe(byDay.out)
 
     const json = await run('export', source, ['--format', 'json', '--type', 'page_view', 'download'])
@@ -177,12 +179,12 @@ describe('npm run import and npm run export', () => {
     const third = await startService()
     const first = await run('import', third, ['-'], gzipSync(json.out))
     expect(first).toMatchObject({ code: 0 })
-    expect([await third.counts('page_view'), await third.counts('download')]).toEqual(expected)
+    expect(await allCounts(third)).toEqual(expected)
     // The same rows from a plain file are the same import. Under another name, they are another one.
     await writeFile(join(folder, 'lines.json'), json.out)
     const again = await run('import', third, [join(folder, 'lines.json')])
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining('had been imported before') })
-    expect([await third.counts('page_view'), await third.counts('download')]).toEqual(expected)
+    expect(await allCounts(third)).toEqual(expected)
     expect((await run('import', third, ['-', '--name', 'more'], 'type,key,count\npage_view,/more,1')).code).toBe(0)
     expect((await run('import', third, ['-', '--name', 'even more'], 'type,key,count\npage_view,/more,1')).code).toBe(0)
     expect((await third.counts('page_view')).get('/more')).toBe(2n)

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { atEndOfSuite, NpmScript, npmStartOnServer } from '../npm-script.ts'
+import { atEndOfSuite, NpmScript, npmStartOnServer, saying } from '../npm-script.ts'
 import { WithholdingProxy } from '../withholding-proxy.ts'
 import { accessLog, countPaths, generateAccessLog } from './sample-log.ts'
 
@@ -49,9 +49,8 @@ describe('npm run replay', () => {
   }
 
   it('counts every line of a log exactly once: plain, compressed, piped, and again after a roll-up', async () => {
-    const first = replay([join(folder, 'access.log')])
-    expect(await first.ended).toBe(0)
-    expect(first.output).toMatch(/\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/)
+    const first = await replay([join(folder, 'access.log')]).outcome()
+    expect(first).toEqual(saying(0, /\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/))
     await checkCounts(log)
     expect(await replay([join(folder, 'access.log.gz')]).ended).toBe(0)
     expect(await replay(['-'], { input: log }).ended).toBe(0)
@@ -137,8 +136,6 @@ describe('npm run replay', () => {
     ],
     ['an invalid pattern', () => [join(folder, 'access.log'), '--download-pattern', '('], 'regular expression'],
   ])('explains %s', async (_, args, message) => {
-    const script = replay(await args())
-    expect(await script.ended).toBe(1)
-    expect(script.output).toContain(message)
+    expect(await replay(await args()).outcome()).toEqual(saying(1, message))
   })
 })

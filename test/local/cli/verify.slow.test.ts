@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import mysql from 'mysql2/promise'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { atEndOfSuite, NpmScript, npmStartOnServer } from '../npm-script.ts'
+import { atEndOfSuite, NpmScript, npmStartOnServer, saying } from '../npm-script.ts'
 
 describe('npm run verify', () => {
   let url: string
@@ -29,9 +29,7 @@ describe('npm run verify', () => {
   })
 
   it('reports that everything agrees, and exits with 0', async () => {
-    const script = verify()
-    expect(await script.ended).toBe(0)
-    expect(script.output).toContain('41 counters checked: everything agrees.')
+    expect(await verify().outcome()).toEqual(saying(0, '41 counters checked: everything agrees.'))
   })
 
   it('explains what is wrong, escapes control characters in keys, and exits with 1', async () => {
@@ -44,8 +42,7 @@ describe('npm run verify', () => {
     expect(script.output).toContain('41 counters checked, 1 mismatches.')
     // Counters before the cursor are left out.
     const resumed = verify('--after', 'counters.2.0')
-    expect(await resumed.ended).toBe(1)
-    expect(resumed.output).toContain('1 counters checked, 1 mismatches.')
+    expect(await resumed.outcome()).toEqual(saying(1, '1 counters checked, 1 mismatches.'))
   })
 
   it.each([
@@ -55,9 +52,7 @@ describe('npm run verify', () => {
     ['an unknown option', ['--nonsense'], 'unknown option'],
     ['an invalid address', ['--url', 'nowhere'], 'must be a URL'],
   ])('explains %s, and exits with 2', async (_, args, message) => {
-    const script = verify(...args)
-    expect(await script.ended).toBe(2)
-    expect(script.output).toContain(message)
+    expect(await verify(...args).outcome()).toEqual(saying(2, message))
   })
 
   it('retries after errors that may pass, and prints how to continue after another error or an interruption', async () => {

@@ -55,6 +55,17 @@ export async function countersDatabase(): Promise<EndpointDatabase> {
   return db
 }
 
+/** Creates a database with three things, one without a name. */
+export async function thingsDatabase(): Promise<EndpointDatabase> {
+  const db = await emptyDatabase()
+  await db.client.execute('CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(50))')
+  await db.client.execute(`INSERT INTO things VALUES (1, 'one'), (2, NULL), (3, '')`)
+  return db
+}
+
+/** The path of the API to which statements are sent. */
+export const EXECUTE = '/psdb.v1alpha1.Database/Execute'
+
 /** A statement that adds to a counter. */
 export const add = (id: number, by = 1) => `UPDATE counters SET count = count + ${by} WHERE id = ${id}`
 
@@ -75,7 +86,7 @@ export function databaseAt(name: string, url: string): EndpointDatabase {
     return { status: response.status, headers: response.headers, body: (await response.json()) as RawAnswer['body'] }
   }
   const execute = (query: string, session: RawSession | null = null) =>
-    send('/psdb.v1alpha1.Database/Execute', { body: JSON.stringify({ query, session }) })
+    send(EXECUTE, { body: JSON.stringify({ query, session }) })
   return {
     name,
     url,

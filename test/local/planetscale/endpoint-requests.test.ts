@@ -1,13 +1,18 @@
 import { Client, DatabaseError } from '@planetscale/database'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type EndpointDatabase, emptyDatabase, ownEndpoint, rejection } from './endpoint-database.ts'
+import {
+  type EndpointDatabase,
+  EXECUTE,
+  emptyDatabase,
+  ownEndpoint,
+  rejection,
+  thingsDatabase,
+} from './endpoint-database.ts'
 
-const EXECUTE = '/psdb.v1alpha1.Database/Execute'
+const CREATE_SESSION = EXECUTE.replace('Execute', 'CreateSession')
 let db: EndpointDatabase
 beforeAll(async () => {
-  db = await emptyDatabase()
-  await db.client.execute('CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(50))')
-  await db.client.execute(`INSERT INTO things VALUES (1, 'one'), (2, NULL), (3, '')`)
+  db = await thingsDatabase()
 })
 
 describe('Basic auth', () => {
@@ -30,7 +35,7 @@ describe('Basic auth', () => {
     const value = authorization()
     const headers = new Headers({ 'Content-Type': 'application/json' })
     if (value !== null) headers.set('Authorization', value)
-    for (const path of [EXECUTE, '/psdb.v1alpha1.Database/CreateSession', '/local/behaviour', '/nowhere']) {
+    for (const path of [EXECUTE, CREATE_SESSION, '/local/behaviour', '/nowhere']) {
       const answer = await db.send(path, { headers, body: JSON.stringify({ query: 'DELETE FROM things' }) })
       expect(answer.status).toBe(401)
       expect(answer.headers.get('WWW-Authenticate')).toMatch(/^Basic /)
@@ -96,22 +101,10 @@ describe('A bad request', () => {
     ['with a blank query', EXECUTE, { body: '{"query":" \\n "}' }, 400, 'INVALID_ARGUMENT'],
     ['with a query that is a number', EXECUTE, { body: '{"query":1}' }, 400, 'INVALID_ARGUMENT'],
     ['with a query that is an object', EXECUTE, { body: '{"query":{}}' }, 400, 'INVALID_ARGUMENT'],
-    [
-      'to create a session with an invalid body',
-      EXECUTE.replace('Execute', 'CreateSession'),
-      { body: '{' },
-      400,
-      'INVALID_ARGUMENT',
-    ],
+    ['to create a session with an invalid body', CREATE_SESSION, { body: '{' }, 400, 'INVALID_ARGUMENT'],
     ['with GET', EXECUTE, { method: 'GET' }, 405, 'UNIMPLEMENTED'],
     ['with PUT', EXECUTE, { method: 'PUT', body: query }, 405, 'UNIMPLEMENTED'],
-    [
-      'with DELETE for a session',
-      EXECUTE.replace('Execute', 'CreateSession'),
-      { method: 'DELETE' },
-      405,
-      'UNIMPLEMENTED',
-    ],
+    ['with DELETE for a session', CREATE_SESSION, { method: 'DELETE' }, 405, 'UNIMPLEMENTED'],
     ['to another method of the API', EXECUTE.replace('Execute', 'StreamExecute'), { body: query }, 404, 'NOT_FOUND'],
     ['to the root', '/', { body: query }, 404, 'NOT_FOUND'],
     ['to a path that is too long', `${EXECUTE}/more`, { body: query }, 404, 'NOT_FOUND'],

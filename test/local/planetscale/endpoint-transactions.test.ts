@@ -26,10 +26,16 @@ describe('A transaction', () => {
     db = await countersDatabase()
   })
 
+  /** A connection with a transaction. */
+  const begun = async () => {
+    const connection = connect({ url: db.url })
+    await connection.execute('BEGIN')
+    return connection
+  }
+  const counts = async () => [await countOf(db, 1), await countOf(db, 2)]
+
   it('has its own connection from BEGIN to COMMIT', async () => {
-    const [one, other] = [connect({ url: db.url }), connect({ url: db.url })]
-    await one.execute('BEGIN')
-    await other.execute('BEGIN')
+    const [one, other] = [await begun(), await begun()]
     const id = await connectionId(one)
     const otherId = await connectionId(other)
     expect(otherId).not.toBe(id)
@@ -102,8 +108,7 @@ describe('A transaction', () => {
   })
 
   it('stays open after an error, with its earlier writes', async () => {
-    const connection = connect({ url: db.url })
-    await connection.execute('BEGIN')
+    const connection = await begun()
     const id = await connectionId(connection)
     await connection.execute(add(1, 1))
     for (const sql of ['INSERT INTO counters VALUES (1, 1)', 'SELECT nonsense', 'SELEKT']) {
@@ -117,11 +122,9 @@ describe('A transaction', () => {
   })
 
   it('stays open after a lock wait times out', async () => {
-    const holder = connect({ url: db.url })
-    await holder.execute('BEGIN')
+    const holder = await begun()
     await holder.execute(add(2, 1))
-    const connection = connect({ url: db.url })
-    await connection.execute('BEGIN')
+    const connection = await begun()
     await connection.execute('SET SESSION innodb_lock_wait_timeout = 1')
     await connection.execute(add(1, 1))
     const error = await rejection(connection.execute(add(2, 1)))
@@ -132,12 +135,11 @@ describe('A transaction', () => {
     await connection.execute('SET SESSION innodb_lock_wait_timeout = DEFAULT')
     await connection.execute('COMMIT')
     await holder.execute('ROLLBACK')
-    expect([await countOf(db, 1), await countOf(db, 2)]).toEqual(['1', '0'])
+    expect(await counts()).toEqual(['1', '0'])
   })
 
   it('is committed by another BEGIN', async () => {
-    const connection = connect({ url: db.url })
-    await connection.execute('BEGIN')
+    const connection = await begun()
     await connection.execute(add(1, 1))
     await connection.execute('BEGIN')
     expect(await countOf(db, 1)).toBe('1')
@@ -147,8 +149,7 @@ describe('A transaction', () => {
   })
 
   it('stays open after a rollback to a savepoint', async () => {
-    const connection = connect({ url: db.url })
-    await connection.execute('BEGIN')
+    const connection = await begun()
     await connection.execute(add(1, 1))
     await connection.execute('SAVEPOINT here')
     await connection.execute(add(1, 10))
@@ -158,7 +159,7 @@ describe('A transaction', () => {
     await connection.execute('RELEASE SAVEPOINT here')
     expect(await countOf(db, 1)).toBe('0')
     await connection.execute('COMMIT')
-    expect([await countOf(db, 1), await countOf(db, 2)]).toEqual(['1', '0'])
+    expect(await counts()).toEqual(['1', '0'])
   })
 
   it('does not exist on the server before its first statement', async () => {
@@ -222,12 +223,11 @@ describe('A transaction', () => {
         for (let times = 0; times < 20; times++) await transaction.execute(add(id, 1))
       })
     await Promise.all([work(1), work(2)])
-    expect([await countOf(db, 1), await countOf(db, 2)]).toEqual(['20', '20'])
+    expect(await counts()).toEqual(['20', '20'])
   })
 
   it('refuses a second statement while one runs, even COMMIT and ROLLBACK', async () => {
-    const holder = connect({ url: db.url })
-    await holder.execute('BEGIN')
+    const holder = await begun()
     await holder.execute(add(1, 100))
     const session = await db.begin(add(2, 1))
     const waiting = `${add(1, 1)} /* ${db.name} */`
@@ -241,7 +241,7 @@ describe('A transaction', () => {
     await holder.execute('COMMIT')
     expect((await first).body.result).toEqual({ rowsAffected: '1' })
     await db.execute('COMMIT', session)
-    expect([await countOf(db, 1), await countOf(db, 2)]).toEqual(['101', '1'])
+    expect(await counts()).toEqual(['101', '1'])
   })
 
   it('is over as the victim of a deadlock, while the other one continues', async () => {

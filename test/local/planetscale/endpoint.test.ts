@@ -2,14 +2,18 @@ import { connect as connectSocket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { Client, connect } from '@planetscale/database'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type EndpointDatabase, emptyDatabase, ownEndpoint, rejection } from './endpoint-database.ts'
+import {
+  type EndpointDatabase,
+  EXECUTE,
+  emptyDatabase,
+  ownEndpoint,
+  rejection,
+  thingsDatabase,
+} from './endpoint-database.ts'
 
-const EXECUTE = '/psdb.v1alpha1.Database/Execute'
 let db: EndpointDatabase
 beforeAll(async () => {
-  db = await emptyDatabase()
-  await db.client.execute('CREATE TABLE things (id BIGINT PRIMARY KEY, name VARCHAR(50))')
-  await db.client.execute(`INSERT INTO things VALUES (1, 'one'), (2, NULL), (3, '')`)
+  db = await thingsDatabase()
 })
 
 describe('A response', () => {
@@ -188,7 +192,7 @@ describe('The endpoint', () => {
     const hanging = rejection(own.client.execute('SELECT 1'))
     await endpoint.close()
     await hanging
-    expect(await reachable('127.0.0.1', endpointPort(own.url))).toBe(false)
+    expect(await reachable('127.0.0.1', Number(new URL(own.url).port))).toBe(false)
     // The open transaction is rolled back: the same row can be inserted through another endpoint.
     const url = new URL(db.url)
     url.username = own.name
@@ -196,7 +200,3 @@ describe('The endpoint', () => {
     expect(rowsAffected).toBe(1)
   })
 })
-
-function endpointPort(url: string): number {
-  return Number(new URL(url).port)
-}

@@ -5,8 +5,8 @@ import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countOf } from '../../../harness/moves.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
 /** In different ranges. */
@@ -24,10 +24,7 @@ beforeEach(async () => {
 const set = (counter: number, count: bigint, id: bigint | null) =>
   setCounter({ db, totals: null }, counters[counter]!, { count, id, at: AT })
 const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, totals: null }, rows, { id, at: AT })
-const counts = async () => {
-  const readings = await Promise.all(counters.map((counter) => readCounters(db, [counter])))
-  return readings.map(([reading]) => Number(reading!.total + reading!.pending))
-}
+const counts = () => Promise.all(counters.map(async (counter) => Number(await countOf(db, counter))))
 /** Sends a request again as long as others overtake it. */
 const surely = async <T>(send: () => Promise<T>): Promise<T | 'refused'> => {
   try {

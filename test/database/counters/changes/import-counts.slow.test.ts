@@ -3,17 +3,15 @@ import { type ImportRow, importCounts } from '../../../../src/counters/changes/i
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
-import { countOn } from '../../../harness/moves.ts'
+import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
 import { WatchedNetwork } from '../../../harness/row-locks.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
-const ROLL_UP = { pageSlots: 50, maxStatements: 100, maxSeconds: 60, lease: false, at: AT }
+const rolledUp = () => rollUpAt(db, AT, { pageSlots: 50, maxStatements: 100 })
 const counters = Array.from({ length: 5 }, (_, i): CounterAddress => {
   return {
     recordType: 1 + (i % 2),
@@ -55,10 +53,7 @@ const bringSurely = async (rows: readonly ImportRow[], id: bigint, on: Database 
     }
   }
 }
-const counts = async (of: readonly CounterAddress[] = counters) => {
-  const readings = await Promise.all(of.map((counter) => readCounters(db, [counter])))
-  return readings.map(([reading]) => reading!.total + reading!.pending)
-}
+const counts = (of: readonly CounterAddress[] = counters) => Promise.all(of.map((counter) => countOf(db, counter)))
 const sum = (of: string) => db.number(`SELECT COALESCE(SUM(count), 0) FROM ${of}`)
 const expectAccounted = async () => {
   const totals = await sum('counter_totals')
@@ -116,12 +111,12 @@ describe('An import', () => {
       }
     }
     const roll = async () => {
-      for (let i = 0; i < 15; i++) await rollUp({ db, totals: null }, ROLL_UP)
+      for (let i = 0; i < 15; i++) await rolledUp()
     }
     const imports = Array.from({ length: 4 }, () => ids).flat()
     await Promise.all([count(), roll(), roll(), ...imports.map((id) => bringSurely(ROWS, id))])
     expect(await counts()).toEqual(expected)
-    await rollUp({ db, totals: null }, ROLL_UP)
+    await rolledUp()
     expect(await counts()).toEqual(expected)
     await expectAccounted()
   })

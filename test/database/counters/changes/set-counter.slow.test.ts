@@ -3,19 +3,16 @@ import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { prune } from '../../../../src/counters/rollup/prune.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
-import { countOn } from '../../../harness/moves.ts'
+import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
 /** Under load. */
 const SETS = 10
-const ROLL_UP = { pageSlots: 50, maxStatements: 100, maxSeconds: 60, lease: false }
 
 let db: TestDatabase
 beforeEach(async () => {
@@ -37,11 +34,8 @@ const setSurely = async (count: bigint) => {
     }
   }
 }
-const move = () => rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
-const count = async (counter = COUNTER) => {
-  const [reading] = await readCounters(db, [counter])
-  return reading!.total + reading!.pending
-}
+const move = () => rollUpAt(db, new Date(), { pageSlots: 50, maxStatements: 100 })
+const count = (counter = COUNTER) => countOf(db, counter)
 /** The sum of what was counted and adjusted. The total must equal it. */
 const accounted = ({ recordId } = COUNTER) =>
   db.number(

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import { historyRange } from '../../../../src/counters/history/range.ts'
 import { readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
+import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll } from '../../../harness/moves.ts'
+import { countAll, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const AT = new Date('2026-11-20T10:17:00Z')
@@ -139,7 +139,6 @@ describe('Deleting old hours', () => {
   it('loses nothing if roll-ups with wrong clocks write the hours that are deleted', async () => {
     const recordIds = Array.from({ length: 20 }, (_, id) => BigInt(id + 1))
     const wrong = [KEPT_FROM - 30 * HOUR, KEPT_FROM - 2 * HOUR, AT.getTime()]
-    let deleting = true
     /** Runs again after a failure that may pass, as the next cron does: with so few rows, DELETE may lock more than its rows. */
     const surely = async (work: () => Promise<unknown>) => {
       for (;;) {
@@ -158,8 +157,7 @@ describe('Deleting old hours', () => {
         }))
         await countAll(db, increments, batch, 1n)
         const at = new Date(wrong[Number(batch) % wrong.length]!)
-        const options = { at, pageSlots: 7, maxStatements: 100, maxSeconds: 60, lease: false }
-        await surely(() => rollUp({ db, totals: null }, options))
+        await surely(() => rollUpAt(db, at, { pageSlots: 7, maxStatements: 100 }))
       }
     }
     let deleted = 0
@@ -171,13 +169,8 @@ describe('Deleting old hours', () => {
         return result
       },
     }
-    const deleteAll = async () => {
-      while (deleting) await surely(() => run({ pageHours: 7 }, watched))
-    }
-    const rolling = roll().finally(() => {
-      deleting = false
-    })
-    await Promise.all([rolling, deleteAll(), deleteAll()])
+    const deleteOld = () => surely(() => run({ pageHours: 7 }, watched))
+    await beside(roll(), deleteOld, deleteOld)
     await run({}, watched)
     expect(deleted).toBeGreaterThan(40)
     expect(await db.number('SELECT COUNT(*) FROM counter_history WHERE period_start < ?', [new Date(KEPT_FROM)])).toBe(

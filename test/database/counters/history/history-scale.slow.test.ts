@@ -7,9 +7,9 @@ import type { CounterAddress } from '../../../../src/counters/keys/counter-addre
 import { searchCounters } from '../../../../src/counters/read/search.ts'
 import { readTop, type TopPeriod } from '../../../../src/counters/read/top.ts'
 import { readRollUpState } from '../../../../src/counters/rollup/lease.ts'
-import { countPendingSlots, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { countPendingSlots } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll } from '../../../harness/moves.ts'
+import { countAll, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const COUNTERS = 100_000
@@ -200,10 +200,8 @@ describe.skipIf(onVitess)('Among 100,000 counters, 1,000 of them with 30 days of
           return { counter: { ...ONE, recordId: (batch * 200n + BigInt(i)) % BigInt(ACTIVE) }, by: 1n }
         })
         await countAll(watched, increments, batch, 1n)
-        const { moved } = await rollUp(
-          { db: watched, totals: null },
-          { at, pageSlots: 2_000, maxStatements: 45, maxSeconds: 50 },
-        )
+        const options = { pageSlots: 2_000, maxStatements: 45, maxSeconds: 50, lease: true }
+        const { moved } = await rollUpAt(watched, at, options)
         rolled += moved
       }
     }

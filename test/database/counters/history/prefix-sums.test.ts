@@ -9,6 +9,7 @@ import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { move, rollUpAt } from '../../../harness/moves.ts'
@@ -35,7 +36,7 @@ const sumOf = async (some: readonly CounterAddress[]) =>
   (await readCounters(db, some)).reduce((sum, { total, pending }) => sum + total + pending, 0n)
 const options = () => ({ id: random63(), at: NOW })
 /** A counter whose key begins with a text, in the same range as another one: only there can that one be moved. */
-const beside = async ({ recordId }: CounterAddress, text: string): Promise<CounterAddress> => {
+const inRangeOf = async ({ recordId }: CounterAddress, text: string): Promise<CounterAddress> => {
   for (let n = 0; ; n++) {
     const counter = await addressOf(`${text}${n}`)
     if (rangeOf(counter.recordId, db.ranges) === rangeOf(recordId, db.ranges)) return counter
@@ -62,9 +63,9 @@ describe('The sum of a prefix', () => {
     await importCounts(ledger, rows, options())
     expect(await exactTotal(PREFIX)).toBe(await sumOf(withPrefix()))
     await move(db, three)
-    const moved = await beside(one, 'app-moved')
+    const moved = await inRangeOf(one, 'app-moved')
     await move(db, one, { kind: 'rename', target: moved })
-    const merged = await beside(two, 'zoo')
+    const merged = await inRangeOf(two, 'zoo')
     await count([merged], 1n)
     await move(db, two, { kind: 'merge', target: merged })
     expect(await exactTotal(PREFIX)).toBe(await sumOf([...withPrefix(), moved]))
@@ -76,7 +77,6 @@ describe('The sum of a prefix', () => {
 
   it('is right at every instant beside writers and roll-ups', async () => {
     let [begun, counted] = [0n, 0n]
-    let writing = true
     const write = async () => {
       const isolate = new TestIsolate(db)
       for (let i = 0; i < 60; i++) {
@@ -87,19 +87,11 @@ describe('The sum of a prefix', () => {
       await isolate.settle()
     }
     const read = async () => {
-      while (writing) {
-        const least = counted
-        const sum = await exactTotal(PREFIX)
-        if (sum < least || sum > begun) expect.fail(`the sum is ${sum}, not ${least} to ${begun}`)
-      }
+      const least = counted
+      const sum = await exactTotal(PREFIX)
+      if (sum < least || sum > begun) expect.fail(`the sum is ${sum}, not ${least} to ${begun}`)
     }
-    const roll = async () => {
-      while (writing) await rollUpAt(db)
-    }
-    const writers = Promise.all([write(), write(), write()]).finally(() => {
-      writing = false
-    })
-    await Promise.all([writers, read(), read(), roll()])
+    await beside(Promise.all([write(), write(), write()]), read, read, () => rollUpAt(db))
     expect(await exactTotal(PREFIX)).toBe(720n)
   })
 

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { type AskedRange, historyRange } from '../../../../src/counters/history/range.ts'
 import { MAX_ADJUSTMENTS, readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countOn } from '../../../harness/moves.ts'
+import { countOn, rollUpAt } from '../../../harness/moves.ts'
 
 const NOW = new Date('2026-11-20T10:30:00Z')
 const ONE: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
@@ -57,21 +57,15 @@ describe('A history', () => {
 
   it('neither counts twice nor misses anything while a roll-up runs', async () => {
     for (let slot = 1n; slot <= 60n; slot++) await add(1n, slot, slot)
-    let running = true
-    const rolling = rollUp({ db, totals: null }, { at: NOW, pageSlots: 3, maxStatements: 500, maxSeconds: 60 }).finally(
-      () => {
-        running = false
-      },
-    )
     const seen = new Set<string>()
     let reads = 0
-    while (running) {
+    const rolled = await beside(rollUpAt(db, NOW, { pageSlots: 3, lease: true }), async () => {
       const by = (['hour', 'day', 'month'] as const)[reads % 3]!
       const timeZone = reads % 2 ? 'UTC' : 'Europe/Berlin'
       seen.add(`${sum(await read({ by, timeZone }))}`)
       reads++
-    }
-    expect(await rolling).toMatchObject({ outcome: 'complete', moved: 60n })
+    })
+    expect(rolled).toMatchObject({ outcome: 'complete', moved: 60n })
     expect(reads).toBeGreaterThan(10)
     expect([...seen]).toEqual(['60'])
   })

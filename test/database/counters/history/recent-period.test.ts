@@ -7,9 +7,10 @@ import {
 } from '../../../../src/counters/history/recent-period.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Executor } from '../../../../src/database/database.ts'
+import { beside } from '../../../harness/beside.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const counter = (recordId: bigint): CounterAddress => ({ recordType: 1, recordId, name: `/${recordId}` })
@@ -121,20 +122,13 @@ describe('A recent period', () => {
     await addDays(own)
     const slots = Array.from({ length: 40 }, (_, slot) => `(1, 1, ${slot}, 1, 1, 0)`)
     await own.insert('slotted_counters', slots)
-    let running = true
-    const rolling = rollUp(
-      { db: own, totals: null },
-      { at: NOW, pageSlots: 3, maxStatements: 500, maxSeconds: 60 },
-    ).finally(() => {
-      running = false
-    })
     const seen = new Set<bigint>()
     let reads = 0
-    while (running) {
+    const rolled = await beside(rollUpAt(own, NOW, { pageSlots: 3, lease: true }), async () => {
       seen.add(await periodOf(own, counter(1n), 'day', NOW))
       reads++
-    }
-    expect(await rolling).toMatchObject({ outcome: 'complete', moved: 40n })
+    })
+    expect(rolled).toMatchObject({ outcome: 'complete', moved: 40n })
     expect(reads).toBeGreaterThan(10)
     expect([...seen]).toEqual([80n])
     expect(await periodOf(own, counter(1n), 'day', NOW)).toBe(80n)

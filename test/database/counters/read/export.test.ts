@@ -6,14 +6,12 @@ import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
 import { rowsByRange } from '../../../../src/counters/ranges.ts'
 import { type ExportPage, type ExportRow, exportDays, exportTotals } from '../../../../src/counters/read/export.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { leastRollUpStatements, rollUp } from '../../../../src/counters/rollup/roll-up.ts'
+import { leastRollUpStatements } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll } from '../../../harness/moves.ts'
+import { countAll, countOf, rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
-const ROLL_UP = { pageSlots: 500, maxStatements: 100, maxSeconds: 60, lease: false }
 const TYPE = { recordType: 1, key: 'string' } as const
 
 let db: TestDatabase
@@ -35,7 +33,7 @@ beforeAll(async () => {
   const id = () => ({ id: random63(), at: NOW })
   // Counters that were rolled up two days ago, imported with and without days, set, and pending, and one of another type.
   await count(counters.slice(0, 20), 3n)
-  await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date('2026-11-18T23:59:00Z') })
+  await rollUpAt(db, new Date('2026-11-18T23:59:00Z'))
   const days = ['2025-01-01', '2026-11-01', '2026-11-20']
   await importCounts(
     { db, totals: null },
@@ -48,8 +46,7 @@ beforeAll(async () => {
   for (let i = 0; i < 7; i++) await count(counters.slice(3, 28), 1n)
   await count([{ recordType: 2, recordId: 1n, name: '1' }], 9n)
   for (const counter of counters.slice(0, 28)) {
-    const [reading] = await readCounters(db, [counter])
-    expected.set(counter.recordId, reading!.total + reading!.pending)
+    expected.set(counter.recordId, await countOf(db, counter))
   }
 })
 
@@ -113,10 +110,7 @@ describe('An export', () => {
     let pages = 0
     const rows = await all(async (after) => {
       const page = await exportDays(db, { recordType: 1, after, limit: 3, now: NOW })
-      await rollUp(
-        { db, totals: null },
-        { ...ROLL_UP, pageSlots: 10, maxStatements: leastRollUpStatements(db.ranges), at: NOW },
-      )
+      await rollUpAt(db, NOW, { pageSlots: 10, maxStatements: leastRollUpStatements(db.ranges) })
       pages++
       return page
     })

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
+import { rollUpAt } from '../../../harness/moves.ts'
 
 /** Milliseconds. Longer than anything takes on a busy machine. */
 const DEADLINE_MS = 30_000
@@ -128,12 +128,7 @@ describe('Shared reads', () => {
       await isolate.settle()
     }
     const roller = async () => {
-      while (reading > 0) {
-        await rollUp(
-          { db, totals: null },
-          { pageSlots: 100, maxStatements: 45, maxSeconds: 10, at: new Date(), lease: false },
-        )
-      }
+      while (reading > 0) await rollUpAt(db, new Date(), { pageSlots: 100, maxStatements: 45, maxSeconds: 10 })
     }
     await Promise.all([...isolates.map(writer), ...Array.from({ length: reading }, reader), roller()])
     expect(wrong).toEqual([])

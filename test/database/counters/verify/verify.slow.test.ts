@@ -1,12 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { additionToPeriods, addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import type { Executor } from '../../../../src/database/database.ts'
-
-import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { COLUMNS, freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { MixedWorkload } from '../../../harness/mixed-workload.ts'
+import { rollUpAt } from '../../../harness/moves.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 import { verifyAll } from '../../../harness/verify-all.ts'
 
@@ -23,13 +22,7 @@ function adjust(db: Executor, counter: { recordType: number; recordId: bigint },
 const ONE_ROW = 'ORDER BY range_lane LIMIT 1'
 const ITS_ROW = `record_type = 2 AND record_id = ${VICTIM.recordId}`
 /** The tables that tests make wrong, and their columns. */
-const TABLES = {
-  counter_totals: 'record_type, record_id, count, version, rolled_up_at',
-  counter_history: 'record_type, record_id, period_start, count',
-  counter_periods: 'record_type, record_id, period, period_start, count',
-  counter_adjustments: 'record_type, record_id, adjustment_id, kind, adjusted_at, count',
-  type_history: 'record_type, period, period_start, range_lane, count',
-}
+const { slotted_counters: _, counter_names: __, ...TABLES } = COLUMNS
 
 describe('Verification', () => {
   let db: TestDatabase
@@ -45,7 +38,7 @@ describe('Verification', () => {
       by: by * BigInt(i - 3 || 30),
     }))
     await new TestIsolate(db).count(increments)
-    await rollUp({ db, totals: null }, { pageSlots: 5, maxStatements: 1_000, maxSeconds: 60, at, lease: false })
+    await rollUpAt(db, at, { pageSlots: 5 })
   }
   /** The mismatches, in short. */
   const found = async (options = {}) => {
@@ -96,52 +89,45 @@ describe('Verification', () => {
     `${who} total null ${-by}`,
     `${who} week ${week} ${-by}`,
   ]
+  const add = (by: number, to: string) => `UPDATE ${to.replace(' ', ` SET count = count + ${by} `)}`
+  const remove = (rows: string) => `DELETE FROM ${rows}`
+  const starting = (at: string) => `AND period_start = '${at}'`
+  const totals = `counter_totals WHERE ${ITS_ROW}`
+  const adjustments = `counter_adjustments WHERE ${ITS_ROW}`
+  const hour = (at: string) => `counter_history WHERE ${ITS_ROW} ${starting(at)}`
+  const period = (kind: number, at: string) => `counter_periods WHERE ${ITS_ROW} AND period = ${kind} ${starting(at)}`
+  const ofType = (type: number, kind: number, at: string) =>
+    `type_history WHERE record_type = ${type} AND period = ${kind} ${starting(at)}`
   it.each<[string, string, string[]]>([
-    ['a wrong total', `UPDATE counter_totals SET count = count + 1 WHERE ${ITS_ROW}`, [`${who} total null 1`]],
-    ['a missing total', `DELETE FROM counter_totals WHERE ${ITS_ROW}`, [`${who} total null -62`]],
-    [
-      'a missing adjustment',
-      `DELETE FROM counter_adjustments WHERE ${ITS_ROW}`,
-      [`${who} total null -40`, '2/null adjustments null -40'],
-    ],
+    ['a wrong total', add(1, totals), [`${who} total null 1`]],
+    ['a missing total', remove(totals), [`${who} total null -62`]],
+    ['a missing adjustment', remove(adjustments), [`${who} total null -40`, '2/null adjustments null -40']],
     [
       'an extra adjustment',
-      `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count) VALUES (2, ${VICTIM.recordId}, 9, 1, NOW(), -5)`,
+      `INSERT INTO counter_adjustments (${TABLES.counter_adjustments}) VALUES (2, ${VICTIM.recordId}, 9, 1, NOW(), -5)`,
       [`${who} total null 5`, '2/null adjustments null 5'],
     ],
     [
       'a wrong day',
-      `UPDATE counter_periods SET count = count + 7 WHERE ${ITS_ROW} AND period = 1 AND period_start = '2026-11-18'`,
+      add(7, period(1, '2026-11-18')),
       [`${who} hours 2026-11-18 -7`, ...ofDay('2026-11-16', '2026-11-01', 7n), '2/null day 2026-11-18 -7'],
     ],
-    [
-      'a wrong week',
-      `UPDATE counter_periods SET count = count - 2 WHERE ${ITS_ROW} AND period = 2 AND period_start = '2026-11-16'`,
-      [`${who} week 2026-11-16 -2`],
-    ],
-    [
-      'a missing week',
-      `DELETE FROM counter_periods WHERE ${ITS_ROW} AND period = 2 AND period_start = '2026-08-31'`,
-      [`${who} week 2026-08-31 -51`],
-    ],
-    [
-      'a wrong month',
-      `UPDATE counter_periods SET count = count + 1 WHERE ${ITS_ROW} AND period = 3 AND period_start = '2026-09-01'`,
-      [`${who} month 2026-09-01 1`],
-    ],
+    ['a wrong week', add(-2, period(2, '2026-11-16')), [`${who} week 2026-11-16 -2`]],
+    ['a missing week', remove(period(2, '2026-08-31')), [`${who} week 2026-08-31 -51`]],
+    ['a wrong month', add(1, period(3, '2026-09-01')), [`${who} month 2026-09-01 1`]],
     [
       'a wrong hour',
-      `UPDATE counter_history SET count = count + 1 WHERE ${ITS_ROW} AND period_start = '2026-11-18 23:00:00'`,
+      add(1, hour('2026-11-18 23:00:00')),
       [`${who} hours 2026-11-18 1`, '2/null hour 2026-11-18T23:00:00Z -1'],
     ],
     [
       'missing hours',
-      `DELETE FROM counter_history WHERE ${ITS_ROW} AND period_start >= '2026-11-20'`,
+      remove(`counter_history WHERE ${ITS_ROW} AND period_start >= '2026-11-20'`),
       [`${who} hours 2026-11-20 34`, '2/null hour 2026-11-20T10:00:00Z -34'],
     ],
     [
       'an hour in the wrong day',
-      `UPDATE counter_history SET period_start = '2026-11-19 00:00:00' WHERE ${ITS_ROW} AND period_start = '2026-11-18 23:00:00'`,
+      `UPDATE counter_history SET period_start = '2026-11-19 00:00:00' WHERE ${ITS_ROW} ${starting('2026-11-18 23:00:00')}`,
       [
         `${who} hours 2026-11-18 -85`,
         `${who} hours 2026-11-19 85`,
@@ -151,22 +137,14 @@ describe('Verification', () => {
     ],
     [
       'a wrong day of a type',
-      `UPDATE type_history SET count = count + 4 WHERE record_type = 1 AND period = 1 AND period_start = '2026-11-20' ${ONE_ROW}`,
+      add(4, `${ofType(1, 1, '2026-11-20')} ${ONE_ROW}`),
       ['1/null day 2026-11-20 4', '1/null month 2026-11-01 -4', '1/null week 2026-11-16 -4'],
     ],
-    [
-      'a wrong week of a type',
-      `UPDATE type_history SET count = count + 4 WHERE record_type = 1 AND period = 2 AND period_start = '2026-11-16' ${ONE_ROW}`,
-      ['1/null week 2026-11-16 4'],
-    ],
-    [
-      'a missing month of a type',
-      `DELETE FROM type_history WHERE record_type = 2 AND period = 3 AND period_start = '2026-09-01'`,
-      ['2/null month 2026-09-01 -51'],
-    ],
+    ['a wrong week of a type', add(4, `${ofType(1, 2, '2026-11-16')} ${ONE_ROW}`), ['1/null week 2026-11-16 4']],
+    ['a missing month of a type', remove(ofType(2, 3, '2026-09-01')), ['2/null month 2026-09-01 -51']],
     [
       'a wrong hour of a type',
-      `UPDATE type_history SET count = count - 1 WHERE record_type = 1 AND period = 0 AND period_start = '2026-11-20 10:00:00' ${ONE_ROW}`,
+      add(-1, `${ofType(1, 0, '2026-11-20 10:00:00')} ${ONE_ROW}`),
       ['1/null hour 2026-11-20T10:00:00Z -1'],
     ],
   ])('finds %s, and reports where and by how much', async (_, sql, expected) => {
@@ -195,16 +173,15 @@ describe('Verification', () => {
     await db.arrange(`DELETE FROM type_history WHERE period = 0 AND period_start < '2026-11-01'`)
     expect((await check()).wrong).toEqual([])
     // Imports into a day that also has hours, on that day.
-    await db.arrange(`UPDATE counter_totals SET count = count + 500 WHERE ${ITS_ROW}`)
+    await db.arrange(add(500, totals))
     await db.insert('counter_adjustments', `(2, ${VICTIM.recordId}, 9, 2, '2026-11-18 12:00:00', 0)`)
-    await db.arrange(`UPDATE counter_periods SET count = count + 500 WHERE ${ITS_ROW}
-      AND ((period = 1 AND period_start = '2026-11-18') OR (period = 2 AND period_start = '2026-11-16') OR (period = 3 AND period_start = '2026-11-01'))`)
-    for (const period of [
-      `period = 1 AND period_start = '2026-11-18'`,
-      `period = 2 AND period_start = '2026-11-16'`,
-      `period = 3 AND period_start = '2026-11-01'`,
-    ]) {
-      await db.arrange(`UPDATE type_history SET count = count + 500 WHERE record_type = 2 AND ${period} ${ONE_ROW}`)
+    for (const [kind, at] of [
+      [1, '2026-11-18'],
+      [2, '2026-11-16'],
+      [3, '2026-11-01'],
+    ] as const) {
+      await db.arrange(add(500, period(kind, at)))
+      await db.arrange(add(500, `${ofType(2, kind, at)} ${ONE_ROW}`))
     }
     expect((await check()).wrong).toEqual([])
     // Hours after the day of the import are checked again.
@@ -305,10 +282,7 @@ describe('Verification under load', () => {
     await Promise.all([working, checking, setting])
     expect(sets).toBeGreaterThan(10)
     await workload.ledger.checkExactly(db)
-    await rollUp(
-      { db, totals: null },
-      { pageSlots: 500, maxStatements: 1_000, maxSeconds: 60, at: new Date(), lease: false },
-    )
+    await rollUpAt(db, new Date(), { pageSlots: 500 })
     const { checked, wrong } = await verifyAll(db)
     console.log(`${runs} runs of ${checked} counters; ${workload.description}`)
     expect(wrong).toEqual([])

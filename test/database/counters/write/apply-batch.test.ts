@@ -1,19 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { applyBatch, type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { countAll } from '../../../harness/moves.ts'
+import { countAll, countsOf } from '../../../harness/moves.ts'
 
 const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
 const add = (recordId: bigint, by: bigint): Increment => ({ counter: counter(recordId), by })
 
 describe('A batch', () => {
   let db: TestDatabase
-  const countOf = async (recordId: bigint) => {
-    const [reading] = await readCounters(db, [counter(recordId)])
-    return reading!.total + reading!.pending
-  }
+  const countOf = async (recordId: bigint) => (await countsOf(db, [counter(recordId)]))[0]!
   beforeAll(async () => {
     db = await freshDatabase()
   })

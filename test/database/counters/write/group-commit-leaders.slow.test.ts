@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
@@ -9,6 +8,7 @@ import { CircuitBreaker, withBreaker } from '../../../../src/database/circuit-br
 import type { Database, Executor } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countsOf } from '../../../harness/moves.ts'
 
 /** Milliseconds that a leader may be silent while it waits for a statement. */
 const DEADLINE_MS = 400
@@ -61,10 +61,7 @@ describe('Leaders of a group commit', () => {
       ...overrides,
     })
   const hit = (counter = a!, by = 1n) => isolate.count([{ counter, by }], { waitUntil: (turn) => turns.push(turn) })
-  const countOf = async (counter = a!) => {
-    const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [counter])
-    return total + pending
-  }
+  const countOf = async (counter = a!) => (await countsOf(db, [counter]))[0]!
   /** Counters of one range, as a group commit gets them. */
   const inFirstRange = async (count: number) => {
     const keys = Array.from({ length: db.ranges * 2 * count + 20 }, (_, i) => `/${i}`)

@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { consume } from '../../../../src/counters/write/queue-consumer.ts'
 import { batchQueue } from '../../../../src/counters/write/queue-message.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
-
-const ROLL_UP = { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, lease: false }
+import { countsOf, rollUpAt } from '../../../harness/moves.ts'
 
 describe('A batch that was applied, but queued because its answer was lost,', () => {
   let db: TestDatabase
@@ -35,10 +32,7 @@ describe('A batch that was applied, but queued because its answer was lost,', ()
   const counter = async (name: string): Promise<CounterAddress> => {
     return { recordType: 1, recordId: await hash64(name), name }
   }
-  const countOf = async (name: string) => {
-    const [reading] = await readCounters(db, [await counter(name)])
-    return reading!.total + reading!.pending
-  }
+  const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
   const hit = async (name: string, by: bigint, key?: bigint) => {
     const leading: Promise<unknown>[] = []
     const increments = [{ counter: await counter(name), by }]
@@ -69,10 +63,10 @@ describe('A batch that was applied, but queued because its answer was lost,', ()
   it('counts once after a roll-up', async () => {
     const message = await lost('/lost/rolled-up', 1_000n)
     await hit('/lost/rolled-up', 1n)
-    await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+    await rollUpAt(db)
     await now([message])
     expect(await countOf('/lost/rolled-up')).toBe(1_001n)
-    await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+    await rollUpAt(db)
     expect(await countOf('/lost/rolled-up')).toBe(1_001n)
   })
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
 import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { countsOf } from '../../../harness/moves.ts'
 
 const page: KeyedType = { recordType: 1, key: 'string' }
 const classic: KeyedType = { recordType: 2, key: 'string' }
@@ -33,10 +33,7 @@ describe('Group commit', () => {
     })
   const hit = async (key: string, { by = 1n, type = page, idempotencyKey = '', on = here } = {}) =>
     count([{ counter: await addressOfKey(type, key), by }], { on, idempotencyKey })
-  const countOf = async (key: string, type = page) => {
-    const [{ total, pending } = { total: 0n, pending: 0n }] = await readCounters(db, [await addressOfKey(type, key)])
-    return total + pending
-  }
+  const countOf = async (key: string, type = page) => (await countsOf(db, [await addressOfKey(type, key)]))[0]!
   const slotsOf = (key: string, type = page) =>
     addressOfKey(type, key).then(({ recordId }) =>
       db.number('SELECT COUNT(*) FROM slotted_counters WHERE record_id = ?', [recordId]),

@@ -3,18 +3,16 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
 import { random63 } from '../../../../src/counters/random-id.ts'
-import { readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { rollUp } from '../../../../src/counters/rollup/roll-up.ts'
 import { type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { type ConsumeContext, consume } from '../../../../src/counters/write/queue-consumer.ts'
 import { batchQueue } from '../../../../src/counters/write/queue-message.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { BatchesQueue, DeadLetterQueue, NOW, TestDelivery } from '../../../harness/fake-queues.ts'
+import { countsOf, rollUpAt } from '../../../harness/moves.ts'
 
 const HOUR_MS = 3_600_000
 const ago = (milliseconds: number) => new Date(NOW.getTime() - milliseconds)
-const ROLL_UP = { pageSlots: 100, maxStatements: 1_000, maxSeconds: 60, lease: false }
 
 let db: TestDatabase
 let sent = 0
@@ -53,10 +51,7 @@ const run = (messages: readonly TestDelivery[], context: Partial<ConsumeContext>
   sent = 0
   return consume({ db: counted(db), idempotencyHours: 24, deadLetters: null, ...context }, messages, NOW)
 }
-const countOf = async (name: string) => {
-  const [reading] = await readCounters(db, [await counter(name)])
-  return reading!.total + reading!.pending
-}
+const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
 const fates = (messages: readonly TestDelivery[]) => messages.map(({ fate }) => fate)
 const RETRIED = { delaySeconds: expect.any(Number) }
 
@@ -80,7 +75,7 @@ describe('A batch from the queue', () => {
     await run([message, message.again()])
     await Promise.all([run([message.again()]), run([message.again()])])
     expect(await countOf('/twice')).toBe(7n)
-    await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+    await rollUpAt(db)
     await run([message.again()])
     expect(await countOf('/twice')).toBe(7n)
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters WHERE count <> 0')).toBe(0n)
@@ -95,7 +90,7 @@ describe('A batch from the queue', () => {
         const messages = await Promise.all(keys.map((key, i) => one(`${prefix}/${key}`, 10n ** BigInt(i))))
         for (const [which, rolledUp] of deliveries) {
           await run([messages[which]!.again(), messages[(which * 3) % 8]!.again()])
-          if (rolledUp) await rollUp({ db, totals: null }, { ...ROLL_UP, at: new Date() })
+          if (rolledUp) await rollUpAt(db)
         }
         const came = new Set(deliveries.flatMap(([which]) => [which, (which * 3) % 8]))
         for (let key = 0; key <= 3; key++) {
