@@ -16,10 +16,8 @@ const browser = chromiumOfFile()
 /** A Worker on a database without tables, and browsers that are signed in to it. */
 async function deployed(count: number, settings: Record<string, unknown> = {}) {
   const counter = await startCounter(settings, { empty: true })
-  return {
-    counter,
-    pages: await Promise.all(Array.from({ length: count }, () => open(counter, signedInWithoutTables))),
-  }
+  const pages = await Promise.all(Array.from({ length: count }, () => open(counter, signedInWithoutTables)))
+  return { counter, pages, page: pages[0]! }
 }
 
 async function open(counter: Counter, enter = signedIn): Promise<Page> {
@@ -48,8 +46,7 @@ async function recorded({ databaseUrl }: Counter): Promise<number> {
 
 describe('A Worker on an empty database', () => {
   it('says so before anybody signs in, and is made ready from the browser alone', async () => {
-    const { counter, pages } = await deployed(1)
-    const [page] = pages as [Page]
+    const { counter, page } = await deployed(1)
     // Once more after ten seconds, if the database did not tell the Worker within one.
     await expect
       .poll(async () => (await fetch(counter.url)).text(), { timeout: 90_000, interval: 1_000 })
@@ -75,8 +72,7 @@ describe('A Worker on an empty database', () => {
   })
 
   it('is made ready although the database is away for a moment, and the page says so', async () => {
-    const { counter, pages } = await deployed(1)
-    const [page] = pages as [Page]
+    const { counter, page } = await deployed(1)
     await behave(counter.databaseUrl, { faults: [{ action: 'cut-answer', skip: 15, times: 5 }] })
     // The page says it for 2 s. Its time stands still until the text was seen.
     await page.clock.pauseAt(Date.now() + HOUR_MS)
@@ -88,8 +84,7 @@ describe('A Worker on an empty database', () => {
   })
 
   it('with safe migrations gives the statements for a deploy request, and goes on after it', async () => {
-    const { counter, pages } = await deployed(1)
-    const [page] = pages as [Page]
+    const { counter, page } = await deployed(1)
     await behave(counter.databaseUrl, { safeMigrations: true })
     await makeTables(page)
     await page.getByRole('heading', { name: 'With a deploy request' }).waitFor()

@@ -12,10 +12,9 @@ import { databaseAt, type FaultyDatabase } from './faulty-database.ts'
 const MEMORY = inject('memory')
 
 /**
- * Lets a test start over, with an empty server, if its server did not recover from being killed because its data is damaged:
- * nothing can be learned about counts then. Only where the data is on a disk: on one machine, under this load, that happened 9
- * times in 2,250 kills, on MariaDB 10.11.19 and MySQL 9.7.4, and in memory never in 756. On MariaDB, it also happened without a
- * binary log, without native I/O, without O_DIRECT, and without a virtual column in the table.
+ * Lets a test start over with an empty server, if its server did not recover because its data is damaged: nothing can be learned
+ * about counts then. Only where the data is on a disk: there it happened 9 times in 2,250 kills, on MariaDB 10.11.19 and MySQL
+ * 9.7.4, and in memory never in 756.
  */
 export const STARTS_OVER =
   MEMORY === null ? { count: 2, condition: /did not recover.*InnoDB.*(Assertion failure|corrupt)/s } : 0

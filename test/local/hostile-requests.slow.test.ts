@@ -23,15 +23,9 @@ const TABLES = [
   'type_history',
 ]
 /** Paths that are not in the API document. */
-const OTHER_PATHS: Path[] = [
-  '/',
-  '/counter',
-  '/session',
-  '/d/{type}/{key}',
-  '/docs',
-  '/favicon.ico',
-  '/dashboard.js',
-].map((template) => ({ template, methods: ['GET', 'POST'] }))
+const OTHER_PATHS = '/ /counter /session /d/{type}/{key} /docs /favicon.ico /dashboard.js'
+  .split(' ')
+  .map((template): Path => ({ template, methods: ['GET', 'POST'] }))
 
 it('Hostile requests change nothing, cause no 5xx, and take no memory, and honest hits count meanwhile', {
   timeout: 120_000 + REQUESTS * 5,

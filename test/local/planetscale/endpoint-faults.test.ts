@@ -34,20 +34,15 @@ describe('The fault', () => {
     return (body as unknown as Behaviour).faults[0]!.times === 0
   }
 
-  it('cut-request cuts the connection without running the statement', async () => {
-    await db.behave({ faults: [{ action: 'cut-request', match: 'UPDATE' }] })
+  it.each([
+    ['cut-request', 'without running the statement', ['0', '1']],
+    ['cut-answer', 'after running the statement', ['1', '2']],
+  ] as const)('%s cuts the connection %s', async (action, _, [after, afterNext]) => {
+    await db.behave({ faults: [{ action, match: 'UPDATE' }] })
     expect(await rejection(db.client.execute(add(1)))).toBeInstanceOf(TypeError)
-    expect(await sumOf(db)).toBe('0')
+    expect(await sumOf(db)).toBe(after)
     await db.client.execute(add(1))
-    expect(await sumOf(db)).toBe('1')
-  })
-
-  it('cut-answer runs the statement and then cuts the connection', async () => {
-    await db.behave({ faults: [{ action: 'cut-answer', match: 'UPDATE' }] })
-    expect(await rejection(db.client.execute(add(1)))).toBeInstanceOf(TypeError)
-    expect(await sumOf(db)).toBe('1')
-    await db.client.execute(add(1))
-    expect(await sumOf(db)).toBe('2')
+    expect(await sumOf(db)).toBe(afterNext)
   })
 
   it('cut-answer at a COMMIT commits the transaction, although its session does not show it', async () => {

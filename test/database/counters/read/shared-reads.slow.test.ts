@@ -1,32 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import type { Reading } from '../../../../src/counters/read/read-counters.ts'
+import type { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
 import { Overloaded } from '../../../../src/counters/shared-work-state.ts'
-import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { GatedDatabase } from '../../../harness/gated-database.ts'
+import type { GatedDatabase } from '../../../harness/gated-database.ts'
+import { A, counter, countsRead, gatedDatabase, pause, readsWithin } from './gated-reads.ts'
 
 /** Milliseconds. Longer than anything takes on a busy machine, and short for a test in which requests die. */
 const DEADLINE_MS = 30_000
 const SHORT_DEADLINE_MS = 400
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
-
 describe('Shared reads', () => {
-  let db: TestDatabase
   let gated: GatedDatabase
-  const a: CounterAddress = { recordType: 1, recordId: 1n, name: '/1' }
-  const readsWithin = (deadlineMs: number) =>
-    new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
-  const read = (reads: SharedReads<Reading>): Promise<SharedReading<Reading>> => reads.read([a], () => {})
-  const countOfA = async (reads: SharedReads<Reading>): Promise<bigint[]> =>
-    (await read(reads)).values.map(({ total, pending }) => total + pending)
+  const read = (reads: SharedReads<Reading>) => reads.read([A], () => {})
 
   beforeEach(async () => {
-    db = await freshDatabase()
-    await db.insert('counter_totals', '(1, 1, 40, 3, NULL)')
-    await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0)')
-    gated = new GatedDatabase(db)
+    ;({ gated } = await gatedDatabase())
     // The clock stands still, so that no read becomes too old to wait.
     vi.useFakeTimers({ toFake: ['Date'] })
   })
@@ -35,7 +23,7 @@ describe('Shared reads', () => {
   })
 
   it('give up in time if one sender after another dies', async () => {
-    const reads = readsWithin(SHORT_DEADLINE_MS)
+    const reads = readsWithin(gated, SHORT_DEADLINE_MS)
     gated.lose(1_000)
     const told: string[] = []
     for (let i = 0; i < 40; i++) {
@@ -51,11 +39,11 @@ describe('Shared reads', () => {
     // At most 21 can die within the 8 s that a read waits: one each 400 ms.
     expect(told.length).toBeGreaterThanOrEqual(40 - 21)
     gated.lose(0)
-    expect(await countOfA(reads)).toEqual([42n])
+    expect(await countsRead(reads, [A])).toEqual([42n])
   })
 
   it('are refused if too many wait, and accepted again once these are answered', async () => {
-    const reads = readsWithin(DEADLINE_MS)
+    const reads = readsWithin(gated, DEADLINE_MS)
     const letGo = gated.close()
     const waiting = Array.from({ length: 8_192 }, () => read(reads))
     await expect(read(reads)).rejects.toThrow(Overloaded)
@@ -63,18 +51,13 @@ describe('Shared reads', () => {
     vi.setSystemTime(Date.now() + 1_000)
     letGo()
     await Promise.all(waiting)
-    expect(await countOfA(reads)).toEqual([42n])
+    expect(await countsRead(reads, [A])).toEqual([42n])
   })
 
   it('of one counter are accepted while reads of many wait for as many counters as may', async () => {
-    const reads = readsWithin(DEADLINE_MS)
+    const reads = readsWithin(gated, DEADLINE_MS)
     const letGo = gated.close()
-    const thousand = (i: number) =>
-      Array.from({ length: 1_000 }, (_, j) => ({
-        recordType: 1,
-        recordId: BigInt(1_000 * i + j),
-        name: `/${1_000 * i + j}`,
-      }))
+    const thousand = (i: number) => Array.from({ length: 1_000 }, (_, j) => counter(BigInt(1_000 * i + j)))
     const waiting = Array.from({ length: 20 }, (_, i) => reads.read(thousand(i), () => {}))
     await expect(reads.read(thousand(20), () => {})).rejects.toThrow(Overloaded)
     const one = read(reads)

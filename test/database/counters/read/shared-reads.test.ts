@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
-import { type SharedReading, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
-import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
-import { GatedDatabase } from '../../../harness/gated-database.ts'
+import type { Reading } from '../../../../src/counters/read/read-counters.ts'
+import type { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
+import type { TestDatabase } from '../../../harness/database.ts'
+import type { GatedDatabase } from '../../../harness/gated-database.ts'
 import { TestIsolate } from '../../../harness/isolate.ts'
 import { rollUpAt } from '../../../harness/moves.ts'
+import { A, B, counter, countsRead, gatedDatabase, pause, readsWithin } from './gated-reads.ts'
 
 /** Milliseconds. Longer than anything takes on a busy machine. */
 const DEADLINE_MS = 30_000
@@ -18,26 +19,17 @@ describe('Shared reads', () => {
   let db: TestDatabase
   let gated: GatedDatabase
   let reads: SharedReads<Reading>
-  const counter = (recordId: bigint, recordType = 1): CounterAddress => ({ recordType, recordId, name: `/${recordId}` })
-  const [a, b] = [counter(1n), counter(2n ** 64n - 1n, 2)]
-  const readsWithin = (deadlineMs: number) =>
-    new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
-  const read = (...counters: CounterAddress[]): Promise<SharedReading<Reading>> => reads.read(counters, () => {})
-  const countOf = async (...counters: CounterAddress[]): Promise<bigint[]> =>
-    (await read(...counters)).values.map(({ total, pending }) => total + pending)
+  const read = (...counters: CounterAddress[]) => reads.read(counters, () => {})
+  const countOf = (...counters: CounterAddress[]) => countsRead(reads, counters)
 
   beforeEach(async () => {
-    db = await freshDatabase()
-    await db.insert('counter_totals', '(1, 1, 40, 3, NULL), (2, 1, 999, 1, NULL)')
-    await db.insert('slotted_counters', '(1, 1, 1, 2, 1, 0), (2, 18446744073709551615, 9, 5, 1, 0)')
-    gated = new GatedDatabase(db)
-    reads = readsWithin(DEADLINE_MS)
+    ;({ db, gated } = await gatedDatabase())
+    reads = readsWithin(gated, DEADLINE_MS)
   })
   afterEach(() => {
     vi.restoreAllMocks()
     vi.useRealTimers()
   })
-  const pause = () => new Promise((resolve) => setTimeout(resolve, 5))
   /** Waits for statements. The clock may stand still, which `expect.poll` would set forward. */
   const untilSent = async (statements: number) => {
     while (gated.sent.length < statements) await pause()
@@ -45,8 +37,8 @@ describe('Shared reads', () => {
   }
 
   it('are sent at once if no query is in flight', async () => {
-    expect(await countOf(a)).toEqual([42n])
-    expect(await read(a)).toMatchObject({ shared: false, values: [{ total: 40n, pending: 2n }] })
+    expect(await countOf(A)).toEqual([42n])
+    expect(await read(A)).toMatchObject({ shared: false, values: [{ total: 40n, pending: 2n }] })
     expect(gated.sent).toHaveLength(2)
   })
 
@@ -56,14 +48,14 @@ describe('Shared reads', () => {
   /** Begins reads of one counter at one instant: the first sends a statement, and the others share the next one. */
   const beginAtOnce = (requests: number): Promise<bigint[]>[] => {
     stopClock()
-    const begun = Array.from({ length: requests }, () => countOf(a))
+    const begun = Array.from({ length: requests }, () => countOf(A))
     vi.useRealTimers()
     return begun
   }
 
   it('of one counter, 200 at once, need two statements: one for the first, and one for the others', async () => {
     stopClock()
-    const readings = await Promise.all(Array.from({ length: 200 }, () => read(a)))
+    const readings = await Promise.all(Array.from({ length: 200 }, () => read(A)))
     for (const { values: found } of readings) expect(found).toEqual([{ total: 40n, pending: 2n, rolledUpAt: null }])
     expect(gated.sent).toHaveLength(2)
     expect(readings.filter(({ shared }) => shared)).toHaveLength(199)
@@ -72,7 +64,7 @@ describe('Shared reads', () => {
   it('of different counters and types share a statement, and each gets its own counters in its own order', async () => {
     stopClock()
     const letGo = gated.close()
-    const all = [countOf(a), countOf(b, a), countOf(a, b, a), countOf(counter(1n, 2)), countOf(counter(77n))]
+    const all = [countOf(A), countOf(B, A), countOf(A, B, A), countOf(counter(1n, 2)), countOf(counter(77n))]
     letGo()
     expect(await Promise.all(all)).toEqual([[42n], [5n, 42n], [42n, 5n, 42n], [999n], [0n]])
     expect(gated.sent).toHaveLength(2)
@@ -80,18 +72,18 @@ describe('Shared reads', () => {
 
   it('of more counters than fit into a statement need several, and all are answered', async () => {
     const list = (begin: bigint) => Array.from({ length: 1_000 }, (_, i) => counter(begin + BigInt(i)))
-    const all = await Promise.all([countOf(a), countOf(a), countOf(...list(1n)), countOf(...list(5_000n)), countOf(a)])
+    const all = await Promise.all([countOf(A), countOf(A), countOf(...list(1n)), countOf(...list(5_000n)), countOf(A)])
     expect(all.map(([first]) => first)).toEqual([42n, 42n, 42n, 0n, 42n])
     expect(gated.sent.length).toBeLessThanOrEqual(5)
   })
 
   it('never use a query that was sent before they began', async () => {
     const letGo = gated.close()
-    const early = countOf(a)
+    const early = countOf(A)
     await untilSent(1)
     // An increment while the statement of the first read is held back. The second read comes after it.
     await db.arrange('UPDATE slotted_counters SET count = count + 10 WHERE record_type = 1')
-    const late = countOf(a)
+    const late = countOf(A)
     await untilSent(2)
     letGo()
     expect([await early, await late]).toEqual([[52n], [52n]])
@@ -147,21 +139,21 @@ describe('Shared reads', () => {
     }
     expect(gated.sent).toHaveLength(2)
     await db.behave()
-    expect(await countOf(a)).toEqual([42n])
+    expect(await countOf(A)).toEqual([42n])
     expect(reads.load).toEqual({ waiting: 0, queries: 0 })
   })
 
   it('are retried after transient failures', async () => {
     await db.behave({ faults: [{ action: 'cut-answer', times: 2 }] })
-    expect(await countOf(a)).toEqual([42n])
+    expect(await countOf(A)).toEqual([42n])
   })
 
   it('are answered by another query if the sender of theirs has died', async () => {
-    reads = readsWithin(SHORT_DEADLINE_MS)
+    reads = readsWithin(gated, SHORT_DEADLINE_MS)
     gated.lose(2)
     // The first two statements are lost. The third gets through.
     stopClock()
-    const [first, dead, ...others] = Array.from({ length: 21 }, () => countOf(a))
+    const [first, dead, ...others] = Array.from({ length: 21 }, () => countOf(A))
     vi.setSystemTime(Date.now() + 10)
     await untilSent(2)
     vi.setSystemTime(Date.now() + SILENCE_MS)
@@ -170,7 +162,7 @@ describe('Shared reads', () => {
     expect(gated.sent).toHaveLength(3)
     expect(await Promise.race([first, dead, 'no answer'])).toBe('no answer')
     // What the dead reads left behind does not block others.
-    expect(await countOf(b)).toEqual([5n])
+    expect(await countOf(B)).toEqual([5n])
   })
 
   it('are answered if the clock is set back or forward', async () => {
@@ -178,11 +170,11 @@ describe('Shared reads', () => {
     const before = beginAtOnce(10)
     await untilSent(2)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
-    const after = Array.from({ length: 10 }, () => countOf(a))
+    const after = Array.from({ length: 10 }, () => countOf(A))
     letGo()
     expect(new Set((await Promise.all([...before, ...after])).flat())).toEqual(new Set([42n]))
     vi.setSystemTime(Date.now() + 7_200_000)
-    expect(await countOf(a)).toEqual([42n])
+    expect(await countOf(A)).toEqual([42n])
     expect(reads.load).toEqual({ waiting: 0, queries: 0 })
   })
 
@@ -200,7 +192,7 @@ describe('Shared reads', () => {
   })
 
   it('are answered by another query if the clock is set back after their sender has died', async () => {
-    reads = readsWithin(SHORT_DEADLINE_MS)
+    reads = readsWithin(gated, SHORT_DEADLINE_MS)
     gated.lose(2)
     const [, , ...others] = beginAtOnce(21)
     await untilSent(2)

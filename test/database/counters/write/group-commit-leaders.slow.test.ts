@@ -60,7 +60,11 @@ describe('Leaders of a group commit', () => {
       queue: null,
       ...overrides,
     })
-  const hit = (counter = a!, by = 1n) => isolate.count([{ counter, by }], { waitUntil: (turn) => turns.push(turn) })
+  const waitUntil = (turn: Promise<unknown>) => void turns.push(turn)
+  const hit = (counter = a!, by = 1n) => isolate.count([{ counter, by }], { waitUntil })
+  /** Some counters of a list, one each. */
+  const part = (counters: readonly CounterAddress[], each: number, i: number) =>
+    counters.slice(each * i, each * (i + 1)).map((counter) => ({ counter, by: 1n }))
   const countOf = async (counter = a!) => (await countsOf(db, [counter]))[0]!
   /** Counters of one range, as a group commit gets them. */
   const inFirstRange = async (count: number) => {
@@ -151,12 +155,7 @@ describe('Leaders of a group commit', () => {
     stopClock()
     const each = 501
     const counters = await inFirstRange(4 * each)
-    const requests = Array.from({ length: 4 }, (_, i) =>
-      isolate.count(
-        counters.slice(each * i, each * (i + 1)).map((counter) => ({ counter, by: 1n })),
-        { waitUntil: (turn) => turns.push(turn) },
-      ),
-    )
+    const requests = Array.from({ length: 4 }, (_, i) => isolate.count(part(counters, each, i), { waitUntil }))
     // The last group is not full. It waits, unless the first hit took long.
     expect(isolate.load.flushes).toBeGreaterThanOrEqual(3)
     expect(await Promise.all(requests)).toEqual(requests.map(() => 'counted'))
@@ -178,15 +177,12 @@ describe('Leaders of a group commit', () => {
     const most: number[] = []
     const requests = Array.from({ length: 8 }, (_, i) => {
       let turnsNow = 0
-      return isolate.count(
-        counters.slice(each * i, each * (i + 1)).map((counter) => ({ counter, by: 1n })),
-        {
-          waitUntil(turn) {
-            most.push(++turnsNow)
-            void turn.then(() => turnsNow--)
-          },
+      return isolate.count(part(counters, each, i), {
+        waitUntil(turn) {
+          most.push(++turnsNow)
+          void turn.then(() => turnsNow--)
         },
-      )
+      })
     })
     await Promise.all(requests)
     expect(most.length).toBeGreaterThan(1)
@@ -272,13 +268,7 @@ describe('Leaders of a group commit', () => {
         { action: 'error', errno: 1264, match: 'INSERT INTO slotted', times: 100 },
       ],
     })
-    const both = isolate.count(
-      [
-        { counter: a!, by: 1n },
-        { counter: b!, by: 1n },
-      ],
-      { waitUntil: (turn) => turns.push(turn) },
-    )
+    const both = isolate.count(part([a!, b!], 2, 0), { waitUntil })
     await expect(both).rejects.toMatchObject({ kind: 'range', applied: 'unknown' })
   })
 
@@ -286,7 +276,7 @@ describe('Leaders of a group commit', () => {
     await hit()
     const thousand = Array.from({ length: 1_000 }, () => ({ counter: a!, by: 1n }))
     const sent = deadly.sent.length
-    await Promise.all(Array.from({ length: 50 }, () => isolate.count(thousand, { waitUntil: (t) => turns.push(t) })))
+    await Promise.all(Array.from({ length: 50 }, () => isolate.count(thousand, { waitUntil })))
     expect(deadly.sent.length - sent).toBeLessThan(10)
     expect(await countOf()).toBe(50_001n)
   })
