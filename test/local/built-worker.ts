@@ -5,8 +5,8 @@ import { buildWorker, startWorkerd, type Workerd } from '../../local/worker/work
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { type Finally, stateDirectory } from './npm-script.ts'
 
-/** The owner's token of the Workers under test. */
-export const TOKEN = 'local'
+/** The owner's token of the Workers under test. Not `local`, with which hostile requests, which name another host, got 503. */
+export const TOKEN = 'a-token-for-tests'
 
 /**
  * Starts the built Worker on bare workerd, with a database of its own. It stops at the end.
