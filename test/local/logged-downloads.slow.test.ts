@@ -28,11 +28,18 @@ interface Logged {
   agent: string
 }
 
-/** The requests for files in a log. */
+/**
+ * The requests for files in a log. Of each network and file, only those of the first user agent: of other agents, one in 64 is in
+ * the same class by chance, and then not another visitor.
+ */
 function filesIn(log: string): Logged[] {
+  const first = new Map<string, string>()
   return log.split('\n').flatMap((line) => {
     const [, address, method, path, status, agent] = LINE.exec(line) ?? []
     if (path === undefined || !FILE.test(path) || path.length > 500) return []
+    const visits = `${address} ${path}`
+    if (!first.has(visits)) first.set(visits, agent!)
+    if (first.get(visits) !== agent) return []
     return { address: address!, method: method!, path: path.slice(1), status: Number(status), agent: agent! }
   })
 }
