@@ -17,8 +17,8 @@ describe('Acknowledged increments count once, refused ones do not count, and the
     ['a proxy answers 502, 521 or 429', [502, 521, 429].map((status) => ({ action: 'html', status }))],
   ])('when %s', async (_, faults) => {
     await countThrough(async (world) => {
-      // Each strikes names and increments, also more often in a row than the Worker retries.
-      for (const fault of faults) await faulty(nowAndThen({ ...fault, match: '^INSERT' }, [1, 2, 4, 12]))(world)
+      // Each strikes names and increments, also so often in a row that the circuit breaker opens.
+      for (const fault of faults) await faulty(nowAndThen({ ...fault, match: '^INSERT' }, [1, 2, 4, 8]))(world)
     })
   })
 })
