@@ -8,6 +8,6 @@ it.skipIf(!canKill)(
   { timeout: 300_000 },
   async () => {
     const db = await freshDatabase()
-    await countUnderFaults(db, { increments: 10_000, more: ({ random, over }) => killConnections(db, random, over) })
+    await countUnderFaults(db, { increments: 6_000, more: ({ random, over }) => killConnections(db, random, over) })
   },
 )

@@ -14,7 +14,7 @@ it.skipIf(onVitess)(
     const server = await KillableServer.start()
     let kills = 0
     await countUnderFaults(server.db, {
-      increments: 6_000,
+      increments: 4_000,
       more: async ({ over }, { number }) => {
         for (;;) {
           const before = number.counted
