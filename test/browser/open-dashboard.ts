@@ -102,7 +102,7 @@ export async function watch(context: BrowserContext, counter: Counter): Promise<
   return violations
 }
 
-/** A page with a clock of its own, and the violations of its context. */
+/** A page whose clock the test controls, and the violations of its context. */
 export async function watchedPage(browser: Chromium, counter: Counter, options: BrowserContextOptions) {
   const context = await browser.newContext({ locale: 'en-GB', ...options })
   await context.clock.install()
@@ -110,7 +110,7 @@ export async function watchedPage(browser: Chromium, counter: Counter, options: 
   return { context, violations, page: await context.newPage() }
 }
 
-/** Waits until a page with a clock of its own shows a text. */
+/** Waits until a page whose clock the test controls shows a text. */
 export const shows = (page: Page, selector: string, text: string | RegExp) =>
   pollHurried(page, () => page.textContent(selector)).toMatch(text)
 

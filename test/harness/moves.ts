@@ -35,7 +35,7 @@ export function move(
   return moveCounter({ db, totals: null }, source, whole)
 }
 
-/** Counts as one batch, with an id and a slot of its own unless they are given. */
+/** Counts as one batch. Default for its id and slot: random numbers. */
 export async function countAll(
   db: Pick<Database, 'execute'>,
   increments: readonly Increment[],

@@ -96,7 +96,7 @@ export class TestWorker {
   }
 }
 
-/** A Worker on a database of its own. The tests of a file share both. */
+/** A Worker with its own database. The tests of a file share both. */
 export function sharedWorker(overrides: Bindings = {}): { db: TestDatabase; worker: TestWorker } {
   const db = {} as TestDatabase
   const worker = new TestWorker('', overrides)

@@ -9,7 +9,7 @@ import { type Finally, stateDirectory } from './npm-script.ts'
 export const TOKEN = 'a-token-for-tests'
 
 /**
- * Starts the built Worker on bare workerd, with a database of its own. It stops at the end.
+ * Starts the built Worker on bare workerd, with its own database. It stops at the end.
  *
  * @param settings variables that differ from wrangler.toml
  */

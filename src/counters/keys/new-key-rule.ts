@@ -22,7 +22,7 @@ export function mayBeNew({ newKeys }: NewKeyRule, key: string): boolean {
 }
 
 /**
- * Whether a key matches a pattern. `*` stands for any characters, also for none and for slashes; everything else for itself.
+ * Whether a key matches a pattern. `*` matches any text, also empty text and slashes. Everything else matches itself.
  * Not a regular expression: no pattern can take long.
  */
 export function matchesPattern(pattern: string, key: string): boolean {
