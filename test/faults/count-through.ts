@@ -11,8 +11,8 @@ import { seededRandom } from './seeded-random.ts'
 import { settleAndCheck } from './settle-and-check.ts'
 
 const CLIENTS = 48
-/** Requests that are sent while something fails, at least. */
-export const REQUESTS = 1_500
+/** Requests that are sent while something fails and after it, at least. */
+export const REQUESTS = 500
 
 /** Makes something fail while clients count. Settles when it has failed often enough. */
 export type Trouble = (world: World) => Promise<unknown>
