@@ -4,12 +4,12 @@ import { defineConfig } from 'vitest/config'
 /*
  * Each folder of test/ is a project. Below it, paths mirror src/, cli/, local/ and build/.
  *
- *   npm test            every file except *.slow.test.ts: about 3 minutes on 2 cores
+ *   npm test            every file except *.slow.test.ts: about 2.5 minutes on 2 cores
  *   npm run test:all    every file
  *   npm run test:vitess database and worker, except NOT_ON_VITESS, on the vtgate that VITESS_URL names
  *
- * A file is slow if it takes more than 10 seconds by itself on an idle machine. Everything in faults/ is slow, and everything in
- * browser/ but one test.
+ * A file is slow if it takes more than 5 seconds by itself on an idle machine and need not run on MariaDB, or more than 10.
+ * Everything in faults/ is slow, and everything in browser/ but one test.
  *
  *   npx vitest run --project worker                  one project
  *   npx vitest run test/unit/config/config.test.ts   one file, a slow one too

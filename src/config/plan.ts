@@ -5,7 +5,7 @@ import * as z from 'zod/mini'
  * and 10 ms of processor time, one of the paid plan 10,000 and 30 s; some subrequests are left for what is sent again.
  *
  * Pruning and the expiry of hours share a run every two minutes. Each can delete in it all that two roll-ups can leave, so that no
- * backlog grows. `test/database/counters/budgets.test.ts` checks that.
+ * backlog grows. `test/database/counters/budgets.slow.test.ts` checks that.
  */
 export const PLANS = {
   free: {

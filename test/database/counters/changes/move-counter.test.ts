@@ -280,31 +280,6 @@ describe('An idempotency key', () => {
     expect(await move(db, A, { key: two })).toBe('repeated')
     expect(await countsOf(db, [A])).toEqual([1n])
   })
-
-  it.each(['delete', 'rename'] as const)('finds out whether a %s that was cut off anywhere was done', async (kind) => {
-    // More statements than a change has. Each cut gets counters of its own.
-    const cuts = Array.from({ length: 22 }, (_, after) =>
-      [false, true].map((delivered) => ({ after, delivered })),
-    ).flat()
-    const counterOf = (index: number) => ({ recordType: 1, recordId: BigInt(index), name: `/${index}` })
-    const sources = cuts.map((_, i) => counterOf(2 * i))
-    for (const source of sources) await countOn(db, source, 2n)
-    await rollUpAt(db, daysAgo(1))
-    for (const source of sources) await countOn(db, source, 3n)
-    await Promise.all(
-      cuts.map(async (cut, i) => {
-        const [source, target] = [sources[i]!, counterOf(2 * i + 1)]
-        const request: Partial<MoveRequest> = { kind, target: kind === 'delete' ? null : target, key: random63() }
-        const fetch = cutFetch({ ...cut, rollback: true })
-        const interrupted = db.open({ deadlineMs: 30_000, fetch })
-        await move(interrupted, source, request).catch(() => {})
-        await move(db, source, request)
-        const moved = kind === 'delete' ? 0n : 5n
-        expect([cut, await countsOf(db, [source, target])]).toEqual([cut, [0n, moved]])
-      }),
-    )
-    await expectExact(db)
-  })
 })
 
 describe('Without a key', () => {

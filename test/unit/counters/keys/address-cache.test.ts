@@ -45,7 +45,7 @@ describe('Cached addresses', () => {
     const long = 'x'.repeat(201)
     expect(await known.find(page, long)).toEqual(await addressOfKey(page, long))
     expect(known.cached(page, long)).toBeUndefined()
-    const keys = Array.from({ length: 50_000 }, (_, i) => `${i}`)
+    const keys = Array.from({ length: 30_000 }, (_, i) => `${i}`)
     for (const key of keys) await known.find(issue, key)
     const recalled = keys.filter((key) => known.cached(issue, key) !== undefined)
     expect(recalled.length).toBeLessThanOrEqual(20_000)

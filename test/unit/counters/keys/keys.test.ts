@@ -41,8 +41,10 @@ describe('What an isolate remembers of keys', () => {
     ['are refused', 1, false],
   ])('that %s is bounded, however many there are', async (_, first, exists) => {
     const keys = isolate()
-    const ids = Array.from({ length: 3 * MOST_REMEMBERED }, (_, i) => first + 2 * i)
-    for (const id of ids) expect(await admits(keys, id)).toBe(exists)
+    const ids = Array.from({ length: 1.5 * MOST_REMEMBERED }, (_, i) => first + 2 * i)
+    const answers = new Set<boolean>()
+    for (const id of ids) answers.add(await admits(keys, id))
+    expect([...answers]).toEqual([exists])
     // From the end, so that asking again drops only what was looked at already.
     let remembered = 0
     for (const id of ids.toReversed()) {
