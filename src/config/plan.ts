@@ -10,7 +10,7 @@ import * as z from 'zod/mini'
 export const PLANS = {
   free: {
     // A run that exceeds its processor time is killed, and its lease must end before the next run.
-    ROLLUP: { page_slots: 200, max_statements: 45, max_seconds: 20 },
+    ROLLUP: { page_slots: 400, max_statements: 28, max_seconds: 20 },
     PRUNING: { page_slots: 400, max_statements: 10, max_seconds: 60 },
     HISTORY: { page_hours: 400, max_statements: 22, max_seconds: 40 },
   },

@@ -44,7 +44,7 @@ describe('The configuration', () => {
       readLimit: null,
       types: new Map([['page_view', PLAIN]]),
       plan: 'free',
-      rollUp: { pageSlots: 200, maxStatements: 45, maxSeconds: 20 },
+      rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
       history: { hourDays: 90, pageHours: 400, maxStatements: 22, maxSeconds: 40 },
       ranges: 1,
