@@ -143,20 +143,28 @@ function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
  */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const starts = new Map<number, string[]>()
+  const startsOf = (at: Date) => {
+    const known = starts.get(at.getTime())
+    if (known !== undefined) return known
+    const all = CALENDAR.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}'`)
+    starts.set(at.getTime(), all)
+    return all
+  }
   const rows: string[] = []
   for (let first = 0, next = 0; first < amounts.length; first = next) {
-    const { recordType, recordId } = amounts[first]!
-    const ofCounter = new Sums()
-    for (; amounts[next]?.recordId === recordId && amounts[next]?.recordType === recordType; next++) {
-      const { at, amount } = amounts[next]!
-      let periods = starts.get(at.getTime())
-      if (periods === undefined) {
-        periods = CALENDAR.map((period) => `${PERIODS[period]},'${timeText(startOf(period, at))}'`)
-        starts.set(at.getTime(), periods)
-      }
-      for (const period of periods) ofCounter.add(period, amount)
+    const { recordType, recordId, at, amount } = amounts[first]!
+    const counter = `${recordType},${recordId},`
+    for (next++; amounts[next]?.recordId === recordId && amounts[next]?.recordType === recordType; ) next++
+    // A roll-up has each of its many counters once, and little time.
+    if (next === first + 1) {
+      for (const start of startsOf(at)) rows.push(`(${counter}${start},${amount})`)
+      continue
     }
-    rows.push(ofCounter.rows(`${recordType},${recordId},`))
+    const ofCounter = new Sums()
+    for (const { at, amount } of amounts.slice(first, next)) {
+      for (const start of startsOf(at)) ofCounter.add(start, amount)
+    }
+    rows.push(ofCounter.rows(counter))
   }
   return rows.join(',')
 }
