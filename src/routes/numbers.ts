@@ -186,7 +186,7 @@ async function counterNumbers(source: Source, counter: CounterAddress) {
   const { db, now } = source
   const period = periodOf(source)
   const [{ history, found }, [reading]] = await Promise.all([
-    readHistory(source, period, ({ range }) => readCounterUnits(db, counter, range, now, hoursSince(source))),
+    readHistory(source, period, (part) => readCounterUnits(db, counter, part, now, hoursSince(source))),
     readCounters(db, [counter]),
   ])
   const { total, pending, rolledUpAt } = reading!
@@ -285,8 +285,8 @@ async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Pro
   return toJsonNumber(total)
 }
 
-function sumUnits(source: Source, of: TotalOf, { range }: ChosenPeriod): Promise<UnitCount[]> {
-  return readSumUnits(source.db, of, range, source.now, hoursSince(source))
+function sumUnits(source: Source, of: TotalOf, period: ChosenPeriod): Promise<UnitCount[]> {
+  return readSumUnits(source.db, of, period, source.now, hoursSince(source))
 }
 
 /** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */

@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import { packedSql, unpack } from '../../database/packed-columns.ts'
 import { PERIODS } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 
@@ -36,19 +37,22 @@ export async function readCounterHours(
     ? [after.start, after.start, after.recordType, after.start, after.recordType, after.recordId]
     : []
   const { rows } = await db.execute(
-    `SELECT h.period_start, h.record_type, h.record_id, d.count IS NOT NULL AS covered
+    `SELECT h.period_start, ${packedSql('h.record_type', 'h.record_id', 'd.count IS NOT NULL')}
      FROM counter_history AS h FORCE INDEX (period_start)
      LEFT JOIN counter_periods AS d ON d.record_type = h.record_type AND d.record_id = h.record_id AND d.period = ${PERIODS.day}
        AND d.period_start = DATE(h.period_start)
      WHERE h.period_start < ? ${resume} ORDER BY h.period_start, h.record_type, h.record_id LIMIT ?`,
     [before, ...resumeAt, limit],
   )
-  return rows.map((row) => ({
-    start: String(row.period_start),
-    recordType: Number(row.record_type),
-    recordId: toBigInt(row.record_id),
-    covered: toBigInt(row.covered) === 1n,
-  }))
+  return rows.map((row) => {
+    const [recordType, recordId, covered] = unpack(row) as [string, string, string]
+    return {
+      start: String(row.period_start),
+      recordType: Number(recordType),
+      recordId: BigInt(recordId),
+      covered: covered === '1',
+    }
+  })
 }
 
 /**

@@ -8,8 +8,9 @@ import type { Span } from './chosen-period.ts'
 
 /** The most counters in a ranking. */
 export const MAX_RANKED = 100
-/** How many counters are looked at in each part of a period. */
+/** How many counters are looked at in each part of a period, at most, and in all parts together. */
 const PER_PART = 150
+const IN_ALL_PARTS = 1_500
 /** How many counters are added up, at most. */
 const MAX_CANDIDATES = 150
 
@@ -64,7 +65,7 @@ export async function readRanking(
   others: readonly Span[] = [],
 ): Promise<Ranking> {
   const selection = selectionOf(period)
-  const { recordIds, mostOfOthers } = await readCandidates(db, type, selection)
+  const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
   const counts = await readSelection(db, candidates, selection)
   const ranked = recordIds
@@ -95,10 +96,12 @@ async function readCandidates(
   db: Executor,
   { recordType }: KeyedType,
   { parts, hours }: Selection,
+  limit: number,
 ): Promise<{ recordIds: bigint[]; mostOfOthers: bigint }> {
   // A day of which only hours count is looked at too.
   const added = hours.filter(({ sign }) => sign === '+')
   const looked = [...parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
+  const perPart = Math.max(limit, Math.min(PER_PART, Math.ceil(IN_ALL_PARTS / looked.length)))
   const { rows } = await db.execute(
     looked
       .map(
@@ -107,7 +110,7 @@ async function readCandidates(
           index,
         ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
           WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
-          ORDER BY count DESC, record_id DESC LIMIT ${PER_PART})`,
+          ORDER BY count DESC, record_id DESC LIMIT ${perPart})`,
       )
       .join('\nUNION ALL '),
   )
@@ -124,7 +127,7 @@ async function readCandidates(
     last.least = last.least === 0n || count < last.least ? count : last.least
   }
   // What a counter may have at most in a part in which it was not found.
-  const unseen = lasts.map(({ seen, least }) => (seen < PER_PART ? 0n : least))
+  const unseen = lasts.map(({ seen, least }) => (seen < perPart ? 0n : least))
   const unseenInAll = unseen.reduce((sum, count) => sum + count, 0n)
   const byKnown = [...found].sort(([, a], [, b]) => (a.known < b.known ? 1 : a.known > b.known ? -1 : 0))
   const mostOfOthers = byKnown.slice(MAX_CANDIDATES).reduce((most, [, { known, parts }]) => {

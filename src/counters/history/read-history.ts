@@ -1,15 +1,17 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt, toDate } from '../../database/numbers.ts'
-import { DAY_MS, dayText, PERIODS } from '../calendar.ts'
+import { toBigInt } from '../../database/numbers.ts'
+import { packedSql, unpack } from '../../database/packed-columns.ts'
+import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
 import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import type { ChosenPeriod } from './chosen-period.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
-import { type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
-import { type DetailedRow, type UnitCount, unitCounts } from './unit-counts.ts'
+import { type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { type DetailedRow, sourcesOfUnits, type UnitCount, unitCounts } from './unit-counts.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -30,16 +32,21 @@ export interface CounterHistory {
   adjustments: Adjustment[]
 }
 
-type Row = Record<string, unknown>
+/** A row: what it is of, its time, its kind and its count. */
+type Row = [part: string, at: number, kind: number, count: bigint]
 
-/**
- * One SELECT of a union. Each returns the columns `part`, `at`, `kind` and `count`. Sources begin and end at midnight in UTC, which
- * is written as a date: it compares with DATE and DATETIME columns alike.
- */
+/** One SELECT of a union. */
 interface Part {
   sql: string
   args: unknown[]
 }
+
+/** SQL of the columns of a `Row`. The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
+function rowSql(part: string, at: string, kind: string, count: string): string {
+  return packedSql(`'${part}'`, at, kind, count)
+}
+
+const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
 
 /**
  * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
@@ -58,44 +65,55 @@ export async function readCounterHistory(
   return { counts, adjustments: adjustmentsOf(rows) }
 }
 
-function readCounterRows(
+async function readCounterRows(
   db: Executor,
   counter: CounterAddress,
   range: HistoryRange,
   sources: readonly HistorySource[],
 ): Promise<Row[]> {
   const { recordType, recordId } = counter
-  return readParts(db, [
-    ...sources.map(({ unit, from, to }) => {
-      const [table, period] =
-        unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND period = ${PERIODS[unit]}`]
+  const found = await readParts(db, [
+    ...sources.map((source) => {
+      const { table, period, time } = columnsOf(source)
+      const [at, count, group] =
+        source.unit === 'hours' ? [`MIN(${time})`, 'SUM(h.count)', `GROUP BY ${time}`] : [time, 'h.count', '']
       return {
-        sql: `SELECT '${unit}' AS part, period_start AS at, 0 AS kind, count FROM ${table} FORCE INDEX (PRIMARY)
-      WHERE record_type = ? AND record_id = ? ${period} AND period_start >= ? AND period_start < ?`,
-        args: [recordType, recordId, dayText(from), dayText(to)],
+        sql: `SELECT ${rowSql(source.unit, hoursSql(at), '0', count)} FROM ${table} AS h FORCE INDEX (PRIMARY)
+      WHERE h.record_type = ? AND h.record_id = ? ${period} AND ${sourceSql(source, 'h.period_start')} ${group}`,
+        args: [recordType, recordId],
       }
     }),
     {
-      sql: `SELECT 'pending' AS part, NULL AS at, 0 AS kind, COALESCE(SUM(count), 0) AS count FROM ${pendingSlotsSql(counter)}`,
+      sql: `SELECT ${rowSql('pending', '0', '0', 'COALESCE(SUM(count), 0)')} FROM ${pendingSlotsSql(counter)}`,
       args: [],
     },
     {
-      sql: `(SELECT 'adjustment' AS part, adjusted_at AS at, kind, count FROM counter_adjustments FORCE INDEX (PRIMARY)
+      sql: `(SELECT ${rowSql('adjustment', `TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000`, 'kind', 'count')}
+        FROM counter_adjustments FORCE INDEX (PRIMARY)
         WHERE record_type = ? AND record_id = ? AND adjusted_at >= ? AND adjusted_at < ? AND count <> 0
         ORDER BY adjusted_at DESC, adjustment_id LIMIT ${MAX_ADJUSTMENTS})`,
       args: [recordType, recordId, new Date(range.edges[0]!), new Date(range.edges.at(-1)!)],
     },
   ])
+  return unpacked(found)
+}
+
+/** Where the rows of a source are, and what is read of them. */
+function columnsOf({ unit }: HistorySource) {
+  const time = 'h.period_start'
+  if (unit === 'hours') return { table: 'counter_history', period: '', time: `DATE(${time})` }
+  if (unit === 'hour') return { table: 'counter_history', period: '', time }
+  return { table: 'counter_periods', period: `AND h.period = ${PERIODS[unit]}`, time }
 }
 
 function pendingOf(rows: readonly Row[]): bigint {
-  return toBigInt(rows.find(({ part }) => part === 'pending')?.count)
+  return rows.find(([part]) => part === 'pending')?.[3] ?? 0n
 }
 
 function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
   return rows
-    .filter(({ part }) => part === 'adjustment')
-    .map(({ at, kind, count }) => ({ at: toDate(at)!, kind: KINDS.get(Number(kind))!, count: toBigInt(count) }))
+    .filter(([part]) => part === 'adjustment')
+    .map(([, at, kind, count]) => ({ at: new Date(at), kind: KINDS.get(kind)!, count }))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
 }
 
@@ -126,33 +144,33 @@ async function readPrefixRows(
   sources: readonly HistorySource[],
 ): Promise<Row[]> {
   const days = Math.ceil((range.edges.at(-1)! - range.edges[0]!) / DAY_MS)
-  await checkPrefix(db, of, sources[0]!.unit === 'month' ? Math.ceil(days / 28) : days)
-  const parts = sources.map(({ unit, from, to }) => {
-    const [table, period] =
-      unit === 'hour' ? ['counter_history', ''] : ['counter_periods', `AND h.period = ${PERIODS[unit]}`]
+  await checkPrefix(db, of, sources.every(({ unit }) => unit === 'month') ? Math.ceil(days / 28) : days)
+  const parts = sources.map((source) => {
+    const { table, period, time } = columnsOf(source)
     const rows = fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
     return {
-      sql: `SELECT '${unit}' AS part, h.period_start AS at, 0 AS kind, SUM(h.count) AS count ${rows} ${period}
-          AND h.period_start >= ? AND h.period_start < ? GROUP BY h.period_start`,
-      args: [dayText(from), dayText(to)],
+      sql: `SELECT '${source.unit}' AS part, ${hoursSql(time)} AS at, SUM(h.count) AS count ${rows} ${period}
+          AND ${sourceSql(source, 'h.period_start')} GROUP BY ${hoursSql(time)}`,
+      args: [],
     }
   })
-  return readParts(db, parts)
+  // Not packed: vtgate adds the sums of the shards up.
+  const found = await readParts(db, parts)
+  return found.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
 }
 
 /** The rows of the import lane have a kind that is not 0. */
-function readTypeRows(db: Executor, recordType: number, sources: readonly HistorySource[]): Promise<Row[]> {
-  const parts = sources.map(({ unit, from, to }) => ({
-    sql: `SELECT '${unit}' AS part, period_start AS at, range_lane & ${IMPORT_LANE} AS kind, count FROM type_history
-      WHERE record_type = ? AND period = ${PERIODS[unit]} AND period_start >= ? AND period_start < ?`,
-    args: [recordType, dayText(from), dayText(to)],
+async function readTypeRows(db: Executor, recordType: number, sources: readonly HistorySource[]): Promise<Row[]> {
+  const parts = sources.map((source) => ({
+    sql: `SELECT ${rowSql(source.unit, hoursSql('period_start'), `range_lane & ${IMPORT_LANE}`, 'count')} FROM type_history
+      WHERE record_type = ? AND period = ${PERIODS[source.unit as 'hour']} AND ${sourceSql(source, 'period_start')}`,
+    args: [recordType],
   }))
-  return readParts(db, parts)
+  return unpacked(await readParts(db, parts))
 }
 
 /**
- * Reads the history of all counters of a type or prefix together, unit by unit, for comparisons. Costs what `readTypeHistory`
- * costs in a time zone other than UTC, or `readPrefixHistory`.
+ * Reads the history of all counters of a type or prefix together, unit by unit, for comparisons.
  *
  * @param hoursSince as for `unitCounts`, for a prefix: what was imported of a type is known
  * @throws {TooManyKeys} as `readPrefixHistory`
@@ -160,15 +178,17 @@ function readTypeRows(db: Executor, recordType: number, sources: readonly Histor
 export async function readSumUnits(
   db: Executor,
   of: TotalOf,
-  range: HistoryRange,
+  period: ChosenPeriod,
   now: Date,
   hoursSince: number,
 ): Promise<UnitCount[]> {
-  const sources = sourcesOf(range, true)
-  if (of.name !== '') {
-    return unitCounts(range, historyRows(await readPrefixRows(db, of, range, sources)), now.getTime(), hoursSince)
+  const at = now.getTime()
+  if (of.name === '') {
+    const rows = await readTypeRows(db, of.recordType, sourcesOfUnits(period, at))
+    return unitCounts(period, historyRows(rows), at)
   }
-  return unitCounts(range, historyRows(await readTypeRows(db, of.recordType, sources)), now.getTime())
+  const rows = await readPrefixRows(db, of, period.range, sourcesOfUnits(period, at, hoursSince))
+  return unitCounts(period, historyRows(rows), at, hoursSince)
 }
 
 /**
@@ -179,18 +199,20 @@ export async function readSumUnits(
 export async function readCounterUnits(
   db: Executor,
   counter: CounterAddress,
-  range: HistoryRange,
+  period: ChosenPeriod,
   now: Date,
   hoursSince: number,
 ): Promise<{ units: UnitCount[]; adjustments: Adjustment[] }> {
-  const rows = await readCounterRows(db, counter, range, sourcesOf(range, true))
-  const units = unitCounts(range, historyRows(rows), now.getTime(), hoursSince)
-  const current = periodAt(range, now.getTime())
+  const { range } = period
+  const at = now.getTime()
+  const rows = await readCounterRows(db, counter, range, sourcesOfUnits(period, at, hoursSince))
+  const units = unitCounts(period, historyRows(rows), at, hoursSince)
+  const current = periodAt(range, at)
   if (current !== undefined) units[current]!.count += pendingOf(rows)
   return { units, adjustments: adjustmentsOf(rows) }
 }
 
-async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {
+async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
   const { rows } = await db.execute(
     parts.map(({ sql }) => sql).join('\nUNION ALL '),
     parts.flatMap(({ args }) => args),
@@ -198,10 +220,17 @@ async function readParts(db: Executor, parts: readonly Part[]): Promise<Row[]> {
   return rows
 }
 
+function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
+  return rows.map((row) => {
+    const [part, at, kind, count] = unpack(row) as [string, string, string, string]
+    return [part, Number(at), Number(kind), BigInt(count)]
+  })
+}
+
 function historyRows(rows: readonly Row[]): DetailedRow[] {
-  return rows.flatMap(({ part, at, kind, count }) => {
-    if (part !== 'hour' && part !== 'day' && part !== 'month') return []
-    const amount = toBigInt(count)
-    return [{ unit: part, start: toDate(at)!.getTime(), count: amount, imported: Number(kind) === 0 ? 0n : amount }]
+  return rows.flatMap(([part, at, kind, count]) => {
+    if (part === 'pending' || part === 'adjustment') return []
+    const unit = part as DetailedRow['unit']
+    return [{ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count }]
   })
 }

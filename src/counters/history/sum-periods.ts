@@ -1,40 +1,85 @@
-import { DAY_MS } from '../calendar.ts'
+import { DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
-/** The count of one hour, day or month (UTC) in the history. */
+/** The count of one hour, day or month (UTC) in the history, or of the hours of a day together. */
 export interface HistoryRow {
-  unit: 'hour' | 'day' | 'month'
+  unit: 'hour' | 'hours' | 'day' | 'month'
   /** When it begins, in milliseconds since 1970. */
   start: number
   count: bigint
 }
 
-/** Rows that a range needs: all of one unit that begin between two times, in milliseconds since 1970, `to` exclusive. */
-export interface HistorySource {
-  unit: 'hour' | 'day' | 'month'
+/** Times in milliseconds since 1970, `to` exclusive. */
+export interface Times {
   from: number
   to: number
 }
 
+/** Rows of the history: those of one unit that begin between two times. */
+export interface HistorySource extends Times {
+  unit: HistoryRow['unit']
+  /** Of these, only the hours around midnights, and those that begin at certain times. Default: all. */
+  only?: { around: Midnights | null; times: readonly Times[] }
+}
+
+/** Hours before and after each midnight in UTC, or of the first day of each month. */
+interface Midnights {
+  of: 'day' | 'month'
+  before: number
+  after: number
+}
+
 /**
- * The rows that `sumPeriods` needs. The history has UTC days and months. All other periods are added up from hours, and need
- * the days as well for counts of which only the day is known.
- *
- * @param detailed whether the hours and days are wanted of UTC days and months too
+ * The rows that `sumPeriods` needs. The history has the days and months of UTC. Those of another time zone begin earlier or later,
+ * so they also need the hours in between. Hours need the days as well, for counts of which only the day is known.
  */
-export function sourcesOf(range: HistoryRange, detailed = false): HistorySource[] {
-  const [from, to] = [range.edges[0]!, range.edges.at(-1)!]
-  if (!detailed && isStoredUnit(range)) return [{ unit: range.by, from, to }]
-  // Whole UTC days, and one more on either side, because local time differs from UTC by less than a day.
-  const days = { from: (Math.floor(from / DAY_MS) - 1) * DAY_MS, to: (Math.ceil(to / DAY_MS) + 1) * DAY_MS }
+export function sourcesOf(range: HistoryRange): HistorySource[] {
+  const { by, zone, edges, indexByDate } = range
+  const days = daysOf(range)
+  if (by === 'hour') {
+    return [
+      { unit: 'day', ...days },
+      { unit: 'hour', ...days },
+    ]
+  }
+  const dates = [...indexByDate.keys()]
+  const leads = [...indexByDate]
+    .map(([date, index]) => date - edges[index]!)
+    .concat(zone.dateAt(edges.at(-1)!) - edges.at(-1)!)
+  const before = Math.ceil(Math.max(0, ...leads) / HOUR_MS)
+  const after = Math.ceil(Math.max(0, ...leads.map((lead) => -lead)) / HOUR_MS)
+  const units: HistorySource = { unit: by, from: dates[0]!, to: dates.at(-1)! + DAY_MS }
+  if (before === 0 && after === 0) return [units]
+  return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
+}
+
+/** Whole UTC days, and one more on either side, because local time differs from UTC by less than a day. */
+export function daysOf({ edges }: HistoryRange): Times {
+  return {
+    from: (Math.floor(edges[0]! / DAY_MS) - 1) * DAY_MS,
+    to: (Math.ceil(edges.at(-1)! / DAY_MS) + 1) * DAY_MS,
+  }
+}
+
+/** SQL that holds for the rows of a source. */
+export function sourceSql({ from, to, only }: HistorySource, column: string): string {
+  const within = (times: Times) => `${column} >= '${timeOf(times.from)}' AND ${column} < '${timeOf(times.to)}'`
+  if (only === undefined) return within({ from, to })
+  const around = only.around === null ? [] : aroundSql(only.around, column)
+  return `${within({ from, to })} AND (${[...around, ...only.times.map(within)].join(' OR ')})`
+}
+
+function aroundSql({ of, before, after }: Midnights, column: string): string[] {
+  const [last, first] = of === 'day' ? ['', ''] : [`AND DAY(${column} + INTERVAL 1 DAY) = 1`, `AND DAY(${column}) = 1`]
   return [
-    { unit: 'day', ...days },
-    { unit: 'hour', ...days },
+    ...(before > 0 ? [`HOUR(${column}) >= ${24 - before} ${last}`] : []),
+    ...(after > 0 ? [`HOUR(${column}) < ${after} ${first}`] : []),
   ]
 }
 
-function isStoredUnit({ by, zone }: HistoryRange): boolean {
-  return by !== 'hour' && zone.name === 'UTC'
+/** A midnight is written as a date, which compares with DATE and DATETIME columns alike. */
+function timeOf(at: number): string {
+  return at % DAY_MS === 0 ? dayText(at) : timeText(at)
 }
 
 /**
@@ -44,26 +89,21 @@ function isStoredUnit({ by, zone }: HistoryRange): boolean {
  * known. It belongs to the period with the day's name (that day, or its month), in any time zone. In a history by hours, it
  * belongs to the first hour of the day.
  *
- * @param rows the rows of `sourcesOf(range)`
+ * @param rows those of `sourcesOf(range)`, and any others
  */
 export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {
   const counts = Array.from({ length: range.edges.length - 1 }, () => 0n)
   const add = (period: number | undefined, count: bigint) => {
     if (period !== undefined) counts[period]! += count
   }
-  if (isStoredUnit(range)) {
-    for (const { start, count } of rows) add(periodAt(range, start), count)
-    return counts
-  }
-  const remainders = new Map<number, bigint>()
-  const addToRemainder = (day: number, count: bigint) => remainders.set(day, (remainders.get(day) ?? 0n) + count)
+  const whole = range.by === 'hour' ? 'day' : range.by
   for (const { unit, start, count } of rows) {
-    if (unit === 'day') addToRemainder(start, count)
+    if (unit === whole) add(periodOfDay(range, start), count)
     if (unit === 'hour') {
-      addToRemainder(Math.floor(start / DAY_MS) * DAY_MS, -count)
+      // The period with the name of its day has it already.
+      add(periodOfDay(range, Math.floor(start / DAY_MS) * DAY_MS), -count)
       add(periodAt(range, start), count)
     }
   }
-  for (const [day, count] of remainders) if (count !== 0n) add(periodOfDay(range, day), count)
   return counts
 }

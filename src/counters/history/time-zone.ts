@@ -15,6 +15,9 @@ export class TimeZone {
   /** The offset at the start of each block. */
   readonly #offsets = new Map<number, number>()
 
+  /** How offsets are written. */
+  readonly #texts = new Map<number, string>()
+
   /** @throws {RangeError} if there is no such time zone */
   constructor(name: string) {
     // The name of an offset is the shortest text that tells it in full: "1 AM GMT+05:30", or "GMT-00:44:30".
@@ -64,9 +67,10 @@ export class TimeZone {
     const offset = this.offsetAt(at)
     const local = new Date(at + offset).toISOString().slice(0, 19)
     if (this.name === 'UTC') return `${local}Z`
-    const minutes = Math.round(Math.abs(offset) / MINUTE_MS)
-    const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0'))
-    return `${local}${offset < 0 ? '-' : '+'}${hours}:${rest}`
+    // Two for most zones, in a thousand times.
+    const text = this.#texts.get(offset) ?? textOf(offset)
+    this.#texts.set(offset, text)
+    return local + text
   }
 
   #atStartOf(block: number): number {
@@ -84,4 +88,11 @@ export class TimeZone {
     const size = (Number(hours) * 60 + Number(minutes)) * MINUTE_MS + Number(seconds) * 1_000
     return sign === '-' ? -size : size
   }
+}
+
+/** An offset as ISO 8601 writes it, such as +05:30. */
+function textOf(offset: number): string {
+  const minutes = Math.round(Math.abs(offset) / MINUTE_MS)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0'))
+  return `${offset < 0 ? '-' : '+'}${hours}:${rest}`
 }

@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/numbers.ts'
+import { packedSql, unpack } from '../../database/packed-columns.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
@@ -43,6 +44,10 @@ export interface RollUpPage {
   cut: boolean
 }
 
+/** The version and the count of a slot's counter. */
+const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
+  WHERE t.record_type = s.record_type AND t.record_id = s.record_id)`
+
 /**
  * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If not all slots of
  * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
@@ -64,10 +69,8 @@ export async function readRollUpPage(
          OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
     : ''
   const { rows } = await db.execute(
-    // A row is one text: the driver decodes each column on its own, which takes longer.
-    `SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count,
-       (SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
-         WHERE t.record_type = s.record_type AND t.record_id = s.record_id)) AS slot_and_total
+    // A counter without a total has no version and no count in its row.
+    `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${within} ${resume}
      ORDER BY s.record_type, s.record_id, s.slot LIMIT ?`,
@@ -97,7 +100,7 @@ export async function readRollUpPage(
 
 /** A row: a slot, and the version and the total of its counter. */
 function snapshotOf(row: Record<string, unknown>) {
-  const [recordType, recordId, slot, count, version, total] = String(row.slot_and_total).split(' ')
+  const [recordType, recordId, slot, count, version, total] = unpack(row)
   return {
     recordType: Number(recordType),
     recordId: toBigInt(recordId),

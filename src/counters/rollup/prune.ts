@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { packedSql, unpack } from '../../database/packed-columns.ts'
 import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
 import type { StoppedBy } from '../background-runs.ts'
@@ -88,17 +88,15 @@ async function readOldSlots(
          OR (written_hour = ? AND record_type = ? AND record_id = ? AND slot > ?))`
     : ''
   const { rows } = await db.execute(
-    `SELECT written_hour, record_type, record_id, slot FROM slotted_counters FORCE INDEX (written)
+    `SELECT ${packedSql('written_hour', 'record_type', 'record_id', 'slot')} FROM slotted_counters FORCE INDEX (written)
      WHERE written_hour < FLOOR(UNIX_TIMESTAMP() / 3600) - ? ${resume}
      ORDER BY written_hour, record_type, record_id, slot LIMIT ?`,
     after === null
       ? [idempotencyHours, limit]
       : [idempotencyHours, hour, hour, recordType, hour, recordType, recordId, hour, recordType, recordId, slot, limit],
   )
-  return rows.map((row) => ({
-    hour: toBigInt(row.written_hour),
-    recordType: Number(row.record_type),
-    recordId: toBigInt(row.record_id),
-    slot: toBigInt(row.slot),
-  }))
+  return rows.map((row) => {
+    const [hour, recordType, recordId, slot] = unpack(row) as [string, string, string, string]
+    return { hour: BigInt(hour), recordType: Number(recordType), recordId: BigInt(recordId), slot: BigInt(slot) }
+  })
 }
