@@ -7,6 +7,8 @@ export const FIGURES = {
   p99Ms: { heading: 'p99 ms', digits: 2 },
   statementsPer1000: { heading: 'statements per 1,000', digits: 1 },
   cpuMicros: { heading: 'CPU µs per request', digits: 1 },
+  cpuMs: { heading: 'CPU ms', digits: 2 },
+  nativeMs: { heading: 'ms outside JavaScript', digits: 2 },
   counted: { heading: 'counted', digits: 0 },
   errors: { heading: 'errors', digits: 0 },
   lockWaitsPer1000: { heading: 'lock waits per 1,000', digits: 1 },

@@ -95,7 +95,6 @@ async function measure(
       rampSeconds,
       seconds: Math.max(seconds, leastSeconds),
     },
-    // The warm-up sends all keys in turn, so that each is known when measuring begins. More keys take longer.
     warmUpSeconds: Math.min(seconds, keys > 1 ? 2 * WARM_UP_SECONDS : WARM_UP_SECONDS),
     warmUpConnections: Math.min(connections, MAX_WARM_UP_CONNECTIONS),
     count:

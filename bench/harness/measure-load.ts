@@ -5,6 +5,9 @@ import type { Testbed } from './shared-testbed.ts'
 import type { Outcome } from './variant.ts'
 import { type Load, type LoadResult, runWrk } from './wrk.ts'
 
+/** A warm-up takes at most about twice as long. */
+const MOST_WARM_UP_SECONDS = 8
+
 /** The load to put on a deployment. */
 export interface LoadOptions {
   load: Omit<Load, 'order'>
@@ -26,10 +29,13 @@ export async function measureLoad(
 ): Promise<Outcome> {
   const { connections } = load
   const settle = async () => (count === null ? undefined : deployment.settle(count))
-  const warmUp = await runWrk(
-    { ...load, connections: warmUpConnections, order: 'turn', rampSeconds: 0, seconds: warmUpSeconds },
-    testbed.signal,
-  )
+  const warmUps: LoadResult[] = []
+  // Keys are sent in turn, until each is known: what is new costs more.
+  for (let seconds = warmUpSeconds; (warmUps.at(-1)?.answered ?? -1) < load.keys; seconds *= 2) {
+    const warmUp = { ...load, connections: warmUpConnections, order: 'turn' as const, rampSeconds: 0, seconds }
+    warmUps.push(await runWrk(warmUp, testbed.signal))
+    if (seconds > MOST_WARM_UP_SECONDS) break
+  }
   const countedBefore = await settle()
   const waitsBefore = await deployment.server.waits()
   const [statementsBefore, cpuBefore] = [await deployment.statements(), await cpuMicros(deployment.pid)]
@@ -47,17 +53,17 @@ export async function measureLoad(
   const waits = await deployment.server.waits()
 
   const { answered } = result
-  const violations = [...errorsOf('the warm-up', warmUp), ...errorsOf('the run', result)]
+  const violations = [...warmUps.flatMap((warmUp) => errorsOf('the warm-up', warmUp)), ...errorsOf('the run', result)]
   if (answered === 0) violations.push('no request was answered')
-  const acknowledged = warmUp.answered + answered
-  const most = acknowledged + warmUpConnections + connections
+  const acknowledged = warmUps.reduce((sum, warmUp) => sum + warmUp.answered, answered)
+  const most = acknowledged + warmUps.length * warmUpConnections + connections
   if (counted !== undefined && (counted < acknowledged || counted > most)) {
     violations.push(`${counted} hits were counted, but ${acknowledged} were answered and at most ${most} were sent`)
   }
 
   const figures: Figures = { answered, acknowledged, perSecond: result.perSecond }
   if (counted !== undefined) figures.counted = counted
-  figures.errors = errorCount(warmUp) + errorCount(result)
+  figures.errors = [...warmUps, result].reduce((sum, one) => sum + errorCount(one), 0)
   if (answered === 0) return { figures, violations }
   figures.p50Ms = result.p50Ms
   figures.p99Ms = result.p99Ms

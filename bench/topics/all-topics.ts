@@ -19,6 +19,7 @@ import { serverCosts } from './scale/server-costs.ts'
 import { slots } from './slots/slots.ts'
 import { contentionLatency } from './slots/with-commit-latency.ts'
 import { strangers } from './strangers/strangers.ts'
+import { freePlan } from './worker/free-plan.ts'
 import { profile } from './worker/profile.ts'
 import { worker } from './worker/worker.ts'
 
@@ -36,6 +37,7 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [strangers],
   [alternatives, faults],
   [worker, profile],
+  [freePlan],
   [serverCosts, scaleCheck],
   [scale],
   [scaleSpread, scaleRollUp],

@@ -3,6 +3,7 @@ import { SourceMap, type SourceMapping } from 'node:module'
 import { dirname, relative, resolve } from 'node:path'
 import { freePort } from '../../../local/processes/free-port.ts'
 import { PROJECT } from '../../../local/project-root.ts'
+import { type CpuProfile, cpuProfile } from '../../harness/cpu-profile.ts'
 import { type Deployment, withDeployment } from '../../harness/deployment.ts'
 import { Inspector } from '../../harness/inspector.ts'
 import type { Testbed } from '../../harness/shared-testbed.ts'
@@ -12,24 +13,13 @@ import type { Topic } from '../../report/topic.ts'
 
 const CONNECTIONS = 256
 const WARM_UP_SECONDS = 2
-const SAMPLE_MICROS = 200
 const FUNCTIONS = 10
 const BY_PART = 'By part'
 /** The name of the built module in workerd. */
 const MODULE = 'worker.js'
 const BUILT_IN = 'built into workerd and V8'
 
-/** The part of V8's CPU profile that is used here. Lines and columns count from 0. */
-interface Profile {
-  nodes: {
-    id: number
-    callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number }
-  }[]
-  samples: number[]
-  timeDeltas: number[]
-}
-
-type CallFrame = Profile['nodes'][number]['callFrame']
+type CallFrame = CpuProfile['nodes'][number]['callFrame']
 
 /** The CPU profile of a hit. */
 export const profile: Topic = {
@@ -75,18 +65,14 @@ async function profileHits(
     } as const
     const send = (seconds: number) => runWrk({ ...load, seed: 1, rampSeconds: 0, seconds }, testbed.signal)
     await send(WARM_UP_SECONDS)
-    await inspector.call('Profiler.enable')
-    await inspector.call('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS })
-    await inspector.call('Profiler.start')
-    await send(seconds)
-    const { profile } = (await inspector.call('Profiler.stop')) as { profile: Profile }
+    const profile = await cpuProfile(inspector, () => send(seconds))
     return tablesOf(profile, await sourcesOf(await testbed.scriptOf('product')))
   } finally {
     inspector.close()
   }
 }
 
-function tablesOf({ nodes, samples, timeDeltas }: Profile, locate: Locate): Table[] {
+function tablesOf({ nodes, samples, timeDeltas }: CpuProfile, locate: Locate): Table[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const functions = new Map<string, number>()
   const parts = new Map<string, number>()

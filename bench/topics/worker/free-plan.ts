@@ -1,0 +1,170 @@
+import { freePort } from '../../../local/processes/free-port.ts'
+import { cpuProfile, SAMPLE_MICROS } from '../../harness/cpu-profile.ts'
+import { type Deployment, TOKEN, withDeployment } from '../../harness/deployment.ts'
+import { fillSlots } from '../../harness/fill-slots.ts'
+import { Inspector } from '../../harness/inspector.ts'
+import type { Testbed } from '../../harness/shared-testbed.ts'
+import type { Outcome, Variant } from '../../harness/variant.ts'
+import type { Topic } from '../../report/topic.ts'
+import { fillHistory, KEY } from './long-history.ts'
+
+/** Runs that are not measured, and those that are. */
+const WARM_UPS = 10
+const RUNS = 20
+/** The most that anything should take: half of the plan's limit. */
+const MOST_MS = 5
+
+/** What a roll-up of the free plan can move, and what pruning can delete two minutes later. */
+const SLOTS = 800
+const OLD_SLOTS = 2 * SLOTS
+const ZONE = 'Europe/Berlin'
+const DAY_MS = 86_400_000
+
+/** What is run again and again. */
+interface Work {
+  /** Brings the database into the state from before a run. */
+  reset?: () => Promise<unknown>
+  /** What is requested at the same time. */
+  paths: string[]
+  headers?: Record<string, string>
+  /** A sum that is 0 after a run that did its work. */
+  left?: string
+}
+
+type Prepare = (deployment: Deployment) => Promise<Work>
+
+const cron = (expression: string) => [`/?${new URLSearchParams({ 'bench-cron': expression })}`]
+
+/** Rolls up counters with one slot each: no other slots cost more. */
+function rollUp({ known }: { known: boolean }): Prepare {
+  return async (deployment) => {
+    const { server, database } = deployment
+    const [slots, totals] = [`\`${database}\`.slotted_counters`, `\`${database}\`.counter_totals`]
+    await fillSlots(deployment, { counters: SLOTS, slotsEach: 1, count: 0 })
+    if (known) await server.query(`INSERT INTO ${totals} SELECT record_type, record_id, 0, 1, NULL FROM ${slots}`)
+    return {
+      async reset() {
+        if (!known) await server.query(`DELETE FROM ${totals}`)
+        await server.query(`UPDATE ${slots} SET count = 1`)
+      },
+      paths: cron('* * * * *'),
+      left: `SELECT SUM(count) AS number FROM ${slots}`,
+    }
+  }
+}
+
+const prune: Prepare = async (deployment) => {
+  const { server, database } = deployment
+  const slots = `\`${database}\`.slotted_counters`
+  const insert = (table: string, rest: string) =>
+    server.query(`INSERT IGNORE INTO \`${database}\`.${table} SELECT record_type, record_id, ${rest} FROM ${slots}`)
+  return {
+    async reset() {
+      await fillSlots(deployment, { counters: OLD_SLOTS, slotsEach: 1, count: 0 })
+      await server.query(`UPDATE ${slots} SET written_hour = 1`)
+      await insert('counter_history', `'2026-01-01 05:00', 1`)
+      await insert('counter_periods', `1, '2026-01-01', 1`)
+    },
+    paths: cron('*/2 * * * *'),
+    left: `SELECT COUNT(*) AS number FROM ${slots}`,
+  }
+}
+
+/** Requests of a browser that is signed in. */
+const browser =
+  (...paths: string[]): Prepare =>
+  async (deployment) => {
+    await fillHistory(deployment)
+    const response = await fetch(`${deployment.url}/login`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: deployment.url },
+      body: new URLSearchParams({ token: TOKEN, zone: ZONE }),
+    })
+    const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
+    return { paths, headers: { Cookie: cookies.join('; ') } }
+  }
+
+const numbers = (query: Record<string, string>) =>
+  browser(`/numbers?${new URLSearchParams({ type: 'page_view', tz: ZONE, ...query })}`)
+const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
+const custom = { period: 'custom', from: day(1_000), to: day(1) }
+const [PAGE, STATUS] = ['/', '/v1/status']
+
+const RUNS_OF_PLAN: Record<string, [about: string, prepare: Prepare]> = {
+  'roll-up': [`${SLOTS} slots of as many counters`, rollUp({ known: true })],
+  'roll-up, new counters': ['the same; none of them has a total yet', rollUp({ known: false })],
+  pruning: [`${OLD_SLOTS} slots, and old hours`, prune],
+  'first page': ['a type, with its numbers of 30 days', browser(PAGE)],
+  status: ['what the page asks for then', browser(STATUS)],
+  'first page and status': ['both at once', browser(PAGE, STATUS)],
+  '12 months': ['numbers of a type', numbers({ period: '12m' })],
+  'all time': ['numbers of a type', numbers({ period: 'all' })],
+  '1,000 days': ['numbers of a type', numbers(custom)],
+  'all time, counter': ['numbers of a counter', numbers({ key: KEY, period: 'all' })],
+  '1,000 days, counter': ['numbers of a counter', numbers({ key: KEY, ...custom })],
+}
+
+async function run({ url }: Deployment, { paths, headers = {} }: Work, signal: AbortSignal): Promise<void> {
+  const request = async (path: string) => {
+    const response = await fetch(url + path, { headers, signal })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+  }
+  await Promise.all(paths.map(request))
+}
+
+async function measure(testbed: Testbed, prepare: Prepare): Promise<Outcome> {
+  const inspectorPort = await freePort()
+  return withDeployment(testbed, { worker: 'crons', inspectorPort }, async (deployment) => {
+    const work = await prepare(deployment)
+    const inspector = await Inspector.open(inspectorPort)
+    const sent = await deployment.statements()
+    const micros = { javaScript: 0, native: 0 }
+    try {
+      for (let made = 0; made < WARM_UPS + RUNS; made++) {
+        await work.reset?.()
+        const { nodes, samples, timeDeltas } = await cpuProfile(inspector, () => run(deployment, work, testbed.signal))
+        const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]))
+        for (const [i, id] of samples.entries()) {
+          const name = names.get(id)
+          if (made < WARM_UPS || name === '(idle)') continue
+          // Between two runs of JavaScript, there are no samples.
+          micros[name === '(program)' ? 'native' : 'javaScript'] += Math.min(timeDeltas[i]!, 2 * SAMPLE_MICROS)
+        }
+      }
+    } finally {
+      inspector.close()
+    }
+    const statements = ((await deployment.statements()) - sent) / (WARM_UPS + RUNS)
+    const [row] = work.left === undefined ? [] : await deployment.server.query(work.left)
+    return {
+      figures: { cpuMs: micros.javaScript / RUNS / 1_000, nativeMs: micros.native / RUNS / 1_000, statements },
+      violations: Number(row?.number ?? 0) === 0 ? [] : [`a run left ${row?.number} slots`],
+    }
+  })
+}
+
+const variants = Object.entries(RUNS_OF_PLAN).map(
+  ([name, [about, prepare]]): Variant => ({ name, about, measure: (testbed) => measure(testbed, prepare) }),
+)
+
+/** The processor time of what the free plan runs. */
+export const freePlan: Topic = {
+  name: 'free-plan',
+  title: 'Does what the free plan runs fit into its processor time?',
+  text:
+    'The free plan gives a request or a cron 10 ms of processor time. Measured is the time of JavaScript by V8’s profiler, with garbage collection ' +
+    `and compiling: the mean of ${RUNS} runs after ${WARM_UPS} more in the same isolate. Time outside JavaScript is that of HTTP, streams, timers and the ` +
+    `event loop. The type has 160 counters, 20 years of days, weeks and months, and 90 days of hours. The time zone is ${ZONE}; 1,000 days ` +
+    'are compared with the 1,000 before.',
+  mostRounds: 3,
+  variants,
+  columns: ['cpuMs', 'nativeMs', 'statements'],
+  comparisons: variants.map(({ name }) => ({
+    label: `CPU ms: ${name}`,
+    figure: 'cpuMs' as const,
+    of: name,
+    target: { atMost: MOST_MS },
+  })),
+}
