@@ -3,7 +3,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
-import { beginsWithSql, checkPrefix, fromNamesSql } from '../keys/prefix.ts'
+import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { type RecentPeriod, recentSpan } from './recent-period.ts'
 
@@ -104,15 +104,11 @@ function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
       ]
 }
 
-/** Of a prefix, from the slots to the names: there are few slots. */
-function pendingSql({ recordType, name }: TotalOf): string {
+function pendingSql(of: TotalOf): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
-  const names =
-    name === ''
-      ? ''
-      : `STRAIGHT_JOIN counter_names AS n FORCE INDEX (PRIMARY)
-        ON n.record_type = s.record_type AND n.record_id = s.record_id AND ${beginsWithSql('n.name', name)}`
-  return `SELECT 'pending', 0, s.count FROM ${slots} ${names} WHERE s.pending = 1 AND s.record_type = ${recordType}`
+  return of.name === ''
+    ? `SELECT 'pending', 0, s.count FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}`
+    : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
 }
 
 /** The earliest time of all ranges; `null` if one has none. */
