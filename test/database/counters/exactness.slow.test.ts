@@ -203,7 +203,8 @@ class World {
         idle,
       )
     }
-    await prune(this.db, { idempotencyHours: 24, pageSlots: 5, maxStatements: 100 })
+    // As a roll-up does, a run gives up if its transaction takes too long. The next one prunes what it left.
+    await prune(this.db, { idempotencyHours: 24, pageSlots: 5, maxStatements: 100 }).catch(giveUp)
     for (const slot of idle) this.#slots.release(slot)
   }
 }
