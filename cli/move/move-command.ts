@@ -108,6 +108,8 @@ export async function runMove(command: MoveCommand): Promise<void> {
   )
   let done = 0
   let gone = 0
+  /** Requests without an answer. */
+  let unknown = 0
   const refused: string[] = []
   try {
     const counters = await (key === undefined ? list() : single())
@@ -121,28 +123,34 @@ export async function runMove(command: MoveCommand): Promise<void> {
     if (isTerminal) bar.start(counters.length, 0)
     let nextNotice = Date.now() + 5_000
     const left = counters.values()
-    await Promise.all(
-      Array.from({ length: atOnce }, async () => {
-        for (const { key: one } of left) {
-          try {
-            await move(one)
-            done++
-          } catch (error) {
-            if (!(error instanceof RefusedError) || error.code === '' || key !== undefined) throw error
-            // An earlier run, or someone else, was faster.
-            if (error.code === 'no_such_counter' && name !== 'merge') gone++
-            else if (['counter_exists', 'count_not_below', 'no_such_counter'].includes(error.code)) {
-              refused.push(`${JSON.stringify(one)}: ${error.message}`)
-            } else throw error
-          }
-          if (isTerminal) bar.update(done + gone + refused.length)
-          else if (Date.now() > nextNotice) {
-            nextNotice = Date.now() + 5_000
-            console.error(`${done} of ${counted(counters.length)} ${command.done} …`)
+    // After an error nothing more is begun, and what has been begun is awaited: the report is about all of it.
+    let failed = false
+    const lanes = Array.from({ length: atOnce }, async () => {
+      for (const { key: one } of left) {
+        if (failed) return
+        try {
+          await move(one)
+          done++
+        } catch (error) {
+          // An earlier run, or someone else, was faster.
+          if (key === undefined && isRefused(error, 'no_such_counter') && name !== 'merge') gone++
+          else if (key === undefined && isRefused(error, 'counter_exists', 'count_not_below', 'no_such_counter')) {
+            refused.push(`${JSON.stringify(one)}: ${error.message}`)
+          } else {
+            failed = true
+            if (!(error instanceof RefusedError)) unknown++
+            throw error
           }
         }
-      }),
-    )
+        if (isTerminal) bar.update(done + gone + refused.length)
+        else if (Date.now() > nextNotice) {
+          nextNotice = Date.now() + 5_000
+          console.error(`${done} of ${counted(counters.length)} ${command.done} …`)
+        }
+      }
+    })
+    const failures = (await Promise.allSettled(lanes)).filter(({ status }) => status === 'rejected')
+    if (failures.length > 0) throw (failures[0] as PromiseRejectedResult).reason
     bar.stop()
     console.log(`${counted(done)} ${command.done}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
     for (const line of refused.slice(0, MAX_SHOWN)) console.error(line)
@@ -155,9 +163,14 @@ export async function runMove(command: MoveCommand): Promise<void> {
     const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
     // The Worker said no, and would again.
     const advice = error instanceof RefusedError ? '' : ' Run the same command again to continue.'
-    console.error(`${reason}. ${counted(done)} ${command.done}.${advice}`)
+    const perhaps = unknown > 0 ? `, and perhaps ${unknown} more` : ''
+    console.error(`${reason}. ${counted(done)} ${command.done}${perhaps}.${advice}`)
     process.exitCode = interrupted.signal.aborted ? 130 : 1
   }
+}
+
+function isRefused(error: unknown, ...codes: string[]): error is RefusedError {
+  return error instanceof RefusedError && codes.includes(error.code)
 }
 
 function counted(counters: number): string {
