@@ -111,6 +111,8 @@ describe('With the packed package, in an empty folder', () => {
     const read = await fetch(`${url}/counter/v1/counters/page_view/${encodeURIComponent('/posts/hello')}`)
     expect(await read.json()).toMatchObject({ count: 1, total: 1, pending: 0 })
 
+    expect((await fetch(`${url}/posts/constructor`)).status).toBe(404)
+
     await page.goto(`${url}/counter`)
     await page.fill('#token', TOKEN)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -132,6 +134,7 @@ describe('With the packed package, in an empty folder', () => {
       const { status, headers } = await fetch(`${url}/docs`, { redirect: 'manual' })
       expect([status, headers.get('Location')]).toEqual([302, 'https://developers.cloudflare.com/workers/'])
     }
+    expect((await fetch(`${url}/constructor`)).status).toBe(404)
     await expect.poll(async () => (await fetch(url)).json()).toEqual({ docs: '3', vitess: '0' })
     await cron(url, '* * * * *')
     expect(await (await fetch(url)).json()).toEqual({ docs: '3', vitess: '0' })

@@ -30,7 +30,8 @@ app.get('/', (c) =>
 )
 
 app.get('/posts/:slug', (c) => {
-  const title = POSTS[c.req.param('slug')]
+  const slug = c.req.param('slug')
+  const title = Object.hasOwn(POSTS, slug) ? POSTS[slug] : undefined
   if (title === undefined) return c.notFound()
   return c.html(page(title, html`<p>Read <b data-counter>…</b> times.</p>`))
 })

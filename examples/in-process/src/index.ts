@@ -16,7 +16,7 @@ export default {
       if (!answer.ok) return Response.json(answer, { status: answer.status })
       return Response.json(Object.fromEntries(answer.counters.map(({ key, count }) => [key, String(count)])))
     }
-    const target = LINKS[name]
+    const target = Object.hasOwn(LINKS, name) ? LINKS[name] : undefined
     if (target === undefined) return new Response('There is no such link.\n', { status: 404 })
     // Nobody waits for the count: it is written after the answer.
     void counting.increment('follow', name)
