@@ -1,5 +1,4 @@
-import { stringify } from 'csv-stringify/sync'
-import { escapeFormula } from '../formula-escaping.ts'
+import { toCsv } from '../../src/browser/dashboard/csv.ts'
 
 /** One row of an export. */
 export interface ExportedRow {
@@ -19,13 +18,8 @@ export interface ExportFormat {
 /** The formats. `npm run import` reads both. */
 export const EXPORT_FORMATS = {
   csv: {
-    header: 'type,key,count,day\r\n',
-    rows: (rows) =>
-      stringify(
-        rows.map(({ type, key, count, day }) => [type, escapeFormula(key), count, day ?? '']),
-        // Readers keep leading and trailing blanks, and line breaks of any kind, only in quoted cells.
-        { record_delimiter: '\r\n', quoted_match: /^\s|\s$|[\r\n]/ },
-      ),
+    header: toCsv([['type', 'key', 'count', 'day']]),
+    rows: (rows) => toCsv(rows.map(({ type, key, count, day }) => [type, key, BigInt(count), day ?? null])),
   },
   json: {
     header: '',

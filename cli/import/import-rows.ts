@@ -1,4 +1,4 @@
-import { unescapeFormula } from '../formula-escaping.ts'
+import { unescapeFormulas } from '../../src/browser/dashboard/csv.ts'
 import { readCsvRecords } from './csv-records.ts'
 import { decodeText } from './decoded-text.ts'
 import { type ImportRow, importRow } from './import-row.ts'
@@ -23,7 +23,7 @@ export async function* readImportRows(chunks: AsyncIterable<Buffer>, format?: Te
 async function* readCsv(texts: AsyncIterable<string>): AsyncGenerator<ImportRow> {
   for await (const { line, cells } of readCsvRecords(texts, checkHeader)) {
     const { type = '', key = '', count = '', day = '' } = cells
-    yield importRow(line, { type, key: unescapeFormula(key), count: count.trim(), day: day.trim() || undefined })
+    yield importRow(line, { type, key: unescapeFormulas(key), count: count.trim(), day: day.trim() || undefined })
   }
 }
 

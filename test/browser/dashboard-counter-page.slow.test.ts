@@ -183,10 +183,10 @@ describe('the page of a counter', () => {
     ])
     expect(download.suggestedFilename()).toMatch(/^download-1-1-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
     const lines = (await readFile(await download.path(), 'utf8')).replace('\ufeff', '').trim().split('\r\n')
-    expect(lines[0]).toBe('start,count,before')
+    expect(lines[0]).toBe('"start","count","before"')
     expect(lines).toHaveLength(8)
     // The day may end meanwhile.
-    expect([before, today()].map((day) => `${day}T00:00:00Z,12,0`)).toContain(lines.at(-1))
+    expect([before, today()].map((day) => `"${day}T00:00:00Z",12,0`)).toContain(lines.at(-1))
   })
 
   it('makes badges and snippets, with a preview', async () => {

@@ -1,5 +1,6 @@
-import { toCsv } from './csv.ts'
+import { type Cell, toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
+import type { Count } from './exact-json.ts'
 import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 
 /** Starts the button that saves the chart's numbers in a file with a name. The function that it returns takes them. */
@@ -8,7 +9,10 @@ export function startChartCsv(name: string): (chart: ChartNumbers) => void {
     const compares = points.some(({ before }) => before !== undefined)
     saveCsv(`${name}-${first}-${last}`, [
       ['start', 'count', ...(compares ? ['before'] : [])],
-      ...points.map(({ start, count, before = null }) => [start, count, ...(compares ? [before] : [])]),
+      ...points.map(({ start, count, before = null }) => [
+        start,
+        ...[count, ...(compares ? [before] : [])].map(exactly),
+      ]),
     ])
   })
 }
@@ -19,7 +23,7 @@ export function startListCsv(name: string): (numbers: TypeNumbers) => void {
     // A change compares the part of the period that is over with the same part of the period before.
     saveCsv(`${name}-keys-${first}-${last}`, [
       ['key', 'count', 'compared', 'before'],
-      ...list.counters.map(({ key, count, compared, before }) => [key, count, compared, before]),
+      ...list.counters.map(({ key, count, compared, before }) => [key, ...[count, compared, before].map(exactly)]),
     ])
   })
 }
@@ -34,7 +38,12 @@ function startButton<Shown>(id: string, save: (shown: Shown) => void): (shown: S
   }
 }
 
-function saveCsv(name: string, rows: Parameters<typeof toCsv>[0]): void {
+/** A count as a number: one beyond 2^53 is a string of digits. */
+function exactly(count: Count | null): Cell {
+  return typeof count === 'string' ? BigInt(count) : count
+}
+
+function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void {
   // With a byte order mark, spreadsheets read UTF-8.
   const url = URL.createObjectURL(new Blob(['\ufeff', toCsv(rows)], { type: 'text/csv;charset=utf-8' }))
   const file = `${name.replaceAll(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, 100)}.csv`

@@ -1,21 +1,34 @@
-import type { Count } from './exact-json.ts'
-
-/** What spreadsheets take for the beginning of a formula, after any number of apostrophes. As in files of the export command. */
-const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/
+/** What a cell may hold: a text, a number, or nothing. */
+export type Cell = string | number | bigint | null
 
 /**
- * Writes rows as CSV (RFC 4180). Texts come from strangers: one that a spreadsheet would run gets an apostrophe in front.
- *
- * @param rows the first one has the names of the columns
+ * Where a cell begins that a spreadsheet would take for a formula, after any number of apostrophes, full-width signs included.
+ * Keys come from strangers. A cell also begins behind a semicolon, a tab or a bar, to a spreadsheet that splits at those.
  */
-export function toCsv(rows: readonly (readonly (Count | bigint | null)[])[]): string {
-  return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('')
+const CELL = '(?<=^|[;\\t|])'
+const FORMULA = "(?='*[=+\\-@\\t\\r\\n＝＋－＠])"
+const UNESCAPED = new RegExp(CELL + FORMULA, 'g')
+const ESCAPED = new RegExp(`${CELL}'${FORMULA}`, 'g')
+
+/**
+ * Escapes a text so that no spreadsheet runs a part of it as a formula: each gets an apostrophe in front. A part that already looks
+ * escaped gets another one, so that `unescapeFormulas` returns every text unchanged.
+ */
+export function escapeFormulas(text: string): string {
+  return text.replace(UNESCAPED, "'")
 }
 
-function cell(value: Count | bigint | null): string {
-  if (value === null) return ''
-  // A count beyond 2^53 is a string of digits.
-  if (typeof value !== 'string' || /^-?\d+$/.test(value)) return String(value)
-  const text = FORMULA.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+/** Reverses `escapeFormulas`. */
+export function unescapeFormulas(text: string): string {
+  return text.replace(ESCAPED, '')
+}
+
+/** Writes rows as CSV (RFC 4180). All texts are quoted: readers then keep blanks, separators and line breaks of any kind in them. */
+export function toCsv(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(written).join(',')}\r\n`).join('')
+}
+
+function written(cell: Cell): string {
+  if (typeof cell !== 'string') return String(cell ?? '')
+  return `"${escapeFormulas(cell).replaceAll('"', '""')}"`
 }

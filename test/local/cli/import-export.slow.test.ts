@@ -22,6 +22,7 @@ const HOSTILE = [
   "''=1",
   "it's",
   'a,b;c',
+  'a;=1;b\t@c|+d',
   '"quoted" ""twice""',
   'line\nbreak\r\nand\rmore',
   ' blanks at both ends ',
@@ -137,7 +138,7 @@ describe('npm run import and npm run export', () => {
 
   const allCounts = async ({ counts }: Service) => [await counts('page_view'), await counts('download')]
 
-  const CSV_HEADER = 'type,key,count,day\r\n'
+  const CSV_HEADER = '"type","key","count","day"\r\n'
   const rowsOf = (csv: string) => csv.slice(CSV_HEADER.length)
 
   it('An export that is imported elsewhere gives the same counts and days', async () => {
