@@ -22,6 +22,12 @@ import { destinationOf } from '../visits/download-url.ts'
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
 
+/**
+ * What a page does with a file that it loads by itself (`Sec-Fetch-Dest`, which pages cannot set). Nobody downloads it: any page
+ * could count a download for each of its visitors.
+ */
+const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
+
 const NO_DOWNLOADS = 'This type has no downloads: redirect_to in its settings says where they are.'
 
 const download = {
@@ -42,7 +48,8 @@ const downloadContract = /* @__PURE__ */ documented(download, () => ({
   summary: 'Count a download and redirect to the file',
   description:
     'Counts the download and redirects to the type’s `redirect_to` followed by the key. Some requests are redirected without being ' +
-    'counted: HEAD, ranges that do not begin at the first byte, bots, and the same visitor again within 30 seconds ' +
+    'counted: HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, ' +
+    'and the same visitor again within 30 seconds ' +
     '(`dedupe_seconds`). A download waits at most half a second for its count, and is redirected even if counting fails.',
   headers: {
     Range: described(
@@ -104,6 +111,7 @@ export const downloads = new Hono<AppEnv>().get(
 async function countDownload(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<string> {
   if (c.req.method === 'HEAD') return 'ignored; reason=head'
   if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
+  if (EMBEDDED.has(c.req.header('Sec-Fetch-Dest') ?? '')) return 'ignored; reason=embedded'
   try {
     return await countRequest(c, type, counter, {
       purpose: 'download',

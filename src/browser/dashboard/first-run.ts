@@ -16,6 +16,7 @@ const REASONS: Record<string, (origin: string) => string> = {
   rate: () => 'its network has sent too many.',
   prefetch: () => 'its browser loaded the page in advance.',
   range: () => 'it asked for a part of the file that is not its beginning.',
+  embedded: () => 'a page loaded it as an image, script, style, font or frame.',
   head: () => 'it was a HEAD request.',
   duplicate: () => 'the same visitor has been counted before.',
   key: () => 'new_keys does not allow its key.',

@@ -77,7 +77,7 @@ describe('A download', () => {
     expect(await counted()).toEqual({ 'a.zip': '1' })
   })
 
-  it.each([
+  it.each<[string, Record<string, string>, string]>([
     ['HEAD', {}, 'ignored; reason=head'],
     ['GET', { Range: 'bytes=1024-' }, 'ignored; reason=range'],
     ['GET', { Range: 'bytes=-5' }, 'ignored; reason=range'],
@@ -85,12 +85,22 @@ describe('A download', () => {
     ['GET', { 'Sec-Purpose': 'prefetch;prerender' }, 'ignored; reason=prefetch'],
     ['GET', { 'X-Moz': 'prefetch' }, 'ignored; reason=prefetch'],
     ['GET', { Purpose: 'preview' }, 'ignored; reason=prefetch'],
+    ...['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'].map(
+      (loaded): [string, Record<string, string>, string] => [
+        'GET',
+        { 'Sec-Fetch-Dest': loaded },
+        'ignored; reason=embedded',
+      ],
+    ),
+    ['GET', { 'Sec-Fetch-Dest': 'document' }, 'counted'],
+    ['GET', { 'Sec-Fetch-Dest': 'empty' }, 'counted'],
+    ['GET', { 'Sec-Fetch-Dest': 'audio' }, 'counted'],
     ['GET', { Range: 'bytes=0-1023' }, 'counted'],
     ['GET', { Range: 'nonsense' }, 'counted'],
     ['GET', { 'User-Agent': 'curl/8.5.0' }, 'counted'],
     ['GET', { 'User-Agent': 'Wget/1.21.3' }, 'counted'],
   ])('by %s with %j is redirected: %s', async (method, headers, said) => {
-    expect(await download('download/a.zip', headers as Record<string, string>, method)).toMatchObject({
+    expect(await download('download/a.zip', headers, method)).toMatchObject({
       status: 302,
       location: `${BASE}a.zip`,
       said,
