@@ -7,6 +7,7 @@ import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
+import { routedPath } from './http/key-in-query.ts'
 import { logFailure, Problem } from './http/problem.ts'
 import { problemOf } from './http/problem-of.ts'
 import { databaseTimed, timed } from './http/server-timing.ts'
@@ -19,8 +20,10 @@ const OUTSIDE = '/\ud800'
 
 /** Routes are written without the base path, which is a setting. */
 const belowBase = {
-  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) =>
-    belowBasePath(basePathOf(env), getPath(request)) ?? OUTSIDE,
+  getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) => {
+    const path = belowBasePath(basePathOf(env), getPath(request))
+    return path === null ? OUTSIDE : routedPath(request, path)
+  },
 }
 
 /** The Worker's HTTP side. */

@@ -72,11 +72,11 @@ export async function runMove(command: MoveCommand): Promise<void> {
   })
   const otherOf = (one: string) => command.otherOf?.(one, { other, ...(prefix !== undefined && { prefix }) }) ?? other
   const move = (one: string) => {
-    const address = `/v1/counters/${encodeURIComponent(type)}/${encodeURIComponent(one)}`
-    if (otherOption === null) {
-      return worker.change('DELETE', below === undefined ? address : `${address}?below=${below}`)
-    }
-    return worker.change('POST', `${address}/${name}`, { [otherOption.at]: otherOf(one) })
+    const address = `/v1/counters/${encodeURIComponent(type)}`
+    // Not in the path, which cannot have the keys "." and "..".
+    const query = new URLSearchParams({ key: one, ...(below !== undefined && { below: String(below) }) })
+    if (otherOption === null) return worker.change('DELETE', `${address}?${query}`)
+    return worker.change('POST', `${address}/${name}?${query}`, { [otherOption.at]: otherOf(one) })
   }
 
   /** Lists the counters with a prefix, before anything is changed. */

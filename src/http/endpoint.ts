@@ -1,6 +1,6 @@
 import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } from 'hono'
 import type { ToSchema } from 'hono/types'
-import type * as z from 'zod/mini'
+import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { isolateOf } from '../isolate.ts'
@@ -18,9 +18,10 @@ import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { revalidated } from './etag.ts'
 import { tellHit } from './hit-header.ts'
+import { KEY_IN_QUERY } from './key-in-query.ts'
 import { counterOfKey } from './named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from './path.ts'
-import { readQuery } from './query-string.ts'
+import { once, readQuery } from './query-string.ts'
 import { readableIfPublic } from './reading-cors.ts'
 import { limitReading } from './reading-limit.ts'
 
@@ -130,11 +131,22 @@ async function readParts<O extends Operation>(
     checkTypes(c, type.name)
     parts.type = type
     if (params.key !== undefined) {
-      const key = decodeKey(rawPathKey(c))
-      parts.key = key
-      parts.counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+      const inQuery = c.req.param('key') === KEY_IN_QUERY
+      if (inQuery) Object.assign(parts, readKeyAndQuery(c, query))
+      else parts.key = decodeKey(rawPathKey(c))
+      parts.counter = await counterOfKey(isolateOf(c.env).addresses, type, parts.key as string)
     }
   }
-  if (!looseQuery) parts.query = readQuery(c, query)
+  if (!looseQuery) parts.query ??= readQuery(c, query)
   return parts as Parts<O>
+}
+
+/** The parameters of each path with the key among them, as `readQuery` needs them. */
+const withKey = new WeakMap<() => z.core.$ZodShape, () => z.core.$ZodShape>()
+
+function readKeyAndQuery(c: Context<AppEnv>, query: () => z.core.$ZodShape) {
+  const shape = withKey.get(query) ?? (() => ({ ...query(), key: once(z.string()) }))
+  withKey.set(query, shape)
+  const { key, ...own } = readQuery(c, shape) as Record<string, unknown>
+  return { key, query: own }
 }

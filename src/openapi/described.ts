@@ -26,8 +26,9 @@ export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[
 export const typeParam = described(z.string(), TYPE_DESCRIPTION)
 const keyParam = described(
   z.string(),
-  'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For types with ' +
-    'integer keys: a whole number of at most 19 digits.',
+  'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. The keys `.` and ' +
+    '`..` cannot stand in a path: leave the segment out, and send `?key=..`. For types with integer keys: a whole number of at ' +
+    'most 19 digits.',
 )
 
 /** A count in a response. It has all its digits even beyond 2^53, where JavaScript rounds. */

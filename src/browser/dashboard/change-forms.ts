@@ -39,7 +39,7 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     if (!agreed) return
     try {
       // The digits are sent unchanged: a JavaScript number would round them.
-      const answer = await change<{ count: Count }>('PUT', path('counters', type, key), `{"count":${count}}`)
+      const answer = await change<{ count: Count }>('PUT', counterPath(type, key), `{"count":${count}}`)
       message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } finally {
       changed()
@@ -60,10 +60,10 @@ function startSetForms(type: string, key: string, changed: () => void): void {
 function startMoveForms(type: string, key: string): void {
   const move = oneAtATime(byId('move-message'), async (action: Action, other: string) => {
     if (!(await confirmed(await questionOf(action, type, key, other)))) return
-    if (action === 'delete') await change('DELETE', path('counters', type, key))
+    if (action === 'delete') await change('DELETE', counterPath(type, key))
     else {
       const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
-      await change('POST', path('counters', type, key, action), body)
+      await change('POST', counterPath(type, key, action), body)
     }
     const query = new URLSearchParams({ type, ...(other && { key: other }) })
     location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${query}`)
@@ -74,6 +74,11 @@ function startMoveForms(type: string, key: string): void {
     void move(action, byId<HTMLInputElement>('other-key').value)
   })
   byId('delete').addEventListener('click', () => void move('delete', ''))
+}
+
+/** Where a counter is changed. Its key is not in the path, which cannot have the keys "." and "..". */
+function counterPath(type: string, key: string, ...action: Action[]): string {
+  return `${path('counters', type, ...action)}?${new URLSearchParams({ key })}`
 }
 
 /** Runs one change at a time: a second click, while the first one waits for its confirmation or its response, does nothing. */

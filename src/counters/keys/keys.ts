@@ -13,6 +13,8 @@ const KNOWN_MS = 10 * 60_000
 /** Milliseconds for which a key stays refused without asking. Short: its counter may be made by a request with a token. */
 const REFUSED_MS = 1_000
 const MINUTE_MS = 60_000
+/** Keys that strangers must not leave behind: every client takes them for folders in a path, so they are hard to take back. */
+const FOLDERS = new Set(['.', '..'])
 
 /** Answers questions of several requests with few queries, as `ReadsByRange` does. */
 export interface SharedQuestions {
@@ -61,9 +63,9 @@ export class Keys {
     this.#existing = share((db, counters) => this.#admit(db, counters, false))
   }
 
-  /** Whether a counter may count without a question: its name is known to be stored, and so is that of its companion. */
+  /** Whether a public request may count without a question: the counter's name is known to be stored, and so is that of its companion. */
   knows(counter: CounterAddress): boolean {
-    if (!this.#hasName(counter)) return false
+    if (!this.#hasName(counter) || FOLDERS.has(counter.name)) return false
     const companion = this.#companionOf(counter)
     return companion === null || this.#hasName(companion)
   }
@@ -100,6 +102,7 @@ export class Keys {
     { mayBeNew = true, waitUntil }: { mayBeNew?: boolean; waitUntil: (work: Promise<unknown>) => void },
   ): Promise<boolean> {
     if (this.knows(counter)) return true
+    if (FOLDERS.has(counter.name)) return false
     if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
     try {
       const rule = this.#options.rules.get(counter.recordType)
