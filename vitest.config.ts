@@ -53,7 +53,7 @@ const NOT_ON_VITESS = [
   'worker/http/{reading-limit,request-id,server-timing,session}',
   'worker/routes/{badge,counting-badge,dashboard,download}',
   'worker/routes/{numbers-of-both-types,reference,stats}',
-  'worker/visits/{exclusions,own-visits}',
+  'worker/visits/{exclusions,new-key-limit,own-visits}',
 ].map((file) => `test/${file}{,.slow}.test.ts`)
 
 /** A project whose tests run in Node. Its files share a process, because each process loads all modules again. */

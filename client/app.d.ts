@@ -1221,6 +1221,7 @@ type Routes = {
             rateLimits: {
               counting: boolean
               reading: boolean
+              newKeys: boolean
             }
             types: {
               name: string

@@ -128,7 +128,7 @@ function makeIsolate(config: Config): Isolate {
     ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
-    newKeys: new NewKeyAllowance(),
+    newKeys: new NewKeyAllowance(config.newKeyLimit),
     publicNumbers: new BoundedMap(MAX_PUBLIC_NUMBERS),
     shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }

@@ -15,6 +15,7 @@ export interface Bindings {
   /** Rate limits for public counting and public reading, by network. Without one, nothing is limited. */
   VISITOR_LIMIT?: unknown
   READER_LIMIT?: unknown
+  NEW_KEY_LIMIT?: unknown
   /** The static assets. Without them, there is no documentation. */
   ASSETS?: unknown
   /** The path under which everything is served, such as `/counter`. */

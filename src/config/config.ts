@@ -31,6 +31,8 @@ export interface Config {
   rateLimit: RateLimit | null
   /** Rate limit of public reading. */
   readLimit: RateLimit | null
+  /** Rate limit of questions about keys that an isolate does not know. Above it, those that do not exist are refused. */
+  newKeyLimit: RateLimit | null
   /** The plan of Workers that the account has. */
   plan: Plan
   types: ReadonlyMap<string, CounterType>
@@ -152,6 +154,7 @@ const settings = z.object({
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
+  NEW_KEY_LIMIT: rateLimit,
   BASE_PATH: basePath,
   PLAN: plan,
   SHARDING: sharding,
@@ -209,6 +212,7 @@ export function readConfig(bindings: Bindings): Config {
     rateLimit: data.VISITOR_LIMIT,
     plan: data.PLAN,
     readLimit: data.READER_LIMIT,
+    newKeyLimit: data.NEW_KEY_LIMIT,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,

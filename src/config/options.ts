@@ -26,6 +26,7 @@ const BINDINGS = {
   deadBatches: 'DEAD_BATCHES',
   visitorLimit: 'VISITOR_LIMIT',
   readerLimit: 'READER_LIMIT',
+  newKeyLimit: 'NEW_KEY_LIMIT',
   assets: 'ASSETS',
 } as const
 

@@ -5,7 +5,7 @@ import type { Increment } from '../counters/write/apply-batch.ts'
 import { isolateOf } from '../isolate.ts'
 import type { Purpose } from '../visits/bots.ts'
 import { exclusionOf } from '../visits/exclusion.ts'
-import { networkOf, subscriberOf } from '../visits/network.ts'
+import { networkOf } from '../visits/network.ts'
 import { type AppEnv, waitUntilOf } from './context.ts'
 import { addToCounters } from './count-for-request.ts'
 import { isOwnVisit } from './own-visits.ts'
@@ -19,11 +19,13 @@ import { problemOf } from './problem-of.ts'
 export async function isAdmitted(c: Context<AppEnv>, counter: CounterAddress): Promise<boolean> {
   const { keys, newKeys } = isolateOf(c.env)
   if (keys.knows(counter)) return true
-  // So that no network can use up the budget that is for all of them.
-  const network = subscriberOf(c.req.header('CF-Connecting-IP') ?? '')
-  const mayBeNew = network === null || newKeys.allows(network, counterId(counter), Date.now())
+  const id = counterId(counter)
+  const waitUntil = waitUntilOf(c)
+  const mayBeNew = await newKeys.allows(id, c.req.header('CF-Connecting-IP') ?? null)
   try {
-    return await keys.admits(counter, { mayBeNew, waitUntil: waitUntilOf(c) })
+    if (await keys.admits(counter, { mayBeNew, waitUntil })) return true
+    // Of the requests for a new page that come together, another one may have been allowed to.
+    return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
   } catch (error) {
     throw problemOf(error)
   }

@@ -88,7 +88,7 @@ const statusSchema = () =>
       'The isolate that served this request, one of many.',
     ),
     rateLimits: described(
-      z.strictObject({ counting: z.boolean(), reading: z.boolean() }),
+      z.strictObject({ counting: z.boolean(), reading: z.boolean(), newKeys: z.boolean() }),
       'Whether the rate limits of public requests are bound.',
     ),
     types: z.array(
@@ -152,7 +152,7 @@ const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
           reading: { waiting: 0, queries: 0 },
           ignored: [],
         },
-        rateLimits: { counting: true, reading: true },
+        rateLimits: { counting: true, reading: true, newKeys: true },
         types: [
           {
             name: 'page_view',

@@ -60,7 +60,11 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       reading: reads.exact.load,
       ignored: ignoredHits.list().map((hit) => ({ ...hit, at: hit.at.toISOString() })),
     },
-    rateLimits: { counting: config.rateLimit !== null, reading: config.readLimit !== null },
+    rateLimits: {
+      counting: config.rateLimit !== null,
+      reading: config.readLimit !== null,
+      newKeys: config.newKeyLimit !== null,
+    },
     types: [...config.types.values()].map(({ name, title, unit, url, also, recordType, key }) => {
       return { name, title, unit, url, also, recordType, key }
     }),

@@ -18,7 +18,7 @@ const IPV4_PREFIX = 96
  * @returns the same text for all notations; `null` if the text is no address
  */
 export function networkOf(address: string): string | null {
-  return prefixOf(address, 64)
+  return prefixOf(address, { ipv4: 32, ipv6: 64 })
 }
 
 /**
@@ -26,19 +26,28 @@ export function networkOf(address: string): string | null {
  * (RFC 6177).
  */
 export function subscriberOf(address: string): string | null {
-  return prefixOf(address, 56)
+  return prefixOf(address, { ipv4: 32, ipv6: 56 })
 }
 
-function prefixOf(address: string, ipv6Bits: 56 | 64): string | null {
+/**
+ * A network that may belong to one customer as a whole, for limits: an IPv4 /24, the smallest that the internet routes, or an IPv6
+ * /48, which is what a company gets (RFC 6177).
+ */
+export function wideNetworkOf(address: string): string | null {
+  return prefixOf(address, { ipv4: 24, ipv6: 48 })
+}
+
+function prefixOf(address: string, { ipv4, ipv6 }: { ipv4: 24 | 32; ipv6: 48 | 56 | 64 }): string | null {
   const groups = parseAddress(address)
   if (groups === null) return null
   if (!isIpv4(groups)) {
     const [a, b, c, d] = groups as [number, number, number, number]
-    const first = [a, b, c, ipv6Bits === 56 ? d & 0xff00 : d].map((group) => group.toString(16))
-    return `${first.join(':')}::/${ipv6Bits}`
+    const first = [a, b, c, d & (0xffff << (64 - ipv6))].map((group) => group.toString(16))
+    return `${first.join(':')}::/${ipv6}`
   }
   const [high, low] = groups.slice(6) as [number, number]
-  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
+  const first = `${high >> 8}.${high & 255}.${low >> 8}`
+  return ipv4 === 32 ? `${first}.${low & 255}` : `${first}.0/24`
 }
 
 /**

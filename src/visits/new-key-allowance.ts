@@ -1,30 +1,37 @@
 import { BoundedMap } from '../bounded-map.ts'
-import { Attempts } from './attempts.ts'
+import { exceedsLimit, type RateLimit } from './rate-limit.ts'
 
-/** Keys of a network in a minute and isolate that may become new counters. Its other keys count only if they exist. */
-export const MAX_NEW_KEYS = 30
-const MINUTE_MS = 60_000
+/** Milliseconds for which a key that one request may bring into being is allowed to all others. */
+const ALLOWED_MS = 60_000
 /** Keys in one generation of the map; it holds two generations. */
 const MAX_GENERATION = 10_000
 
 /** Keeps a network from using up the budget of new keys that is for all of them. Plain data, bounded. */
 export class NewKeyAllowance {
-  readonly #taken = new Attempts(MAX_NEW_KEYS)
-  /** The minute in which a network was allowed a key. */
+  readonly #limit: RateLimit | null
   readonly #allowed = new BoundedMap<number>(MAX_GENERATION)
 
+  /** @param limit the platform's; `null`: every network may bring in every key */
+  constructor(limit: RateLimit | null) {
+    this.#limit = limit
+  }
+
   /**
-   * Whether a key of a network may become a new counter. Asked about the same key again, also at the same time, the answer is the
-   * same until the minute is over.
+   * Whether a request may bring a counter into being.
    *
-   * @param counter identifies the counter of the key
+   * @param counter identifies it
+   * @param address as for `exceedsLimit`
    */
-  allows(network: string, counter: string, now: number): boolean {
-    const id = `${network} ${counter}`
-    const minute = Math.floor(now / MINUTE_MS)
-    if (this.#allowed.get(id) === minute) return true
-    if (this.#taken.take(network, now) > 0) return false
-    this.#allowed.set(id, minute)
+  async allows(counter: string, address: string | null): Promise<boolean> {
+    if (this.#limit === null || this.wasAllowed(counter)) return true
+    if (await exceedsLimit(this.#limit, address)) return false
+    this.#allowed.set(counter, Date.now())
     return true
+  }
+
+  /** Whether another request was allowed to. */
+  wasAllowed(counter: string): boolean {
+    const at = this.#allowed.get(counter)
+    return at !== undefined && Math.abs(Date.now() - at) < ALLOWED_MS
   }
 }

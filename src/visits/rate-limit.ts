@@ -1,5 +1,5 @@
 import { log } from '../log.ts'
-import { subscriberOf } from './network.ts'
+import { subscriberOf, wideNetworkOf } from './network.ts'
 
 /** The part of a rate limiting binding that is used here. */
 export interface RateLimit {
@@ -9,12 +9,18 @@ export interface RateLimit {
 /** Seconds to wait after a limit was exceeded: the longest period that one can have. */
 export const LONGEST_PERIOD = 60
 
+/** How many times as much the wide network of an address may do. */
+const WIDE_SHARES = 10
+/** A binding has one figure for all its keys. So the requests of a wide network take turns with ten keys. */
+let turn = 0
+
 /** Addresses of this machine. Cloudflare never reports one, so `npm start` and `wrangler dev` have no limit for local clients. */
 const LOOPBACK = /^(?:127\.|::1$)/
 
 /**
- * Whether an address has exceeded its limit. It has not if there is no limit or no address, or if it is this machine. If the
- * platform's rate limiting fails, requests are let through, because everything works without it.
+ * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it,
+ * many of which may belong to one customer. It has not if there is no limit or no address, or if it is this machine. If the platform's rate
+ * limiting fails, requests are let through, because everything works without it.
  *
  * @param address the value of `CF-Connecting-IP`
  * @param purpose gives requests of one purpose a separate limit; ends with a space
@@ -24,8 +30,11 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
   const network = subscriberOf(address)
   if (network === null) return false
   try {
+    // One after the other, so that a network above its limit does not use up that of its neighbors.
     const { success } = await limit.limit({ key: `${purpose}${network}` })
-    return !success
+    if (!success) return true
+    turn = (turn + 1) % WIDE_SHARES
+    return !(await limit.limit({ key: `${purpose}${wideNetworkOf(address)} ${turn}` })).success
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })
     return false

@@ -20,7 +20,8 @@ export class TestWorker {
     const sharded = ranges > 1 ? { SHARDING: { ranges }, PLAN: 'paid' } : {}
     const shipped = configured as Bindings
     // Tests send many requests from one address. Those of the limits and of the queues bind their own.
-    const unbound = { VISITOR_LIMIT: undefined, READER_LIMIT: undefined, BATCHES: undefined, DEAD_BATCHES: undefined }
+    const limits = { VISITOR_LIMIT: undefined, READER_LIMIT: undefined, NEW_KEY_LIMIT: undefined }
+    const unbound = { ...limits, BATCHES: undefined, DEAD_BATCHES: undefined }
     this.env = {
       ...shipped,
       ...unbound,

@@ -117,7 +117,15 @@ describe('docs/deploy.md', async () => {
       'workers_dev',
     ]
     for (const name of named) if (!elsewhere.includes(name)) expect(config).toMatch(new RegExp(`\\b${name}\\b`))
-    for (const name of ['DATABASE_URL', 'API_TOKEN', 'BATCHES', 'DEAD_BATCHES', 'VISITOR_LIMIT', 'READER_LIMIT']) {
+    for (const name of [
+      'DATABASE_URL',
+      'API_TOKEN',
+      'BATCHES',
+      'DEAD_BATCHES',
+      'VISITOR_LIMIT',
+      'READER_LIMIT',
+      'NEW_KEY_LIMIT',
+    ]) {
       expect(guide).toContain(name)
       expect(config).toContain(name)
     }

@@ -42,6 +42,7 @@ describe('The configuration', () => {
       deadBatches: null,
       rateLimit: null,
       readLimit: null,
+      newKeyLimit: null,
       types: new Map([['page_view', PLAIN]]),
       plan: 'free',
       rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
@@ -256,11 +257,16 @@ describe.each(['ROLLUP', 'PRUNING', 'HISTORY'])('%s', (table) => {
   })
 })
 
-describe.each(['VISITOR_LIMIT', 'READER_LIMIT'])('%s', (name) => {
+describe.each([
+  ['VISITOR_LIMIT', 'rateLimit'],
+  ['READER_LIMIT', 'readLimit'],
+  ['NEW_KEY_LIMIT', 'newKeyLimit'],
+])('%s', (name, member) => {
   it('may be a rate limit', () => {
     const limit = { limit: async () => ({ success: true }) }
-    const { rateLimit, readLimit } = read({ [name]: limit })
-    expect(name === 'VISITOR_LIMIT' ? [rateLimit, readLimit] : [readLimit, rateLimit]).toEqual([limit, null])
+    const { rateLimit, readLimit, newKeyLimit } = read({ [name]: limit })
+    const none = { rateLimit: null, readLimit: null, newKeyLimit: null }
+    expect({ rateLimit, readLimit, newKeyLimit }).toEqual({ ...none, [member]: limit })
   })
 
   it.each([1, 'x', {}, null])('is not %j', (value) => {

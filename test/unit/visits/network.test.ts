@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress } from '../../../src/visits/address.ts'
-import { contains, networkOf, parseNetwork, subscriberOf } from '../../../src/visits/network.ts'
+import { contains, networkOf, parseNetwork, subscriberOf, wideNetworkOf } from '../../../src/visits/network.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -31,6 +31,16 @@ it.each([
   ['unknown', null],
 ])('the subscriber of %j is %s', (address, network) => {
   expect(subscriberOf(address)).toBe(network)
+})
+
+it.each([
+  ['203.0.113.7', '203.0.113.0/24'],
+  ['::ffff:203.0.113.7', '203.0.113.0/24'],
+  ['2001:db8:1:2::1', '2001:db8:1:0::/48'],
+  ['2001:db8:1:ff00::1', '2001:db8:1:0::/48'],
+  ['unknown', null],
+])('the wide network of %j is %s', (address, network) => {
+  expect(wideNetworkOf(address)).toBe(network)
 })
 
 describe('A network', () => {

@@ -120,11 +120,11 @@ describe('The rate limit of public reading', () => {
 describe('As shipped', () => {
   /** With the bindings of wrangler.toml, which other tests switch off. */
   const shipped = () => {
-    const { VISITOR_LIMIT, READER_LIMIT } = configured as Record<string, unknown>
-    return new TestWorker(db.url, { COUNTERS, VISITOR_LIMIT, READER_LIMIT })
+    const { VISITOR_LIMIT, READER_LIMIT, NEW_KEY_LIMIT } = configured as Record<string, unknown>
+    return new TestWorker(db.url, { COUNTERS, VISITOR_LIMIT, READER_LIMIT, NEW_KEY_LIMIT })
   }
 
-  it('both limits are on: a page of 50 badges shows them all, a loop does not go on', () =>
+  it('the limits are on: a page of 50 badges shows them all, a loop does not go on', () =>
     limitedTest(async () => {
       const on = shipped()
       expect(await statuses(50, '/badge/page/a.svg', {}, on)).toEqual(Array(50).fill(200))
@@ -141,7 +141,11 @@ describe('As shipped', () => {
   it('the status says which limits are bound', async () => {
     const limitsOf = async (on: TestWorker) =>
       ((await (await on.api('GET', '/v1/status')).json()) as { rateLimits: unknown }).rateLimits
-    expect(await limitsOf(shipped())).toEqual({ counting: true, reading: true })
-    expect(await limitsOf(new TestWorker(db.url, { COUNTERS }))).toEqual({ counting: false, reading: false })
+    expect(await limitsOf(shipped())).toEqual({ counting: true, reading: true, newKeys: true })
+    expect(await limitsOf(new TestWorker(db.url, { COUNTERS }))).toEqual({
+      counting: false,
+      reading: false,
+      newKeys: false,
+    })
   })
 })

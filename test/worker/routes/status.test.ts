@@ -103,7 +103,7 @@ describe('GET /v1/status', () => {
           reading: { waiting: 0, queries: 0 },
           ignored: [],
         },
-        rateLimits: { counting: false, reading: false },
+        rateLimits: { counting: false, reading: false, newKeys: false },
         types: [
           { ...plain, name: 'page_view', title: 'Page views', unit: 'views', recordType: 1 },
           { ...plain, name: 'download', title: 'Downloads', unit: 'downloads', recordType: 2 },

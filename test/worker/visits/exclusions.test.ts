@@ -135,6 +135,18 @@ describe('With a rate limit', () => {
       expect(await from(`${network}:100::1`, on)).toEqual(three('counted'))
     }))
 
+  it.each<[string, (network: number) => string]>([
+    ['an IPv4 /24', (network) => `198.51.100.${network}`],
+    ['an IPv6 /48', (network) => `2001:db8:ffff:${(network << 8).toString(16)}::1`],
+  ])('all networks of %s together have ten times the limit', (_, address) =>
+    inOnePeriod(async () => {
+      const on = limited()
+      const said = []
+      for (let network = 1; network <= 20; network++) said.push(...(await from(address(network), on)))
+      expect(said).toEqual([...Array(50).fill('counted'), ...Array(10).fill('ignored; reason=rate')])
+    }),
+  )
+
   it('the hits of a bot do not use up the limit', () =>
     inOnePeriod(async () => {
       const on = limited()

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { PRUNING_CRON } from '../../../src/config/crons.ts'
-import { MAX_NEW_KEYS } from '../../../src/visits/new-key-allowance.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'
@@ -17,7 +16,6 @@ const COUNTERS = {
   numbers: { record_type: 6, ...OPEN, key: 'integer', new_keys: 'known' },
   decades: { record_type: 7, ...OPEN, key: 'integer', new_keys: ['19*'] },
   same: { record_type: 8, ...OPEN, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
-  wide: { record_type: 10, ...OPEN, new_keys_per_minute: 1_000 },
   visits: { record_type: 9, ...OPEN, new_keys_per_minute: 5, dedupe_seconds: 80_000 },
 }
 const TABLES = [
@@ -281,24 +279,5 @@ describe('While the database does not answer', () => {
     const taken = await TestQueue.batches.take((some) => sumOf(some) >= 7n)
     await deliver(isolate({ DEAD_BATCHES: TestQueue.dead.binding }), taken)
     expect([await countOf('few', '/honest'), await countOf('few', keys(1)[0]!)]).toEqual([2, 2])
-  })
-})
-
-describe('A network', () => {
-  it('brings some keys into being in a minute, and its hits of other new keys are ignored; those of others count', async () => {
-    const from = (address: string) => async (key: string) =>
-      (await worker.hit('wide', key, { 'CF-Connecting-IP': address })).headers.get('X-Hit')
-    await add('wide', '/old')
-    const stranger = from('2001:db8::1')
-    const answers = []
-    for (const key of keys(2 * MAX_NEW_KEYS)) answers.push(await stranger(key))
-    expect(answers).toEqual([...Array(MAX_NEW_KEYS).fill('counted'), ...Array(MAX_NEW_KEYS).fill(IGNORED)])
-    // Another /64 of the same line.
-    expect(await from('2001:db8:0:1::1')('/new')).toBe(IGNORED)
-    expect(await stranger('/old')).toBe('counted')
-    expect(await from('203.0.113.7')('/new')).toBe('counted')
-    expect(await stranger('/new')).toBe('counted')
-    vi.setSystemTime(Date.now() + 60_000)
-    expect(await stranger('/invented/later')).toBe('counted')
   })
 })
