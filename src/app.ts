@@ -14,6 +14,7 @@ import { databaseTimed, timed } from './http/server-timing.ts'
 import { isolateOf } from './isolate.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
+import { isLoopback } from './visits/network.ts'
 
 /** Stands for every path outside of the base path. No request has it, because no URL decodes to half a character. */
 const OUTSIDE = '/\ud800'
@@ -87,12 +88,24 @@ const hot = new Hono<AppEnv>(belowBase).route('/', hit)
 hot.onError(failed)
 hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
 
+/** Whether a request came over a network. Those of other Workers on this account have no address. */
+function isFromOutside({ headers, url }: Request): boolean {
+  const address = headers.get('CF-Connecting-IP')
+  return address !== null && !isLoopback(address) && !/^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/]/.test(url)
+}
+
+/** Over plain http, everybody on the way reads tokens and keys, and may change the counts. 308 keeps the method. */
+function redirectToHttps(url: string): Response {
+  return new Response(null, { status: 308, headers: { Location: url.replace('http:', 'https:') } })
+}
+
 /** Answers a request by the shortest way. */
 export function serve(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
   const { url } = request
   const base = basePathOf(bindings)
   // The path begins after the scheme and the host.
   const begin = url.indexOf('/', 8)
+  if (url.startsWith('http:') && isFromOutside(request)) return redirectToHttps(url)
   const isHit = url.startsWith('/hit', begin + base.length) && url.startsWith(base, begin)
   return (isHit ? hot : app).fetch(request, bindings, context)
 }

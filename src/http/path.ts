@@ -21,7 +21,7 @@ export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): 
   const { types } = isolateOf(c.env).config
   const type = types.get(name)
   if (type !== undefined) return type
-  // Public types only: the names of the others may reveal something.
+  // Only those that anybody may read: a list of the others would tell strangers what is counted.
   const known = [...types.values()].filter((known) => known.public).map(({ name }) => name)
   throw new Problem('unknown_type', {
     detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,

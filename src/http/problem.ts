@@ -63,11 +63,15 @@ export class Problem extends Error {
   }
 }
 
+/** Errors that one answer lists, so that no request gets an answer much longer than itself. */
+const MAX_ERRORS = 20
+
 /** The problem of a request with invalid fields. */
 export function invalidRequest(errors: readonly FieldError[]): Problem {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  return new Problem('invalid_request', { detail: `${first?.field} ${first?.message}${more}.`, errors })
+  const detail = `${first?.field} ${first?.message}${more}.`
+  return new Problem('invalid_request', { detail, errors: errors.slice(0, MAX_ERRORS) })
 }
 
 /** Logs a response that is our fault or the database's, with the underlying error, which the client is not told. */

@@ -51,7 +51,7 @@ function problemSchema() {
       detail: described(z.string(), 'What happened this time and what to do about it.'),
       errors: described(
         z.optional(z.array(z.strictObject({ field: z.string(), message: z.string() }))),
-        'The invalid fields, each with its rule.',
+        'The first 20 invalid fields, each with its rule.',
       ),
       requestId: described(z.string(), 'The id under which the Worker logs this request.'),
     }),

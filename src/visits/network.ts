@@ -7,6 +7,14 @@ export interface Network {
   bits: number
 }
 
+/**
+ * Whether an address is this machine's. Cloudflare never reports one, so what holds for strangers does not hold under `npm start` and
+ * `wrangler dev`.
+ */
+export function isLoopback(address: string): boolean {
+  return /^(?:127\.|::1$)/.test(address)
+}
+
 /** Bits in front of an IPv4 address in an `Address`. */
 const IPV4_PREFIX = 96
 

@@ -1,5 +1,5 @@
 import { log } from '../log.ts'
-import { subscriberOf, wideNetworkOf } from './network.ts'
+import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
 
 /** The part of a rate limiting binding that is used here. */
 export interface RateLimit {
@@ -14,9 +14,6 @@ const WIDE_SHARES = 10
 /** A binding has one figure for all its keys. So the requests of a wide network take turns with ten keys. */
 let turn = 0
 
-/** Addresses of this machine. Cloudflare never reports one, so `npm start` and `wrangler dev` have no limit for local clients. */
-const LOOPBACK = /^(?:127\.|::1$)/
-
 /**
  * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it,
  * many of which may belong to one customer. It has not if there is no limit or no address, or if it is this machine. If the platform's rate
@@ -26,7 +23,7 @@ const LOOPBACK = /^(?:127\.|::1$)/
  * @param purpose gives requests of one purpose a separate limit; ends with a space
  */
 export async function exceedsLimit(limit: RateLimit | null, address: string | null, purpose = ''): Promise<boolean> {
-  if (limit === null || address === null || LOOPBACK.test(address)) return false
+  if (limit === null || address === null || isLoopback(address)) return false
   const network = subscriberOf(address)
   if (network === null) return false
   try {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type TestWorker, TOKEN } from './worker.ts'
 
-const ORIGIN = 'http://counter.test'
+const ORIGIN = 'https://counter.test'
 
 /** The headers that a browser sends with a form or a script of the dashboard's own pages. */
 export const SAME_SITE = { 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN }

@@ -35,7 +35,7 @@ export class TestWorker {
 
   /** Sends a request. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return this.fetchAt('http://counter.test', path, init)
+    return this.fetchAt('https://counter.test', path, init)
   }
 
   /** Sends a request to another of the Worker's addresses. */

@@ -57,10 +57,10 @@ describe('under a base path', () => {
   })
 
   it('the typed client works', async () => {
-    const client = hc<App>('http://counter.test/my/counter', {
+    const client = hc<App>('https://counter.test/my/counter', {
       headers: { Authorization: `Bearer ${TOKEN}` },
       fetch: (input: unknown, init?: unknown) =>
-        worker.fetch(String(input).replace('http://counter.test', ''), init as RequestInit),
+        worker.fetch(String(input).replace('https://counter.test', ''), init as RequestInit),
     })
     const param = { type: 'page_view', key: encodeURIComponent('/typed client') }
     expect((await client.v1.counters[':type'][':key'].$post({ param, json: { by: 3 } })).status).toBe(200)

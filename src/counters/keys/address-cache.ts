@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import { addressOfKey, type CounterAddress, counterId, type KeyedType } from './counter-address.ts'
+import { addressOfKey, type CounterAddress, copied, counterId, type KeyedType } from './counter-address.ts'
 
 /** Addresses in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 10_000
@@ -46,7 +46,7 @@ export class AddressCache {
     const known = this.cached(type, key)
     if (known !== undefined) return known
     const address = new CachedAddress(await addressOfKey(type, key))
-    if (key.length <= MAX_KEY_LENGTH) this.#addresses.set(`${type.recordType} ${key}`, address)
+    if (key.length <= MAX_KEY_LENGTH) this.#addresses.set(`${type.recordType} ${copied(key)}`, address)
     return address
   }
 }

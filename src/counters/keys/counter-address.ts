@@ -52,9 +52,12 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   }
   if (key.includes('\0')) throw invalidKey('must not contain NUL')
   if (!key.isWellFormed()) throw invalidKey('must be well-formed Unicode, without lone surrogates')
-  // A copy. The key may be a part of a long URL, all of which the engine would keep in memory for as long as the key.
-  const name = decoder.decode(encoder.encode(key))
-  return { recordType: type.recordType, recordId: await hash64(key), name }
+  return { recordType: type.recordType, recordId: await hash64(key), name: copied(key) }
+}
+
+/** A copy of a text that is kept. It may be a part of a long URL, all of which the engine would keep in memory with it. */
+export function copied(text: string): string {
+  return decoder.decode(encoder.encode(text))
 }
 
 const invalidKey = (message: string) => new InvalidInput('key', message)

@@ -162,3 +162,15 @@ describe('Bad input', () => {
     expect((await worker.hit('nope', 'a')).headers.get('X-Hit')).toBe('ignored; reason=type')
   })
 })
+
+it('An answer lists the first errors only: no request gets an answer that is much longer than itself', async () => {
+  const parameters = Array.from({ length: 3_500 }, (_, i) => `p${i}`).join('&')
+  for (const path of ['/v1/counters/page_view/a', '/hit', '/stats/page_view/numbers', '/badge/page_view/a.svg']) {
+    const answer = await worker.fetch(`${path}?${parameters}`, { method: path === '/hit' ? 'POST' : 'GET' })
+    expect((await answer.arrayBuffer()).byteLength).toBeLessThan(4_000)
+  }
+  const answer = await worker.fetch(`/v1/counters/page_view/a?${parameters}`)
+  const { detail, errors } = await answer.json<{ detail: string; errors: unknown[] }>()
+  expect(errors).toHaveLength(20)
+  expect(detail).toBe('p0 is not a parameter of this path (and 3499 more).')
+})

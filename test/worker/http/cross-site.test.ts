@@ -12,7 +12,7 @@ describe('A request from another site, with the cookie of a signed-in user,', ()
     ['an opaque origin', { Origin: 'null' }],
     ['no header at all', {}],
     ['a typed address', { 'Sec-Fetch-Site': 'none' }],
-    ['an origin that begins with our own', { Origin: 'http://counter.test.evil.test' }],
+    ['an origin that begins with our own', { Origin: 'https://counter.test.evil.test' }],
   ]
 
   it.each(FOREIGN)('cannot change anything: %s', async (_, headers) => {

@@ -228,7 +228,7 @@ const badges = new Map<number, number>()
 async function send(method: string, path: string, headers: Record<string, string>, body: string | undefined) {
   let url: URL
   try {
-    url = new URL(`http://counter.test${path}`)
+    url = new URL(`https://counter.test${path}`)
   } catch {
     // No client can send this.
     return
@@ -236,7 +236,7 @@ async function send(method: string, path: string, headers: Record<string, string
   if (url.host !== 'counter.test') return
   sent++
   const takesBody = method !== 'GET' && method !== 'HEAD' && body !== undefined
-  const response = await worker.fetch(url.href.slice('http://counter.test'.length), {
+  const response = await worker.fetch(url.href.slice('https://counter.test'.length), {
     method,
     headers,
     ...(takesBody && { body: body.toWellFormed() }),

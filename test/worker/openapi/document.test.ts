@@ -120,7 +120,7 @@ describe('Every problem that the document lists for an operation', () => {
         if (provoke === undefined) continue
         const sent = provoke(example)
         const response = await send(worker, sent)
-        const { pathname } = new URL(sent.path, 'http://counter.test')
+        const { pathname } = new URL(sent.path, 'https://counter.test')
         expect([code, response.status, pathname]).toEqual([code, PROBLEMS[code].status, pathname])
         expect(problemDocument.parse(await response.json()).code).toBe(code)
       }

@@ -100,14 +100,15 @@ describe('A counting badge', () => {
   })
 
   it('is for new keys of the type only, and for as many as others', async () => {
-    // New keys are limited for each minute.
-    stopClock()
     expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'few: 0', status: 200, hit: 'ignored; reason=key' })
     expect((await badge('few/%2Fknown%2Fa.svg')).hit).toBe('counted')
-    const headers = { ...CAMO, 'CF-Connecting-IP': '203.0.113.2' }
-    const hits = []
-    for (let i = 0; i < 40; i++) hits.push((await badge(`profile/${i}.svg`, { headers })).hit)
-    expect(hits.filter((hit) => hit === 'counted')).toHaveLength(30)
+    await inOnePeriod(async () => {
+      const on = isolate({ NEW_KEY_LIMIT: LIMIT_OF_FIVE })
+      const headers = { ...CAMO, 'CF-Connecting-IP': `203.0.113.${100 + ++networks}` }
+      const hits = []
+      for (let i = 0; i < 8; i++) hits.push((await badge(`profile/${networks}-${i}.svg`, { headers, on })).hit)
+      expect(hits.filter((hit) => hit === 'counted')).toHaveLength(5)
+    })
   })
 
   it('is limited as hits are', () =>
