@@ -5,15 +5,24 @@ import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { Problem } from './problem.ts'
 
+/** Keys that cost as much as a reading of one. */
+const KEYS_PER_READING = 100
+
 /**
- * Refuses public readings of a network above its limit, before anything is read. Requests with a token have none.
+ * Refuses public readings of a network above its limit, before anything is read. Each hundred keys are a reading. Requests with a
+ * token have no limit.
  *
  * @throws {Problem} 429
  */
 export async function limitReading(c: Context<AppEnv>): Promise<void> {
   const { readLimit } = isolateOf(c.env).config
   if (readLimit === null || (await isAuthorized(c))) return
-  if (!(await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null))) return
+  const keys = c.req.url.split(/[?&]key=/).length - 1
+  let exceeded = false
+  for (let read = 0; read < Math.max(1, keys) && !exceeded; read += KEYS_PER_READING) {
+    exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)
+  }
+  if (!exceeded) return
   throw new Problem('too_many_requests', {
     detail: 'Your network reads counters too often. Wait a minute, or send the API token.',
     headers: { 'Retry-After': String(LONGEST_PERIOD) },

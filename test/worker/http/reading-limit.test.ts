@@ -45,6 +45,12 @@ describe('The rate limit of public reading', () => {
     }),
   )
 
+  it('takes each hundred keys for a reading', () =>
+    limitedTest(async () => {
+      const path = `/v1/counters/page?${Array.from({ length: 250 }, (_, i) => `key=${i}`).join('&')}`
+      expect(await statuses(3, path)).toEqual([200, 429, 429])
+    }))
+
   it('answers with a problem that scripts of other sites can read, and with when to come back', () =>
     limitedTest(async () => {
       await statuses(5, '/v1/counters/page/a')
