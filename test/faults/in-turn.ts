@@ -20,7 +20,7 @@ export async function inTurn(
   const sendNext = () => {
     const head = next()
     if (head === null) socket.end()
-    else socket.write(`${head}\r\nHost: counter.test\r\nContent-Length: 0\r\n\r\n`)
+    else socket.write(`${head}\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`)
   }
   sendNext()
   for await (const chunk of socket) {

@@ -4,19 +4,22 @@ import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const IGNORED = 'ignored; reason=key'
-const COUNTERS = { page: { record_type: 1, public: true, allowed_origins: ['*'], new_keys_per_minute: 90 } }
-const { db, worker } = sharedWorker({ COUNTERS, NEW_KEY_LIMIT: LIMIT_OF_FIVE })
-const isolate = () => new TestWorker(db.url, { COUNTERS, NEW_KEY_LIMIT: LIMIT_OF_FIVE })
+const { db } = sharedWorker()
+/** Begins with something that no test has used. */
+let attempts = 0
+/** Each attempt has a type of its own, whose budget nothing else has used. */
+const isolate = () => {
+  const page = { record_type: attempts, public: true, allowed_origins: ['*'], new_keys_per_minute: 90 }
+  return new TestWorker(db.url, { COUNTERS: { page }, NEW_KEY_LIMIT: LIMIT_OF_FIVE })
+}
 
 const from = (address: string, on: TestWorker) => async (key: string) =>
   (await on.hit('page', key, { 'CF-Connecting-IP': address })).headers.get('X-Hit')
-/** Begins with something that no test has used. */
-let attempts = 0
 const limitedTest = (work: (unused: string) => Promise<void>) => inOnePeriod(() => work((++attempts).toString(16)))
 
 it('A network brings some keys into being, in all isolates together; its other hits of new keys are ignored', () =>
   limitedTest(async (unused) => {
-    await worker.add('page', { [`/old/${unused}`]: 1 })
+    await isolate().add('page', { [`/old/${unused}`]: 1 })
     const on = isolate()
     const said = []
     for (let i = 0; i < 8; i++) said.push(await from(`2001:db8:${unused}::1`, on)(`/new/${unused}/${i}`))
@@ -48,5 +51,5 @@ it('A new key that many request at once is one new key', () =>
     const on = isolate()
     const together = Array.from({ length: 50 }, () => from(`2001:dbc:${unused}::1`, on)(`/hot/${unused}`))
     expect(await Promise.all(together)).toEqual(Array(50).fill('counted'))
-    expect(await worker.count('page', `/hot/${unused}`)).toBe(50)
+    expect(await on.count('page', `/hot/${unused}`)).toBe(50)
   }))
