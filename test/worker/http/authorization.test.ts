@@ -10,6 +10,7 @@ import { logged } from '../../harness/logged.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
@@ -261,12 +262,11 @@ describe('Attempts with unknown tokens', () => {
     expect((await fresh.fetch('/v1/status', { headers: { 'CF-Connecting-IP': one } })).status).toBe(401)
   })
 
-  let addresses = 100
   it('are limited by the platform’s rate limit too, which all isolates of a place share', () =>
     inOnePeriod(async () => {
       const limit = { VISITOR_LIMIT: LIMIT_OF_FIVE }
       const isolates = await Promise.all([workerWith({ ci: 'read' }, limit), workerWith({ ci: 'read' }, limit)])
-      const [one, other] = [`192.0.2.${++addresses}`, `192.0.2.${++addresses}`]
+      const [one, other] = [`${unusedNetwork()}::1`, `${unusedNetwork()}::1`]
       const statuses: number[] = []
       for (let i = 0; i < 14; i++) statuses.push((await ask(isolates[i % 2]!, 'guess', one)).status)
       expect(statuses[0]).toBe(401)

@@ -3,23 +3,24 @@ import { describe, expect, it } from 'vitest'
 import { problemDocument } from '../../../src/openapi/problem-schema.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { sessionCookie } from '../../harness/sign-in.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { sharedWorker, TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const COUNTERS = { page: { record_type: 1, public: true, allowed_origins: ['*'] }, secret: { record_type: 2 } }
 
 const { db, worker: limited } = sharedWorker({ COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
-let networks = 0
+let network = ''
 /** Runs a test from a new network, within one period of the limits. */
 const limitedTest = (work: () => Promise<void>) =>
   inOnePeriod(() => {
-    networks++
+    network = unusedNetwork()
     return work()
   })
 
 /** Reads from the IPv6 network of the test. */
 const read = (path: string, headers: Record<string, string> = {}, on = limited) =>
-  on.fetch(path, { headers: { 'CF-Connecting-IP': `2001:db9:${networks}::${++hosts}`, ...headers } })
+  on.fetch(path, { headers: { 'CF-Connecting-IP': `${network}::${++hosts}`, ...headers } })
 let hosts = 0
 const statuses = async (count: number, path: string, headers: Record<string, string> = {}, on = limited) => {
   const found: number[] = []
@@ -89,7 +90,7 @@ describe('The rate limit of public reading', () => {
   it('is that of a network: another one reads on', () =>
     limitedTest(async () => {
       expect(await statuses(6, '/v1/counters/page/a')).toEqual([...FIVE, 429])
-      networks++
+      network = unusedNetwork()
       expect(await statuses(5, '/v1/counters/page/a')).toEqual(FIVE)
     }))
 
@@ -104,7 +105,7 @@ describe('The rate limit of public reading', () => {
   it('holds for a wrong token, and for types that are not public', () =>
     limitedTest(async () => {
       expect(await statuses(7, '/v1/counters/page/a', { Authorization: 'Bearer wrong' })).toEqual([...FIVE, 429, 429])
-      networks++
+      network = unusedNetwork()
       expect(await statuses(7, '/v1/counters/secret/a')).toEqual([...Array(5).fill(401), 429, 429])
     }))
 
@@ -137,7 +138,7 @@ describe('As shipped', () => {
       // The local simulation counts exactly.
       const loop = await Promise.all(Array.from({ length: 1_300 }, () => statuses(1, '/badge/page/a.svg', {}, on)))
       expect(loop.filter(([status]) => status === 200)).toHaveLength(1_150)
-      const headers = { 'CF-Connecting-IP': `2001:db9:${networks}::1` }
+      const headers = { 'CF-Connecting-IP': `${network}::1` }
       const hits = await Promise.all(Array.from({ length: 700 }, () => on.hit('page', 'a', headers)))
       const said = hits.map((response) => `${response.status} ${response.headers.get('X-Hit')}`)
       expect(said.filter((one) => one === '204 counted')).toHaveLength(600)

@@ -7,6 +7,7 @@ import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { sharedWorker, TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
@@ -105,13 +106,12 @@ describe('Signing in', () => {
     }
   })
 
-  let addresses = 0
   it('is limited for each address, if a rate limit is bound', () =>
     inOnePeriod(async () => {
       const limited = new TestWorker(db.url, { VISITOR_LIMIT: LIMIT_OF_FIVE })
       const attempt = (address: string, token = 'wrong') =>
         signIn(limited, token, { headers: { ...SAME_SITE, 'CF-Connecting-IP': address } })
-      const [one, other] = [`192.0.2.${++addresses}`, `192.0.2.${++addresses}`]
+      const [one, other] = [`${unusedNetwork()}::1`, `${unusedNetwork()}::1`]
       const statuses: number[] = []
       for (let i = 0; i < 12; i++) statuses.push((await attempt(one)).status)
       expect(statuses.slice(0, 3)).toEqual([401, 401, 401])

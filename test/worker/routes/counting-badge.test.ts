@@ -4,6 +4,7 @@ import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { parseSvg } from '../../harness/svg.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
 import { inOnePeriod } from '../one-period.ts'
@@ -23,7 +24,7 @@ const CAMO = { 'User-Agent': 'github-camo (876de43e)', 'CF-Connecting-IP': '203.
 
 const db = emptiedDatabase()
 let worker: TestWorker
-let networks = 0
+let attempts = 0
 const isolate = (overrides = {}) => new TestWorker(db.url, { ...SETTINGS, ...overrides })
 beforeEach(() => {
   worker = isolate()
@@ -103,10 +104,11 @@ describe('A counting badge', () => {
     expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'few: 0', status: 200, hit: 'ignored; reason=key' })
     expect((await badge('few/%2Fknown%2Fa.svg')).hit).toBe('counted')
     await inOnePeriod(async () => {
+      const attempt = ++attempts
       const on = isolate({ NEW_KEY_LIMIT: LIMIT_OF_FIVE })
-      const headers = { ...CAMO, 'CF-Connecting-IP': `203.0.113.${100 + ++networks}` }
+      const headers = { ...CAMO, 'CF-Connecting-IP': `${unusedNetwork()}::1` }
       const hits = []
-      for (let i = 0; i < 8; i++) hits.push((await badge(`profile/${networks}-${i}.svg`, { headers, on })).hit)
+      for (let i = 0; i < 8; i++) hits.push((await badge(`profile/${attempt}-${i}.svg`, { headers, on })).hit)
       expect(hits.filter((hit) => hit === 'counted')).toHaveLength(5)
     })
   })
@@ -114,8 +116,8 @@ describe('A counting badge', () => {
   it('is limited as hits are', () =>
     inOnePeriod(async () => {
       const counting = isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
-      const key = `${++networks}`
-      const headers = { ...CAMO, 'CF-Connecting-IP': `2001:db8:77:${networks}00::1` }
+      const key = `${++attempts}`
+      const headers = { ...CAMO, 'CF-Connecting-IP': `${unusedNetwork()}::1` }
       const before = await sum()
       const hits = []
       for (let i = 0; i < 8; i++) hits.push(await badge(`profile/${key}.svg`, { on: counting, headers }))

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { sharedWorker, TestWorker, TOKEN } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
@@ -116,10 +117,9 @@ describe('The public page of a type', () => {
   it('is limited as other readings are', () => {
     // The limit has its own clock.
     vi.useRealTimers()
-    let networks = 0
     return inOnePeriod(async () => {
       const limited = new TestWorker(db.url, { COUNTERS, READER_LIMIT: LIMIT_OF_FIVE })
-      const headers = { 'CF-Connecting-IP': `2001:db8:17:${++networks}00::1` }
+      const headers = { 'CF-Connecting-IP': `${unusedNetwork()}::1` }
       const read = async () => (await limited.fetch('/stats/page_view/numbers', { headers })).status
       const statuses: number[] = []
       for (let i = 0; i < 7; i++) statuses.push(await read())

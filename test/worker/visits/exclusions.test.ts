@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
+import { unusedIpv4Network, unusedNetwork } from '../../harness/unused-network.ts'
 import { TestWorker } from '../../harness/worker.ts'
 import { emptiedDatabase } from '../emptied-tables.ts'
 import { inOnePeriod } from '../one-period.ts'
@@ -106,12 +107,10 @@ describe('A hit', () => {
 })
 
 describe('With a rate limit', () => {
-  let networks = 0
   const limited = () => isolate({ VISITOR_LIMIT: LIMIT_OF_FIVE })
   const from = (address: string, on: TestWorker) => hit('page', { 'CF-Connecting-IP': address }, on)
 
-  /** An address that was not used before. */
-  const newAddress = () => `203.0.113.${++networks}`
+  const newAddress = () => `${unusedIpv4Network()}.1`
 
   it('the hits of a visitor beyond the limit are not counted, and those of others are', () =>
     inOnePeriod(async () => {
@@ -128,21 +127,22 @@ describe('With a rate limit', () => {
   it('the addresses of one IPv6 network are one visitor', () =>
     inOnePeriod(async () => {
       const on = limited()
-      const network = `2001:db8:${++networks}`
+      const network = unusedNetwork()
       const said = []
       for (const host of ['0::1', '0::2', 'ff::1']) said.push(...(await from(`${network}:${host}`, on)))
       expect(said.filter((one) => one === 'counted').length).toBe(5)
       expect(await from(`${network}:100::1`, on)).toEqual(three('counted'))
     }))
 
-  it.each<[string, (network: number) => string]>([
-    ['an IPv4 /24', (network) => `198.51.100.${network}`],
-    ['an IPv6 /48', (network) => `2001:db8:ffff:${(network << 8).toString(16)}::1`],
-  ])('all networks of %s together have ten times the limit', (_, address) =>
+  it.each<[string, () => string, (network: number) => string]>([
+    ['an IPv4 /24', unusedIpv4Network, (network) => `.${network}`],
+    ['an IPv6 /48', unusedNetwork, (network) => `:${(network << 8).toString(16)}::1`],
+  ])('all networks of %s together have ten times the limit', (_, unused, rest) =>
     inOnePeriod(async () => {
+      const wide = unused()
       const on = limited()
       const said = []
-      for (let network = 1; network <= 20; network++) said.push(...(await from(address(network), on)))
+      for (let network = 1; network <= 20; network++) said.push(...(await from(wide + rest(network), on)))
       expect(said).toEqual([...Array(50).fill('counted'), ...Array(10).fill('ignored; reason=rate')])
     }),
   )

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
+import { unusedNetwork } from '../../harness/unused-network.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 import { inOnePeriod } from '../one-period.ts'
 
 const IGNORED = 'ignored; reason=key'
 const { db } = sharedWorker()
-/** Begins with something that no test has used. */
 let attempts = 0
 /** Each attempt has a type of its own, whose budget nothing else has used. */
 const isolate = () => {
@@ -15,41 +15,41 @@ const isolate = () => {
 
 const from = (address: string, on: TestWorker) => async (key: string) =>
   (await on.hit('page', key, { 'CF-Connecting-IP': address })).headers.get('X-Hit')
-const limitedTest = (work: (unused: string) => Promise<void>) => inOnePeriod(() => work((++attempts).toString(16)))
+const limitedTest = (work: (attempt: number, network: string) => Promise<void>) =>
+  inOnePeriod(() => work(++attempts, unusedNetwork()))
 
 it('A network brings some keys into being, in all isolates together; its other hits of new keys are ignored', () =>
-  limitedTest(async (unused) => {
-    await isolate().add('page', { [`/old/${unused}`]: 1 })
+  limitedTest(async (attempt, network) => {
+    await isolate().add('page', { [`/old/${attempt}`]: 1 })
     const on = isolate()
     const said = []
-    for (let i = 0; i < 8; i++) said.push(await from(`2001:db8:${unused}::1`, on)(`/new/${unused}/${i}`))
+    for (let i = 0; i < 8; i++) said.push(await from(`${network}::1`, on)(`/new/${attempt}/${i}`))
     expect(said).toEqual([...Array(5).fill('counted'), ...Array(3).fill(IGNORED)])
     // Another /64 of the same line.
-    expect(await from(`2001:db8:${unused}:1::1`, isolate())(`/new/${unused}`)).toBe(IGNORED)
+    expect(await from(`${network}:1::1`, isolate())(`/new/${attempt}`)).toBe(IGNORED)
     // What exists counts all the same.
-    expect(await from(`2001:db8:${unused}::1`, isolate())(`/old/${unused}`)).toBe('counted')
-    expect(await from(`2001:db9:${unused}::1`, on)(`/new/${unused}`)).toBe('counted')
-    expect(await from(`2001:db8:${unused}::1`, on)(`/new/${unused}`)).toBe('counted')
+    expect(await from(`${network}::1`, isolate())(`/old/${attempt}`)).toBe('counted')
+    expect(await from(`${unusedNetwork()}::1`, on)(`/new/${attempt}`)).toBe('counted')
+    expect(await from(`${network}::1`, on)(`/new/${attempt}`)).toBe('counted')
   }))
 
 it('Fifty networks of a /48 do not use up the budget for the new pages of others', () =>
-  limitedTest(async (unused) => {
+  limitedTest(async (attempt, network) => {
     const on = isolate()
     let counted = 0
-    for (let network = 0; network < 50; network++) {
-      const stranger = from(`2001:dba:${unused}:${(network << 8).toString(16)}::1`, on)
-      for (const key of ['a', 'b'])
-        if ((await stranger(`/invented/${unused}/${network}/${key}`)) === 'counted') counted++
+    for (let line = 0; line < 50; line++) {
+      const stranger = from(`${network}:${(line << 8).toString(16)}::1`, on)
+      for (const key of ['a', 'b']) if ((await stranger(`/invented/${attempt}/${line}/${key}`)) === 'counted') counted++
     }
     // Ten times as many as for one network.
     expect(counted).toBe(50)
-    expect(await from(`2001:dbb:${unused}::1`, on)(`/honest/${unused}`)).toBe('counted')
+    expect(await from(`${unusedNetwork()}::1`, on)(`/honest/${attempt}`)).toBe('counted')
   }))
 
 it('A new key that many request at once is one new key', () =>
-  limitedTest(async (unused) => {
+  limitedTest(async (attempt, network) => {
     const on = isolate()
-    const together = Array.from({ length: 50 }, () => from(`2001:dbc:${unused}::1`, on)(`/hot/${unused}`))
+    const together = Array.from({ length: 50 }, () => from(`${network}::1`, on)(`/hot/${attempt}`))
     expect(await Promise.all(together)).toEqual(Array(50).fill('counted'))
-    expect(await on.count('page', `/hot/${unused}`)).toBe(50)
+    expect(await on.count('page', `/hot/${attempt}`)).toBe(50)
   }))
