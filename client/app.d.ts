@@ -140,6 +140,7 @@ type Routes = {
               count: number
               total: number
               pending: number
+              consistency: 'exact' | 'rolled'
               rolledUpAt: string | null
             }[]
           }
@@ -270,6 +271,7 @@ type Routes = {
             count: number
             total: number
             pending: number
+            consistency: 'exact' | 'rolled'
             rolledUpAt: string | null
           }
           outputFormat: 'json'
@@ -520,6 +522,7 @@ type Routes = {
               kind: 'import' | 'set'
               count: number
             }[]
+            consistency: 'exact' | 'rolled'
           }
           outputFormat: 'json'
           status: 200

@@ -3,14 +3,22 @@ import type { Bindings } from './config/bindings.ts'
 import { type Config, readConfig } from './config/config.ts'
 import { longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
-import { readTotal, type TotalReading } from './counters/history/read-total.ts'
+import {
+  MAX_PENDING,
+  readTotal,
+  type TotalOf,
+  type TotalOptions,
+  type TotalReading,
+} from './counters/history/read-total.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { AddressCache } from './counters/keys/address-cache.ts'
 import type { CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
 import { NewKeyBudgets } from './counters/keys/new-key-budget.ts'
-import { TooManyKeys } from './counters/keys/prefix.ts'
-import { MAX_READ, readCounters } from './counters/read/read-counters.ts'
+import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
+import { MAX_PUBLIC_PENDING } from './counters/pending-slots-sql.ts'
+import { KeptAnswers } from './counters/read/kept-answers.ts'
+import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
 import { ReadsByRange } from './counters/read/reads-by-range.ts'
 import { SharedReads } from './counters/read/shared-reads.ts'
 import { TotalsCache } from './counters/read/totals-cache.ts'
@@ -33,14 +41,15 @@ const STATEMENT_DEADLINE_MS = 3_000
 /** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
-/** Answers that an isolate keeps for pages for everybody, of about 10 kB each. */
-const MAX_PUBLIC_NUMBERS = 50
-
 /** Counts in one generation of `shownCounts`; it holds two generations. */
 const MAX_SHOWN_COUNTS = 1_000
 
-/** Totals of types and prefixes that one group of requests reads, each with a statement or two. */
-const MAX_TOTALS_AT_ONCE = 3
+/** Different totals of types and prefixes that one group of requests reads. */
+const MAX_TOTALS = 50
+/** How many of them are read at once, each with a statement or two. */
+const TOTALS_AT_ONCE = 3
+/** The fewest pending slots that each of several counters may have to be read exactly without a token. */
+const LEAST_PUBLIC_PENDING = 20
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
 export interface Isolate {
@@ -60,8 +69,8 @@ export interface Isolate {
   /** Attempts at the owner's token. */
   attempts: Attempts
   newKeys: NewKeyAllowance
-  /** The latest numbers of pages for everybody, by what was asked. In milliseconds since 1970. */
-  publicNumbers: BoundedMap<{ readAt: number; numbers: object }>
+  /** Answers for strangers that read many rows. */
+  kept: KeptAnswers
   /** The counts that counting badges showed last, by counter and period. */
   shownCounts: BoundedMap<bigint>
 }
@@ -129,7 +138,7 @@ function makeIsolate(config: Config): Isolate {
     tokens: new TokenList(config),
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
-    publicNumbers: new BoundedMap(MAX_PUBLIC_NUMBERS),
+    kept: new KeptAnswers(),
     shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
   }
 }
@@ -165,37 +174,66 @@ function shareReads<Value>(
  * @param everywhere for statements that go to all shards
  */
 function makeReads(attempts: readonly Executor[], everywhere: Executor) {
-  const sumsOf = (consistency: 'exact' | 'rolled', period: RecentPeriod | null) =>
+  const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
     new SharedReads<TotalReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
-      maxCounters: MAX_TOTALS_AT_ONCE,
-      read: (db, asked) =>
-        Promise.all(
-          asked.map((total) =>
-            readTotal(db, total, { consistency, period, ranges: attempts.length }).catch((error: unknown) => {
-              // It concerns this one alone.
-              if (error instanceof TooManyKeys) return error
-              throw error
-            }),
-          ),
-        ),
+      maxCounters: MAX_TOTALS,
+      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: attempts.length }),
     })
+  const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING, period, MAX_PUBLIC_ROWS)
   // By what `totalOf` takes for a counter; the refusal of one that has too many keys.
   const sums = {
-    exact: sumsOf('exact', null),
-    rolled: new TotalsCache(sumsOf('rolled', null)),
-    recent: { day: sumsOf('exact', 'day'), week: sumsOf('exact', 'week'), month: sumsOf('exact', 'month') },
+    exact: sumsOf(MAX_PENDING),
+    bounded: publicSumsOf(null),
+    rolled: new TotalsCache(sumsOf(0)),
+    recent: { day: publicSumsOf('day'), week: publicSumsOf('week'), month: publicSumsOf('month') },
   }
   /** What was counted in a period that ends now. */
   const recent = (period: RecentPeriod) =>
     shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
+  const counters = (consistency: (counters: number) => Consistency) =>
+    shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, consistency(counters.length)))
+  const exact = counters(() => 'exact')
+  /** For requests without a token: of one counter, and of several. */
+  const bounded = {
+    one: counters(() => MAX_PUBLIC_PENDING),
+    several: counters((several) => Math.max(LEAST_PUBLIC_PENDING, Math.floor(MAX_PUBLIC_PENDING / several))),
+  }
   return {
-    exact: shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'exact')),
+    exact,
+    bounded,
+    /** What waits for counters, as of now. */
+    load() {
+      const loads = [exact, bounded.one, bounded.several].map(({ load }) => load)
+      return {
+        waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
+        queries: loads.reduce((sum, { queries }) => sum + queries, 0),
+      }
+    },
     totals: new TotalsCache(
-      shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, 'rolled')),
+      counters(() => 'rolled'),
       sums.rolled,
     ),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
     sums,
   }
+}
+
+/** Reads different totals, a few at once. A refusal concerns its total alone. */
+async function readTotals(
+  db: Executor,
+  asked: readonly TotalOf[],
+  options: TotalOptions,
+): Promise<(TotalReading | TooManyKeys)[]> {
+  const found: (TotalReading | TooManyKeys)[] = []
+  while (found.length < asked.length) {
+    const next = asked.slice(found.length, found.length + TOTALS_AT_ONCE).map((of) =>
+      readTotal(db, of, options).catch((error: unknown) => {
+        if (error instanceof TooManyKeys) return error
+        throw error
+      }),
+    )
+    found.push(...(await Promise.all(next)))
+  }
+  return found
 }

@@ -1,5 +1,8 @@
 import type { CounterPlace } from './keys/counter-address.ts'
 
+/** The most pending slots of a counter that are added up for somebody without a token. */
+export const MAX_PUBLIC_PENDING = 2_000
+
 /**
  * SQL of the pending slots of one counter: `slotted_counters WHERE …`.
  *
@@ -15,4 +18,16 @@ import type { CounterPlace } from './keys/counter-address.ts'
  */
 export function pendingSlotsSql({ recordType, recordId }: CounterPlace): string {
   return `slotted_counters WHERE pending = 1 AND record_type = ${recordType} AND record_id = ${recordId}`
+}
+
+/**
+ * SQL of a column: what is pending of the counter of a row of `counter_names AS n`, or NULL if that is in more than `most` slots.
+ * About as many entries of the index are read to find out, whatever strangers have counted.
+ *
+ * vtgate sends it to the shards within the statement that it is a part of, because it names the record id of the row.
+ */
+export function boundedPendingSql(most: number): string {
+  const slots = `slotted_counters AS s FORCE INDEX (pending)
+        WHERE s.pending = 1 AND s.record_type = n.record_type AND s.record_id = n.record_id`
+  return `IF((SELECT 1 FROM ${slots} LIMIT ${most}, 1) IS NULL, (SELECT COALESCE(SUM(s.count), 0) FROM ${slots}), NULL)`
 }

@@ -8,10 +8,15 @@ import type { Reading } from '../counters/read/read-counters.ts'
 import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
 import { MAX_AGE_MS, type TotalsCache } from '../counters/read/totals-cache.ts'
 import { isolateOf } from '../isolate.ts'
+import { isAuthorized } from './authorization.ts'
 import { type AppEnv, waitUntilOf } from './context.ts'
 
+/** Milliseconds for which strangers get the same answer, where it takes many rows. */
+const KEPT_MS = 10_000
+
 /**
- * Reads counters for a request. Requests that arrive together share a query.
+ * Reads counters for a request. Requests that arrive together share a query. Without a token, counters with very many pending
+ * slots are read as of the last roll-up.
  *
  * @param counters at most `MAX_READ`
  */
@@ -20,9 +25,26 @@ export async function readCountersFor(
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled' = 'exact',
 ): Promise<{ readings: Reading[]; maxAge: number | null }> {
-  const { exact, totals: rolled } = isolateOf(c.env).reads
-  const { values, maxAge } = await readCacheable(c, { exact, rolled }, counters, consistency)
+  const { exact, bounded, totals: rolled } = isolateOf(c.env).reads
+  const asked = (await isAuthorized(c)) ? exact : counters.length === 1 ? bounded.one : bounded.several
+  const { values, maxAge } = await readCacheable(c, { exact: asked, rolled }, counters, consistency)
   return { readings: values, maxAge }
+}
+
+/**
+ * Reads what takes many rows. Strangers get an answer that is at most ten seconds old and that all of them share; whoever has a
+ * token gets it as it is now.
+ *
+ * @param question what is asked: the same for the same answer
+ */
+export async function readKept<Value>(
+  c: Context<AppEnv>,
+  question: readonly (string | number | null)[],
+  read: () => Promise<Value>,
+): Promise<Value> {
+  if (await isAuthorized(c)) return read()
+  const options = { keptMs: KEPT_MS, read, waitUntil: waitUntilOf(c) }
+  return (await isolateOf(c.env).kept.answer(JSON.stringify(question), options)).value
 }
 
 /** What is read, and the seconds for which it may be cached; `null`: it must be revalidated every time. */
@@ -64,7 +86,13 @@ export async function readTotalFor(
   consistency: 'exact' | 'rolled',
 ): Promise<{ reading: TotalReading; maxAge: number | null }> {
   const total = await totalOf(recordType, prefix)
-  const { values, maxAge } = await readCacheable(c, isolateOf(c.env).reads.sums, [total], consistency)
+  const { exact, bounded, rolled } = isolateOf(c.env).reads.sums
+  const asked = (await isAuthorized(c)) ? exact : bounded
+  const read = () => readCacheable(c, { exact: asked, rolled }, [total], consistency)
+  const { values, maxAge } =
+    prefix === null || consistency === 'rolled'
+      ? await read()
+      : await readKept(c, ['total', recordType, prefix, null], read)
   return { reading: orThrow(values[0]!), maxAge }
 }
 
@@ -80,7 +108,9 @@ export async function readRecentTotalFor(
   period: RecentPeriod,
 ): Promise<TotalReading> {
   const total = await totalOf(recordType, prefix)
-  const [reading] = await timedValues(c, isolateOf(c.env).reads.sums.recent[period].read([total], waitUntilOf(c)))
+  const { recent } = isolateOf(c.env).reads.sums
+  const read = () => timedValues(c, recent[period].read([total], waitUntilOf(c)))
+  const [reading] = prefix === null ? await read() : await readKept(c, ['total', recordType, prefix, period], read)
   return orThrow(reading!)
 }
 

@@ -3,6 +3,7 @@ import type { CounterType } from '../config/counter-types.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { hash64 } from '../counters/keys/key-hash.ts'
+import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { listedPrefix } from '../http/asked-prefix.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -88,20 +89,20 @@ async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<Shown> 
   const type = publicType(c)
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, decodeKey(rawKey))
   const queries = { svg: svgBadge, json: jsonBadge }
-  return { type, queries, countOf: ({ period }) => countOf(c, counter, period) }
+  return { type, queries, countOf: ({ period }) => countShown(c, counter, period) }
 }
 
 function totalShown(c: Context<AppEnv>, name: string): Shown {
   const type = publicType(c, name)
-  const countOf: Shown['countOf'] = async ({ period, prefix: asked }) => {
+  const shown: Shown['countOf'] = async ({ period, prefix: asked }) => {
     const prefix = listedPrefix(type, asked)
-    const { total, pending } =
+    return countIn(
       period === 'all'
         ? (await readTotalFor(c, type, prefix, 'exact')).reading
-        : await readRecentTotalFor(c, type, prefix, period)
-    return total + (pending ?? 0n)
+        : await readRecentTotalFor(c, type, prefix, period),
+    )
   }
-  return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf }
+  return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }
 }
 
 /** The type that the path names. Types that are not public do not exist for images, which have no token. */
@@ -149,16 +150,15 @@ async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Prom
   return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
 }
 
-/** The number that a badge shows. */
-export async function countOf(
+/** The number that the badge of a counter shows. */
+export async function countShown(
   c: Context<AppEnv>,
   counter: CounterAddress,
   period: RecentPeriod | 'all',
 ): Promise<bigint> {
   if (period !== 'all') return readRecentFor(c, counter, period)
   const { readings } = await readCountersFor(c, [counter])
-  const [reading] = readings
-  return reading!.total + reading!.pending
+  return countIn(readings[0]!)
 }
 
 /** A badge that says what is wrong. It never repeats what the client sent. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import { MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { counterOfKey } from '../http/named-counters.ts'
@@ -17,13 +17,14 @@ const reading = () =>
   namedObject('Reading', {
     type: z.string(),
     key: z.string(),
-    count: described(count, 'The exact count: total + pending.'),
+    count: described(count, 'The count: total + pending.'),
     total: described(count, 'The part that has been rolled up.'),
-    pending: described(count, 'The part that has not been rolled up yet.'),
+    pending: described(count, 'The part that has not been rolled up yet; 0 if the answer is `rolled`.'),
+    consistency: described(z.enum(['exact', 'rolled']), 'What the answer is.'),
     rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
-const NEVER_COUNTED = { total: 0, pending: 0, count: 0, rolledUpAt: null }
+const NEVER_COUNTED = { total: 0, pending: 0, count: 0, consistency: 'exact', rolledUpAt: null }
 
 export const read = {
   method: 'get',
@@ -50,6 +51,7 @@ const readContract = /* @__PURE__ */ documented(read, () => ({
         count: 12,
         total: 10,
         pending: 2,
+        consistency: 'exact',
         rolledUpAt: '2026-11-20T10:00:00.000Z',
       },
     },
@@ -57,7 +59,7 @@ const readContract = /* @__PURE__ */ documented(read, () => ({
       summary: 'As of the last roll-up',
       params: { type: 'page_view', key: '/never' },
       query: { consistency: 'rolled' },
-      answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED },
+      answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, consistency: 'rolled' },
     },
   },
 }))
@@ -128,18 +130,15 @@ export const counters = publicReading<typeof readManyContract>(readMany, async (
 })
 
 /** What is answered about a counter. */
-export function toAnswer<Count>(
-  type: CounterType,
-  key: string,
-  { total, pending, rolledUpAt }: Reading,
-  toCount: (count: bigint) => Count,
-) {
+export function toAnswer<Count>(type: CounterType, key: string, reading: Reading, toCount: (count: bigint) => Count) {
+  const { total, pending, rolledUpAt } = reading
   return {
     type: type.name,
     key,
-    count: toCount(total + pending),
+    count: toCount(countIn(reading)),
     total: toCount(total),
-    pending: toCount(pending),
+    pending: toCount(pending ?? 0n),
+    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
   }
 }

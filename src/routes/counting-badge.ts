@@ -17,7 +17,7 @@ import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { drawBadge } from '../views/badge/badge.ts'
-import { badgeOf, countOf, publicType, refusal, SVG_HEADERS } from './badge.ts'
+import { badgeOf, countShown, publicType, refusal, SVG_HEADERS } from './badge.ts'
 import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
 
 const countingBadge = {
@@ -166,7 +166,7 @@ async function countAndRead(
           })
     // What is in the queue cannot be read yet.
     if (said === 'queued') return { said, count: null }
-    return { said, count: await countOf(c, counter, period) }
+    return { said, count: await countShown(c, counter, period) }
   } catch (error) {
     const problem = problemOf(error)
     if (problem.status >= 500) logFailure(c, problem)

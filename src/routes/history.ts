@@ -13,12 +13,19 @@ import {
   readTypeHistory,
 } from '../counters/history/read-history.ts'
 import { totalOf } from '../counters/history/read-total.ts'
+import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
+import { counterId } from '../counters/keys/counter-address.ts'
+import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
+import { MAX_PUBLIC_PENDING } from '../counters/pending-slots-sql.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { askedPrefix } from '../http/asked-prefix.ts'
+import { isAuthorized } from '../http/authorization.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { once } from '../http/query-string.ts'
+import { readKept } from '../http/read-for-request.ts'
+import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
@@ -77,7 +84,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
   id: 'history',
   tag: 'Reading',
   summary: 'Get the history of a counter',
-  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period.`,
+  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period. Without a token, a long history may be ten seconds old, and very many of them are left out.`,
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
@@ -89,6 +96,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
           z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
           'Changes that were set or imported, not counted.',
         ),
+        consistency: described(z.enum(['exact', 'rolled']), '`rolled`: what is not rolled up yet is left out.'),
       }),
     },
   },
@@ -98,7 +106,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
       summary: 'Two days in Berlin',
       params: { type: 'page_view', key: '/never' },
       query: TWO_DAYS,
-      answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [] },
+      answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [], consistency: 'exact' },
     },
     backwards: {
       summary: 'A range that ends before it begins',
@@ -141,6 +149,8 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
   },
 }))
 
+/** Rows of one counter above which strangers share a history. A type has several for each period. */
+const LONG_ROWS = 900
 /** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
 const PAST_MAX_AGE = 300
 /** Milliseconds after which a range is in the past: every roll-up that began within it has ended. */
@@ -152,7 +162,13 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
   async (c, { type, key, counter, query }) => {
     const now = new Date()
     const range = askedRange(query, now)
-    const history = await readCounterHistory(databaseOf(c), counter, range, now)
+    const { hourDays } = isolateOf(c.env).config.history
+    const mostPending = (await isAuthorized(c)) ? null : MAX_PUBLIC_PENDING
+    const read = () => readCounterHistory(databaseOf(c), counter, range, now, mostPending)
+    const history =
+      mostRows(sourcesOf(range), hourDays) > LONG_ROWS
+        ? await readKept(c, ['history', ...questionOf(range), counterId(counter)], read)
+        : await read()
     const answer = { type: type.name, key, ...historyAnswer(range, history, toJsonNumber) }
     return { answer, maxAge: maxAgeOf(range, now) }
   },
@@ -164,10 +180,15 @@ export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOf
   const range = askedRange(query, now)
   const prefix = await askedPrefix(c, type, query.prefix)
   const db = databaseOf(c)
+  const of = await totalOf(type.recordType, prefix)
+  const rows = mostRows(sourcesOf(range), isolateOf(c.env).config.history.hourDays)
+  const limit = (await isAuthorized(c)) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
+  const read = () =>
+    prefix === null ? readTypeHistory(db, type.recordType, range) : readPrefixHistory(db, of, range, limit)
   const counts =
-    prefix === null
-      ? await readTypeHistory(db, type.recordType, range)
-      : await readPrefixHistory(db, await totalOf(type.recordType, prefix), range)
+    prefix !== null || rows > LONG_ROWS
+      ? await readKept(c, ['history', ...questionOf(range), type.recordType, prefix], read)
+      : await read()
   return { answer: { type: type.name, ...toAnswer(range, counts, toJsonNumber) }, maxAge: maxAgeOf(range, now) }
 })
 
@@ -176,15 +197,21 @@ export function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): Histo
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
+/** What tells a range from others. */
+function questionOf({ by, zone, edges }: HistoryRange) {
+  return [by, zone.name, edges[0]!, edges.at(-1)!]
+}
+
 /** What is answered about the history of a counter. */
 export function historyAnswer<Count>(
   range: HistoryRange,
-  { counts, adjustments }: CounterHistory,
+  { counts, adjustments, exact }: CounterHistory,
   toCount: (count: bigint) => Count,
 ) {
   return {
     ...toAnswer(range, counts, toCount),
     adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
+    consistency: exact ? ('exact' as const) : ('rolled' as const),
   }
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
 import { addToCounters } from '../http/count-for-request.ts'
@@ -163,7 +164,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
   // The increment is counted even if the reading fails. An error here would make the client count it again.
   const count = await readCountersFor(c, [counter]).then(
-    ({ readings: [reading] }) => toJsonNumber(reading!.total + reading!.pending),
+    ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
     (error: unknown) => {
       log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
       return null

@@ -18,7 +18,7 @@ import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total
 import type { UnitCount } from '../counters/history/unit-counts.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
-import { readCounters } from '../counters/read/read-counters.ts'
+import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
 import { type Executor, openDatabase } from '../database/database.ts'
@@ -57,7 +57,7 @@ const numbersQuery = () => ({
 })
 
 /** What a page of the dashboard shows: `tz` is the visitor's, and `find` is the beginning of the keys in the list. */
-type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
+export type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
 
 /** A page of the dashboard: of a type, or of the counter of a key. `types` are those that the visitor may see. */
 interface Page {
@@ -169,7 +169,7 @@ async function sumOf(
   if (!prefixes.includes(find)) return all
   const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
   try {
-    await checkPrefix(db, { recordType, name: find }, days)
+    await checkPrefix(db, { recordType, name: find }, { rows: days })
     return await totalOf(recordType, find)
   } catch (error) {
     if (error instanceof TooManyKeys) return all
@@ -192,9 +192,9 @@ async function counterNumbers(source: Source, counter: CounterAddress) {
   const { total, pending, rolledUpAt } = reading!
   return {
     ...history,
-    total: toJsonNumber(total + pending),
+    total: toJsonNumber(countIn(reading!)),
     rolled: toJsonNumber(total),
-    pending: toJsonNumber(pending),
+    pending: toJsonNumber(pending!),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
     adjustments: found.adjustments
       .filter(({ at }) => at.getTime() >= period.from && at.getTime() < period.to)
@@ -281,7 +281,7 @@ function orNull(count: bigint | null): number | null {
 }
 
 async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Promise<number> {
-  const { total } = await readTotal(db, of, { consistency: 'rolled', period: null, ranges })
+  const { total } = await readTotal(db, of, { mostPending: 0, period: null, ranges })
   return toJsonNumber(total)
 }
 

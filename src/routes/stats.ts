@@ -3,7 +3,9 @@ import * as z from 'zod/mini'
 import { basePathOf } from '../config/base-path.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/chosen-period.ts'
-import type { AppEnv } from '../http/context.ts'
+import { knownTimeZone } from '../counters/history/range.ts'
+import { InvalidInput } from '../counters/invalid-input.ts'
+import { type AppEnv, waitUntilOf } from '../http/context.ts'
 import { databaseOf } from '../http/database-of.ts'
 import { revalidated } from '../http/etag.ts'
 import { once, readQuery } from '../http/query-string.ts'
@@ -11,7 +13,7 @@ import { limitReading } from '../http/reading-limit.ts'
 import { isolateOf } from '../isolate.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
-import { typeNumbers } from './numbers.ts'
+import { type AskedNumbers, typeNumbers } from './numbers.ts'
 
 /** Seconds for which a page may be cached. It changes with a deployment only. */
 const PAGE_MAX_AGE = 60
@@ -45,23 +47,37 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   if (type === undefined) return c.notFound()
   await limitReading(c)
   const { period, tz } = readQuery(c, publicQuery)
-  const { config, publicNumbers } = isolateOf(c.env)
-  const asked = JSON.stringify([type.name, period, tz])
-  const known = publicNumbers.get(asked)
-  const now = Date.now()
-  if (known === undefined || now - known.readAt >= NUMBERS_MAX_AGE * 1_000) {
-    const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
-      { db: databaseOf(c), asked: { period, tz, find: '', rows: ROWS }, now: new Date(now), config },
-      { type, also: publicType(c, type.also) },
-    )
-    // Named one by one, so that what is added for the dashboard stays there.
-    const numbers = { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
-    publicNumbers.set(asked, { readAt: now, numbers })
-  }
-  const { readAt, numbers } = publicNumbers.get(asked)!
-  const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((now - readAt) / 1_000))
-  return c.json(numbers, 200, { 'Cache-Control': `public, max-age=${left}` })
+  const timeZone = publicTimeZone(tz)
+  const { value, askedAt } = await isolateOf(c.env).kept.answer(JSON.stringify(['page', type.name, period, timeZone]), {
+    keptMs: NUMBERS_MAX_AGE * 1_000,
+    read: () => readNumbers(c, type, { period, tz: timeZone, find: '', rows: ROWS }),
+    waitUntil: waitUntilOf(c),
+  })
+  const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
+  return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
 })
+
+async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
+  const { config } = isolateOf(c.env)
+  const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
+    { db: databaseOf(c), asked, now: new Date(), config },
+    { type, also: publicType(c, type.also) },
+  )
+  // Named one by one, so that what is added for the dashboard stays there.
+  return { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
+}
+
+/**
+ * A time zone in its canonical spelling, so that strangers cannot ask for the same numbers in many ways.
+ *
+ * @throws {InvalidInput} if there is no such time zone, or if it is an offset that no clock has
+ */
+function publicTimeZone(tz: string): string {
+  const { name } = knownTimeZone(tz)
+  if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))
+    throw new InvalidInput('tz', 'must be in quarters of an hour')
+  return name
+}
 
 /** The type with a name, if it has a page for everybody. */
 function publicType(c: Context<AppEnv>, name: string | null | undefined): CounterType | undefined {

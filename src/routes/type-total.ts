@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { TotalReading } from '../counters/history/read-total.ts'
+import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { askedPrefix } from '../http/asked-prefix.ts'
 import { publicReading } from '../http/endpoint.ts'
@@ -70,13 +71,14 @@ export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, 
 export function totalAnswer<Count>(
   type: CounterType,
   prefix: string | null,
-  { total, pending, rolledUpAt }: TotalReading,
+  reading: TotalReading,
   toCount: (count: bigint) => Count,
 ) {
+  const { total, pending, rolledUpAt } = reading
   return {
     type: type.name,
     prefix,
-    count: toCount(total + (pending ?? 0n)),
+    count: toCount(countIn(reading)),
     total: toCount(total),
     pending: pending === null ? null : toCount(pending),
     consistency: pending === null ? ('rolled' as const) : ('exact' as const),

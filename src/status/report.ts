@@ -57,7 +57,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
     isolate: {
       breaker: breakerOpen ? ('open' as const) : ('closed' as const),
       counting: counting.load,
-      reading: reads.exact.load,
+      reading: reads.load(),
       ignored: ignoredHits.list().map((hit) => ({ ...hit, at: hit.at.toISOString() })),
     },
     rateLimits: {

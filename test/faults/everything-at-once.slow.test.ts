@@ -10,7 +10,7 @@ import { hash63 } from '../../src/counters/keys/key-hash.ts'
 import { pruneNames } from '../../src/counters/keys/names.ts'
 import { Overtaken } from '../../src/counters/ledger/totals.ts'
 import { random63 } from '../../src/counters/random-id.ts'
-import { readCounters } from '../../src/counters/read/read-counters.ts'
+import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { Overloaded } from '../../src/counters/shared-work-state.ts'
 import { consume } from '../../src/counters/write/queue-consumer.ts'
@@ -364,7 +364,7 @@ class Everything {
     const pool = this.#random.pick(this.#pools)
     const addresses = await Promise.all(pool.map(addressOf))
     const acknowledged = this.#expected.acknowledged(pool[0]!.key)
-    const counts = (await readCounters(this.#db, addresses)).map(({ total, pending }) => total + pending)
+    const counts = (await readCounters(this.#db, addresses)).map(countIn)
     const sum = counts.reduce((sum, count) => sum + count)
     if (sum < acknowledged || counts.some((count) => count < 0n)) {
       throw new Error(`read ${counts.join(' + ')} when ${acknowledged} had been acknowledged`)

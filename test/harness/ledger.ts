@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { readCounters } from '../../src/counters/read/read-counters.ts'
+import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import type { TestDatabase } from './database.ts'
 
 /** The sums of a counter's increments, positive and negative ones apart, so that each sum only moves away from zero. */
@@ -53,10 +53,11 @@ export class Ledger {
   async checkReading(db: TestDatabase): Promise<void> {
     const before = this.#entries.map((entry) => ({ ...entry }))
     const readings = await readCounters(db, this.counters)
-    for (const [index, { total, pending }] of readings.entries()) {
+    for (const [index, reading] of readings.entries()) {
+      const { total, pending } = reading
       const lowest = before[index]!.acknowledgedUp + this.#entries[index]!.begunDown
       const highest = this.#entries[index]!.begunUp + before[index]!.acknowledgedDown
-      const count = total + pending
+      const count = countIn(reading)
       if (count < lowest || count > highest) {
         expect.fail(`counter ${index} read ${total} + ${pending} = ${count}, not from ${lowest} to ${highest}`)
       }
@@ -70,7 +71,7 @@ export class Ledger {
   /** Checks that every counter equals the acknowledged sum. Call it only when nothing is in flight. */
   async checkExactly(db: TestDatabase): Promise<void> {
     const readings = await readCounters(db, this.counters)
-    expect(readings.map(({ total, pending }) => total + pending)).toEqual(
+    expect(readings.map(countIn)).toEqual(
       this.#entries.map(({ acknowledgedUp, acknowledgedDown }) => acknowledgedUp + acknowledgedDown),
     )
   }

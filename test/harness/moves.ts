@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { random63 } from '../../src/counters/random-id.ts'
-import { readCounters } from '../../src/counters/read/read-counters.ts'
+import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -65,7 +65,7 @@ export function rollUpAt(db: Database, at = new Date(), options: Partial<RollUpO
 
 /** The counts of counters. */
 export async function countsOf(db: Database, counters: readonly CounterAddress[]): Promise<bigint[]> {
-  return (await readCounters(db, counters)).map(({ total, pending }) => total + pending)
+  return (await readCounters(db, counters)).map(countIn)
 }
 
 /** The count of one counter. */

@@ -17,7 +17,7 @@ export default {
   fetch(request, env, context) {
     if (request.url.endsWith('/test/load')) {
       const { counting, reads } = isolateOf(env)
-      return Response.json({ begun, ...counting.load, reads: reads.exact.load } satisfies WorkerLoad)
+      return Response.json({ begun, ...counting.load, reads: reads.load() } satisfies WorkerLoad)
     }
     begun++
     const mortal = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext

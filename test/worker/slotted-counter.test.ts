@@ -238,7 +238,7 @@ describe('calls without HTTP', () => {
       work.push(call((bound) => bound.incrementMany(list)))
     }
     await Promise.all(work)
-    const counts = { count: 240n, total: 0n, pending: 240n, rolledUpAt: null }
+    const counts = { count: 240n, total: 0n, pending: 240n, consistency: 'exact', rolledUpAt: null }
     const beside = { ok: true, type: 'page_view', key: 'beside', ...counts }
     expect(await call((bound) => bound.read('page_view', 'beside'))).toEqual(beside)
     const numbers = await call((bound) => bound.readMany('number', [7, '8']))

@@ -3,10 +3,10 @@ import { toBigInt } from '../../database/numbers.ts'
 import { packedSql, unpack } from '../../database/packed-columns.ts'
 import { DAY_MS, HOUR_MS, NO_PERIOD, PERIODS } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
-import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
+import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/record-adjustments.ts'
-import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { boundedPendingSql, pendingSlotsSql } from '../pending-slots-sql.ts'
 import type { ChosenPeriod } from './chosen-period.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
@@ -30,7 +30,12 @@ export interface Adjustment {
 export interface CounterHistory {
   counts: bigint[]
   adjustments: Adjustment[]
+  /** Whether the current period has what is pending. */
+  exact: boolean
 }
+
+/** Says of a row that it has no count, because that was not read. */
+const NOT_READ = 'not read'
 
 /** A row: what it is of, its time, its kind and its count. */
 type Row = [part: string, at: number, kind: number, count: bigint]
@@ -51,18 +56,22 @@ const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${colu
 /**
  * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
  * roll-up is seen whole or not at all.
+ *
+ * @param mostPending the most pending slots that are added up; what is in more is left out. `null`: all of them
  */
 export async function readCounterHistory(
   db: Executor,
   counter: CounterAddress,
   range: HistoryRange,
   now: Date,
+  mostPending: number | null = null,
 ): Promise<CounterHistory> {
-  const rows = await readCounterRows(db, counter, range, sourcesOf(range))
+  const rows = await readCounterRows(db, counter, range, sourcesOf(range), mostPending)
   const counts = sumPeriods(range, historyRows(rows))
   const current = periodAt(range, now.getTime())
   if (current !== undefined) counts[current]! += pendingOf(rows)
-  return { counts, adjustments: adjustmentsOf(rows) }
+  const exact = current === undefined || rows.every(([part]) => part !== NOT_READ)
+  return { counts, adjustments: adjustmentsOf(rows), exact }
 }
 
 async function readCounterRows(
@@ -70,6 +79,7 @@ async function readCounterRows(
   counter: CounterAddress,
   range: HistoryRange,
   sources: readonly HistorySource[],
+  mostPending: number | null = null,
 ): Promise<Row[]> {
   const { recordType, recordId } = counter
   const found = await readParts(db, [
@@ -83,10 +93,7 @@ async function readCounterRows(
         args: [recordType, recordId],
       }
     }),
-    {
-      sql: `SELECT ${rowSql('pending', '0', '0', 'COALESCE(SUM(count), 0)')} FROM ${pendingSlotsSql(counter)}`,
-      args: [],
-    },
+    { sql: `SELECT ${pendingSql(counter, mostPending)}`, args: [] },
     {
       sql: `(SELECT ${rowSql('adjustment', `TIMESTAMPDIFF(MICROSECOND, '${NO_PERIOD}', adjusted_at) DIV 1000`, 'kind', 'count')}
         FROM counter_adjustments FORCE INDEX (PRIMARY)
@@ -96,6 +103,14 @@ async function readCounterRows(
     },
   ])
   return unpacked(found)
+}
+
+function pendingSql(counter: CounterAddress, most: number | null): string {
+  if (most === null) {
+    return `${rowSql('pending', '0', '0', 'COALESCE(SUM(count), 0)')} FROM ${pendingSlotsSql(counter)}`
+  }
+  return `${rowSql('pending', '0', '0', boundedPendingSql(most))}
+      FROM counter_names AS n WHERE n.record_type = ${counter.recordType} AND n.record_id = ${counter.recordId}`
 }
 
 /** Where the rows of a source are, and what is read of them. */
@@ -131,10 +146,16 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
 /**
  * The same for the counters whose keys begin with a prefix, added up from their own histories.
  *
+ * @param limit by default, that of somebody with a token
  * @throws {TooManyKeys} if there are too many
  */
-export async function readPrefixHistory(db: Executor, of: TotalOf, range: HistoryRange): Promise<bigint[]> {
-  return sumPeriods(range, historyRows(await readPrefixRows(db, of, range, sourcesOf(range))))
+export async function readPrefixHistory(
+  db: Executor,
+  of: TotalOf,
+  range: HistoryRange,
+  limit?: PrefixLimit,
+): Promise<bigint[]> {
+  return sumPeriods(range, historyRows(await readPrefixRows(db, of, range, sourcesOf(range), limit)))
 }
 
 async function readPrefixRows(
@@ -142,9 +163,9 @@ async function readPrefixRows(
   of: TotalOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
+  limit = usualLimit(range, sources),
 ): Promise<Row[]> {
-  const days = Math.ceil((range.edges.at(-1)! - range.edges[0]!) / DAY_MS)
-  await checkPrefix(db, of, sources.every(({ unit }) => unit === 'month') ? Math.ceil(days / 28) : days)
+  await checkPrefix(db, of, limit)
   const parts = sources.map((source) => {
     const { table, period, time } = columnsOf(source)
     const rows = fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
@@ -157,6 +178,12 @@ async function readPrefixRows(
   // Not packed: vtgate adds the sums of the shards up.
   const found = await readParts(db, parts)
   return found.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
+}
+
+/** Few counters have something in every hour, so only the days or months count. */
+function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
+  const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
+  return { rows: sources.every(({ unit }) => unit === 'month') ? Math.ceil(days / 28) : days }
 }
 
 /** The rows of the import lane have a kind that is not 0. */
@@ -222,14 +249,15 @@ async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<s
 
 function unpacked(rows: readonly Record<string, unknown>[]): Row[] {
   return rows.map((row) => {
-    const [part, at, kind, count] = unpack(row) as [string, string, string, string]
-    return [part, Number(at), Number(kind), BigInt(count)]
+    // A count that is NULL is left out.
+    const [part, at, kind, count] = unpack(row)
+    return count === undefined ? [NOT_READ, 0, 0, 0n] : [part!, Number(at), Number(kind), BigInt(count)]
   })
 }
 
 function historyRows(rows: readonly Row[]): DetailedRow[] {
   return rows.flatMap(([part, at, kind, count]) => {
-    if (part === 'pending' || part === 'adjustment') return []
+    if (part === 'pending' || part === NOT_READ || part === 'adjustment') return []
     const unit = part as DetailedRow['unit']
     return [{ unit, start: at * HOUR_MS, count, imported: kind === 0 ? 0n : count }]
   })

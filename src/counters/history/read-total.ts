@@ -3,13 +3,13 @@ import { toBigInt } from '../../database/numbers.ts'
 import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
-import { checkPrefix, fromNamesSql } from '../keys/prefix.ts'
+import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { type RecentPeriod, recentSpan } from './recent-period.ts'
 
 /** Hours and days that a counter may have in a recent period. */
 const RECENT_UNITS = 24 + 31
-/** The most pending slots of a type that an exact total adds up. */
+/** The most pending slots of a type that a total adds up; for somebody without a token, `MAX_PUBLIC_PENDING`. */
 export const MAX_PENDING = 10_000
 
 /**
@@ -35,7 +35,10 @@ export interface TotalReading {
 
 /** How to read. */
 export interface TotalOptions {
-  consistency: 'exact' | 'rolled'
+  /** The most pending slots of the type that are added up. If there are more, or with 0, the total is as of the last roll-up. */
+  mostPending: number
+  /** As for `checkPrefix`. */
+  maxRows?: number | undefined
   /** The period to add up, which ends now; `null` for all time. */
   period: RecentPeriod | null
   /** The number of ranges. */
@@ -44,7 +47,7 @@ export interface TotalOptions {
 
 /**
  * Reads a total. That of a type is the sum of its history and adjustments, a few rows for each month. That of a prefix is added up
- * from its counters. What is pending is added up from the slots; if the type has more than `MAX_PENDING` of them, it is left out.
+ * from its counters. What is pending is added up from the slots.
  *
  * vtgate sends the statement to each shard whole, because it names no record id. So both parts are from one snapshot of each
  * shard, and a roll-up is seen whole or not at all.
@@ -52,8 +55,11 @@ export interface TotalOptions {
  * @throws {TooManyKeys} if too many keys begin with the prefix
  */
 export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
-  if (of.name !== '') await checkPrefix(db, of, options.period === null ? 1 : RECENT_UNITS)
-  const exact = options.consistency === 'exact' && (await hasFewPending(db, of.recordType))
+  if (of.name !== '') {
+    const rows = ROWS_OF_KEY + (options.period === null ? 1 : RECENT_UNITS)
+    await checkPrefix(db, of, { rows, maxRows: options.maxRows })
+  }
+  const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
   const { rows } = await db.execute(totalSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumOf = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
@@ -64,13 +70,12 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
   }
 }
 
-/** The index has an entry for each slot that is not empty, so this reads at most as many as it counts. */
-async function hasFewPending(db: Executor, recordType: number): Promise<boolean> {
+/** The index has an entry for each slot that is not empty, so this reads at most as many as it looks for. */
+async function hasFewPending(db: Executor, recordType: number, most: number): Promise<boolean> {
   const { rows } = await db.execute(
-    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending)
-       WHERE pending = 1 AND record_type = ${recordType} LIMIT ${MAX_PENDING + 1}) AS s`,
+    `SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ${recordType} LIMIT ${most}, 1`,
   )
-  return toBigInt(rows[0]?.pending) <= MAX_PENDING
+  return rows.length === 0
 }
 
 function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string {
@@ -107,7 +112,8 @@ function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
 function pendingSql(of: TotalOf): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
-    ? `SELECT 'pending', 0, s.count FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}`
+    ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
+        GROUP BY s.record_type, s.record_id`
     : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
 }
 

@@ -3,6 +3,7 @@ import { toBigInt } from '../../database/numbers.ts'
 import { HOUR_MS, PERIODS, startOf } from '../calendar.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
+import { boundedPendingSql, MAX_PUBLIC_PENDING } from '../pending-slots-sql.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const
@@ -23,7 +24,7 @@ export function recentSpan(period: RecentPeriod, now: Date): { after: Date; next
  * the pending slots. A counter's rows are from one snapshot, so a roll-up is seen whole or not at all.
  *
  * It adds up the hours of the day in which the period begins, and whole days after that: for each counter at most 23 rows, 30
- * rows, and the slots that are not empty. Days include imported counts.
+ * rows, and `MAX_PUBLIC_PENDING` slots; what is pending in more slots is left out. Days include imported counts.
  *
  * @param counters at most `MAX_RECENT`
  * @param now whole hours in UTC are counted back from here
@@ -44,7 +45,7 @@ export async function readRecentPeriod(
   const counts = new Map<string, bigint>()
   for (const { record_type, record_id, count } of rows) {
     const id = counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) })
-    counts.set(id, (counts.get(id) ?? 0n) + toBigInt(count))
+    counts.set(id, (counts.get(id) ?? 0n) + toBigInt(count ?? 0))
   }
   return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
 }
@@ -57,5 +58,6 @@ function periodSql(list: string): string {
       WHERE ${list} AND period_start > ? AND period_start < ? ${grouped}
     UNION ALL ${sum} counter_periods FORCE INDEX (PRIMARY)
       WHERE ${list} AND period = ${PERIODS.day} AND period_start >= ? ${grouped}
-    UNION ALL ${sum} slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND ${list} ${grouped}`
+    UNION ALL SELECT record_type, record_id, ${boundedPendingSql(MAX_PUBLIC_PENDING)}
+      FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`
 }

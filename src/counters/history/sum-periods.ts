@@ -53,6 +53,19 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
 }
 
+/**
+ * The most rows that sources have of one counter.
+ *
+ * @param hourDays days for which hours are kept
+ */
+export function mostRows(sources: readonly HistorySource[], hourDays: number): number {
+  return sources.reduce((rows, { unit, from, to }) => {
+    const days = (to - from) / DAY_MS
+    if (unit === 'month') return rows + Math.ceil(days / 28)
+    return rows + (unit === 'day' ? days : 24 * Math.min(days, hourDays))
+  }, 0)
+}
+
 /** Whole UTC days, and one more on either side, because local time differs from UTC by less than a day. */
 export function daysOf({ edges }: HistoryRange): Times {
   return {

@@ -1,11 +1,12 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
 import type { CounterAddress } from './counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
 export const MAX_NAMES = 10_000
-/** The most rows of the history that are added up for a prefix. */
+/** The most rows that are added up for a prefix. */
 const MAX_ROWS = 500_000
+/** The same for somebody without a token. */
+export const MAX_PUBLIC_ROWS = 45_000
 
 const encoder = new TextEncoder()
 
@@ -14,35 +15,39 @@ type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
 /** Thrown if a sum would take too long. Nothing was read. */
 export class TooManyKeys extends Error {
-  /** @param units hours, days or months of which each key may have a row; 1 for totals */
-  constructor(names: number, units: number) {
-    super(
-      names > MAX_NAMES
-        ? `More than ${MAX_NAMES} keys begin with this prefix.`
-        : `${names} keys begin with this prefix, which are too many for ${units} hours, days or months.`,
-    )
+  /** @param most the most keys that would have been added up */
+  constructor(most: number) {
+    super(`More than ${most} keys begin with this prefix${most < MAX_NAMES ? ', too many for what was asked' : ''}.`)
     this.name = 'TooManyKeys'
   }
 }
+
+/** How many rows each key of a prefix may have, and how many all of them together. */
+export interface PrefixLimit {
+  rows: number
+  maxRows?: number | undefined
+}
+
+/** Rows that are read of each key of a prefix, beside those that are added up. */
+export const ROWS_OF_KEY = 5
 
 /**
  * Checks that the counters whose keys begin with a prefix are few enough to be added up. Reads at most `MAX_NAMES` entries of an
  * index.
  *
- * @param units hours, days or months of which each counter may have a row; 1 for totals
  * @throws {TooManyKeys}
  */
 export async function checkPrefix(
   db: Executor,
   { recordType, name: prefix }: KeysWithPrefix,
-  units = 1,
+  { rows, maxRows = MAX_ROWS }: PrefixLimit,
 ): Promise<void> {
-  const { rows } = await db.execute(
-    `SELECT COUNT(*) AS names FROM (SELECT 1 FROM counter_names FORCE INDEX (name)
-       WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${MAX_NAMES + 1}) AS n`,
+  const most = Math.min(MAX_NAMES, Math.floor(maxRows / rows))
+  const { rows: found } = await db.execute(
+    `SELECT 1 FROM counter_names FORCE INDEX (name)
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,
   )
-  const names = Number(toBigInt(rows[0]?.names))
-  if (names > MAX_NAMES || names * units > MAX_ROWS) throw new TooManyKeys(names, units)
+  if (found.length > 0) throw new TooManyKeys(most)
 }
 
 /**

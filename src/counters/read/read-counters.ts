@@ -2,34 +2,40 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/numbers.ts'
 import { counterListsSql } from '../counter-lists-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
-import { pendingSlotsSql } from '../pending-slots-sql.ts'
+import { boundedPendingSql, pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most counters that one statement reads. */
 export const MAX_READ = 1_000
 
-/** The state of a counter. `total + pending` is its count. */
+/**
+ * How to read: `exact` adds the total and the pending slots up, from one snapshot, so that a roll-up is seen whole or not at all. A
+ * number does the same for counters with at most so many pending slots. `rolled` reads only the totals, one row per counter.
+ */
+export type Consistency = 'exact' | number | 'rolled'
+
+/** The state of a counter. */
 export interface Reading {
   total: bigint
-  pending: bigint
+  /** What is counted and not rolled up yet; `null` if that was not read. */
+  pending: bigint | null
   /** When the counter was last rolled up; `null` if never. */
   rolledUpAt: Date | null
 }
 
-/** The reading of a counter that was never counted. */
-const ZERO: Reading = { total: 0n, pending: 0n, rolledUpAt: null }
+/** The count: as of the last roll-up, if what is pending was not read. */
+export function countIn({ total, pending }: Pick<Reading, 'total' | 'pending'>): bigint {
+  return total + (pending ?? 0n)
+}
 
 /**
  * Reads counters, in the order given. A counter that was never counted reads as zeros.
- *
- * `exact` reads the total and the pending slots of a counter from one snapshot: a roll-up is seen whole or not at all. `rolled`
- * reads only the totals, one row per counter.
  *
  * @param counters at most `MAX_READ`, of any types
  */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],
-  consistency: 'exact' | 'rolled' = 'exact',
+  consistency: Consistency = 'exact',
 ): Promise<Reading[]> {
   const different = distinct(counters)
   if (different.length === 0) return []
@@ -37,20 +43,21 @@ export async function readCounters(
     const reading = await readOne(db, different[0]!)
     return counters.map(() => reading)
   }
-  const selects = counterListsSql(different).map(consistency === 'exact' ? exactSql : totalsSql)
+  const selects = counterListsSql(different).flatMap((list) => [totalsSql(list), ...pendingSql(list, consistency)])
   const { rows } = await db.execute(selects.join(' UNION ALL '))
+  const zero = { total: 0n, pending: consistency === 'rolled' ? null : 0n, rolledUpAt: null }
   const readings = new Map<string, Reading>()
   for (const { reading: text } of rows) {
     const [part, id, count, rolledUpAt] = String(text).split(',')
-    const reading = readings.get(id!) ?? { ...ZERO }
-    if (part === 'pending') reading.pending = toBigInt(count)
+    const reading = readings.get(id!) ?? { ...zero }
+    if (part === 'pending') reading.pending = count === undefined ? null : toBigInt(count)
     else {
       reading.total = toBigInt(count)
       reading.rolledUpAt = toDate(rolledUpAt ?? null)
     }
     readings.set(id!, reading)
   }
-  return counters.map((counter) => readings.get(counterId(counter)) ?? ZERO)
+  return counters.map((counter) => readings.get(counterId(counter)) ?? zero)
 }
 
 /**
@@ -72,14 +79,16 @@ async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> 
   }
 }
 
-/**
- * SQL of the totals and pending slots of the counters in a list: a row for each counter that was ever rolled up, and one for each
- * that has pending slots.
- */
-const exactSql = (list: string) =>
-  `${totalsSql(list)}
-        UNION ALL SELECT ${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
+/** SQL of what is pending of the counters in a list: a row for each counter that has pending slots, or for each that has a name. */
+function pendingSql(list: string, consistency: Consistency): string[] {
+  if (consistency === 'rolled') return []
+  const sql =
+    consistency === 'exact'
+      ? `${readingSql('pending', 'SUM(count)')} FROM slotted_counters FORCE INDEX (pending)
           WHERE pending = 1 AND ${list} GROUP BY record_type, record_id`
+      : `${readingSql('pending', boundedPendingSql(consistency))} FROM counter_names AS n FORCE INDEX (PRIMARY) WHERE ${list}`
+  return [`SELECT ${sql}`]
+}
 
 // The indexes are named because a long list makes the optimizers guess instead of look (eq_range_index_dive_limit).
 const totalsSql = (list: string) =>
@@ -87,7 +96,7 @@ const totalsSql = (list: string) =>
 
 /**
  * SQL of a row as one text: the driver decodes each column on its own, which takes longer. The counter is written as `counterId`
- * writes it.
+ * writes it. A value that is NULL is left out.
  */
 const readingSql = (part: 'total' | 'pending', values: string) =>
   `CONCAT_WS(',', '${part}', CONCAT(record_type, '/', record_id), ${values}) AS reading`

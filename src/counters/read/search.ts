@@ -5,7 +5,7 @@ import { InvalidInput } from '../invalid-input.ts'
 import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { COUNTS_SQL } from '../keys/names.ts'
 import { beginsWithSql, bytesSql } from '../keys/prefix.ts'
-import { readCounters } from './read-counters.ts'
+import { countIn, readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
 
 /** The most counters on one page. */
@@ -39,8 +39,7 @@ export async function searchCounters(db: Executor, type: KeyedType, search: Sear
   const { counters: page, next } = await findCounters(db, type, search)
   const readings = await readCounters(db, page)
   const counters = page.map(({ name }, index) => {
-    const { total, pending } = readings[index]!
-    return { key: name, count: total + pending }
+    return { key: name, count: countIn(readings[index]!) }
   })
   return { counters, next }
 }

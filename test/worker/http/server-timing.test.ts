@@ -45,7 +45,7 @@ describe('Server-Timing', () => {
     worker = isolate()
     gate.close()
     const reading = Promise.all(Array.from({ length: 20 }, () => worker.fetch(A)))
-    await expect.poll(() => isolateOf(worker.env).reads.exact.load.waiting).toBe(20)
+    await expect.poll(() => isolateOf(worker.env).reads.load().waiting).toBe(20)
     gate.open()
     const shared = (await reading).filter((answer) => /db;dur.*shared/.test(timingOf(answer)!))
     expect(shared.length).toBeGreaterThan(10)

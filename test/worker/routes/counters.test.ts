@@ -15,7 +15,7 @@ describe('Reading', () => {
   it('a counter that was never incremented gives zeros', async () => {
     const response = await worker.fetch('/v1/counters/page_view/never')
     expect(response.status).toBe(200)
-    const zeros = { count: 0, total: 0, pending: 0, rolledUpAt: null }
+    const zeros = { count: 0, total: 0, pending: 0, consistency: 'exact', rolledUpAt: null }
     expect(await response.json()).toEqual({ type: 'page_view', key: 'never', ...zeros })
   })
 

@@ -19,7 +19,7 @@ describe('POST /hit', () => {
   it('counts one, reports that in X-Hit, and needs no token', async () => {
     const response = await worker.hit('page_view', '/blog/hello')
     expect([response.status, response.headers.get('X-Hit')]).toEqual([204, 'counted'])
-    const counts = { count: 1, total: 0, pending: 1, rolledUpAt: null }
+    const counts = { count: 1, total: 0, pending: 1, consistency: 'exact', rolledUpAt: null }
     expect(await worker.read('page_view', '/blog/hello')).toEqual({ type: 'page_view', key: '/blog/hello', ...counts })
   })
 

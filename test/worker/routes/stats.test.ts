@@ -54,6 +54,19 @@ describe('The public page of a type', () => {
     }
   })
 
+  it('reads its numbers once, however many ask, and in whatever spelling of the time zone', async () => {
+    const ask = (tz: string) => worker.fetch(`/stats/page_view/numbers?${new URLSearchParams({ period: '90d', tz })}`)
+    const once = await db.recording(async () => void (await ask('America/New_York')))
+    const often = await db.recording(async () => {
+      const zones = ['Asia/Tokyo', 'asia/TOKYO', 'ASIA/tokyo', 'Asia/Tokyo']
+      const answers = await Promise.all(zones.map(ask))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    })
+    expect(often).toHaveLength(once.length)
+    expect((await ask('+05:30')).status).toBe(200)
+    expect((await ask('+05:37')).status).toBe(422)
+  })
+
   it.each([
     '/stats/download',
     '/stats/invoice',

@@ -1,5 +1,5 @@
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { countIn, MAX_READ, type Reading, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { GatedDatabase } from '../../../harness/gated-database.ts'
@@ -26,7 +26,7 @@ export const readsWithin = (gated: GatedDatabase, deadlineMs: number): SharedRea
   new SharedReads(gated, { deadlineMs, maxCounters: MAX_READ, read: readCounters })
 
 export async function countsRead(reads: SharedReads<Reading>, counters: readonly CounterAddress[]): Promise<bigint[]> {
-  return (await reads.read(counters, () => {})).values.map(({ total, pending }) => total + pending)
+  return (await reads.read(counters, () => {})).values.map(countIn)
 }
 
 /** Waits a moment, by the real clock. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { countIn, MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
@@ -41,8 +41,8 @@ describe('Reading', () => {
 
   it('only rolled-up counts leaves out pending counts', async () => {
     expect(await readCounters(db, [counter(1n), counter(3n)], 'rolled')).toEqual([
-      { total: 40n, pending: 0n, rolledUpAt: new Date('2026-11-20T10:00:00.123Z') },
-      { total: 0n, pending: 0n, rolledUpAt: null },
+      { total: 40n, pending: null, rolledUpAt: new Date('2026-11-20T10:00:00.123Z') },
+      { total: 0n, pending: null, rolledUpAt: null },
     ])
   })
 
@@ -86,6 +86,30 @@ describe('Reading', () => {
   )
 })
 
+describe('Reading up to so many pending slots', () => {
+  it('gives the exact count of counters that have no more, and leaves what is pending out of all others', async () => {
+    const own = await freshDatabase()
+    const slots = [0, 1, 3, 4].flatMap((slots, id) =>
+      Array.from({ length: slots }, (_, slot) => `(1, ${id}, ${slot}, 2, 1, 0)`),
+    )
+    await own.insert('slotted_counters', [...slots, '(1, 2, 9, 0, 1, 0)', '(2, 2, 9, 1, 1, 0)'])
+    await own.insert('counter_names', `(1, 0, '/0'), (1, 1, '/1'), (1, 2, '/2'), (1, 3, '/3')`)
+    await own.insert('counter_totals', '(1, 3, 100, 1, NULL)')
+    const readings = [
+      { total: 0n, pending: 0n },
+      { total: 0n, pending: 2n },
+      { total: 0n, pending: 6n },
+      { total: 100n, pending: null },
+      // It was never counted.
+      { total: 0n, pending: 0n },
+    ]
+    const counters = readings.map((_, id) => counter(BigInt(id)))
+    expect(await readCounters(own, counters, 3)).toMatchObject(readings)
+    for (const [id, one] of counters.entries()) expect(await readCounters(own, [one], 3)).toMatchObject([readings[id]])
+    expect((await readCounters(own, [counters[3]!], 4))[0]).toMatchObject({ total: 100n, pending: 8n })
+  })
+})
+
 describe('Reading among many counters', () => {
   const id = (i: number) => (BigInt(i) * 11_400_714_819_323_198_485n) % 2n ** 64n
   let crowd: TestDatabase
@@ -113,6 +137,6 @@ describe('Reading among many counters', () => {
       if (!onVitess) expect(statement!.rowsRead).toBeLessThan(12 * many + 20)
     }
     const readings = await readCounters(crowd, wanted)
-    expect(readings.map(({ total, pending }) => total + pending)).toEqual(wanted.map((_, i) => BigInt(i * 19 + 1)))
+    expect(readings.map(countIn)).toEqual(wanted.map((_, i) => BigInt(i * 19 + 1)))
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import type { Reading } from '../../../../src/counters/read/read-counters.ts'
+import { countIn, type Reading } from '../../../../src/counters/read/read-counters.ts'
 import type { SharedReads } from '../../../../src/counters/read/shared-reads.ts'
 import type { TestDatabase } from '../../../harness/database.ts'
 import type { GatedDatabase } from '../../../harness/gated-database.ts'
@@ -104,7 +104,7 @@ describe('Shared reads', () => {
       for (let i = 0; i < 20 || acknowledged <= 20; i++) {
         const least = acknowledged
         const found = await read(hot, counter(BigInt(i % 20)))
-        const count = Number(found.values[0]!.total + found.values[0]!.pending)
+        const count = Number(countIn(found.values[0]!))
         if (count < least || count > begun) wrong.push(`${count} is not from ${least} to ${begun}`)
         checked++
         if (found.shared) shared++

@@ -26,7 +26,7 @@ describe('Reads at the same time', () => {
       const reading = Promise.all(Array.from({ length: 200 }, (_, i) => worker.fetch(paths[i % 4]!)))
       // A quarter of them are lists.
       const waiting = 150 + 50 * (await rangesOfKeys(['a', 'b'], db.ranges))
-      await expect.poll(() => isolateOf(worker.env).reads.exact.load.waiting).toBe(waiting)
+      await expect.poll(() => isolateOf(worker.env).reads.load().waiting).toBe(waiting)
       gate.open()
       const answers = await reading
       for (const answer of answers) {
@@ -37,6 +37,22 @@ describe('Reads at the same time', () => {
     const reads = statements.filter(isRead).length
     expect(reads).toBeGreaterThan(0)
     expect(reads).toBeLessThanOrEqual(20)
+  })
+
+  it('of five totals, 40 of them, read each total a few times', async () => {
+    const types = ['a', 'b', 'c', 'd', 'e']
+    const COUNTERS = Object.fromEntries(types.map((type, i) => [type, { record_type: i + 1, public: true }]))
+    const gate = new Gate(/FROM slotted_counters/)
+    worker = new TestWorker(db.url, { COUNTERS })
+    gate.close()
+    const statements = await db.recording(async () => {
+      const reading = Promise.all(Array.from({ length: 40 }, (_, i) => worker.fetch(`/v1/types/${types[i % 5]}`)))
+      await expect.poll(() => isolateOf(worker.env).reads.sums.bounded.load.waiting).toBe(40)
+      gate.open()
+      for (const answer of await reading) expect(answer.status).toBe(200)
+    })
+    // Two for a total. The first group of requests has one total, and the second one has all five.
+    expect(statements.length).toBeLessThanOrEqual(2 * (1 + 5 + 5))
   })
 
   it('as increments that return the count each include their own increment', async () => {
