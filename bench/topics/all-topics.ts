@@ -21,6 +21,7 @@ import { contentionLatency } from './slots/with-commit-latency.ts'
 import { strangers } from './strangers/strangers.ts'
 import { freePlan } from './worker/free-plan.ts'
 import { profile } from './worker/profile.ts'
+import { publicRequests } from './worker/public-requests.ts'
 import { worker } from './worker/worker.ts'
 
 /**
@@ -37,7 +38,7 @@ export const QUESTIONS: readonly (readonly [Topic, ...Topic[]])[] = [
   [strangers],
   [alternatives, faults],
   [worker, profile],
-  [freePlan],
+  [freePlan, publicRequests],
   [serverCosts, scaleCheck],
   [scale],
   [scaleSpread, scaleRollUp],

@@ -9,10 +9,10 @@ import type { Topic } from '../../report/topic.ts'
 import { fillHistory, KEY } from './long-history.ts'
 
 /** Runs that are not measured, and those that are. */
-const WARM_UPS = 10
-const RUNS = 20
+export const WARM_UPS = 10
+export const RUNS = 20
 /** The most that anything should take: half of the plan's limit. */
-const MOST_MS = 5
+export const MOST_MS = 5
 
 /** What a roll-up of the free plan can move, and what pruning can delete two minutes later. */
 const SLOTS = 800
@@ -21,19 +21,19 @@ const ZONE = 'Europe/Berlin'
 const DAY_MS = 86_400_000
 
 /** What is run again and again. */
-interface Work {
+export interface Work {
   /** Brings the database into the state from before a run. */
   reset?: () => Promise<unknown>
-  /** What is requested at the same time. */
-  paths: string[]
+  /** What is requested at the same time, by the number of the run. */
+  paths: (run: number) => string[]
   headers?: Record<string, string>
   /** A sum that is 0 after a run that did its work. */
   left?: string
 }
 
-type Prepare = (deployment: Deployment) => Promise<Work>
+export type Prepare = (deployment: Deployment) => Promise<Work>
 
-const cron = (expression: string) => [`/?${new URLSearchParams({ 'bench-cron': expression })}`]
+const cron = (expression: string) => () => [`/?${new URLSearchParams({ 'bench-cron': expression })}`]
 
 /** Rolls up counters with one slot each: no other slots cost more. */
 function rollUp({ known }: { known: boolean }): Prepare {
@@ -82,7 +82,7 @@ const browser =
       body: new URLSearchParams({ token: TOKEN, zone: ZONE }),
     })
     const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
-    return { paths, headers: { Cookie: cookies.join('; ') } }
+    return { paths: () => paths, headers: { Cookie: cookies.join('; ') } }
   }
 
 const numbers = (query: Record<string, string>) =>
@@ -105,7 +105,7 @@ const RUNS_OF_PLAN: Record<string, [about: string, prepare: Prepare]> = {
   '1,000 days, counter': ['numbers of a counter', numbers({ key: KEY, ...custom })],
 }
 
-async function run({ url }: Deployment, { paths, headers = {} }: Work, signal: AbortSignal): Promise<void> {
+async function run({ url }: Deployment, paths: string[], { headers = {} }: Work, signal: AbortSignal): Promise<void> {
   const request = async (path: string) => {
     const response = await fetch(url + path, { headers, signal })
     const text = await response.text()
@@ -114,9 +114,10 @@ async function run({ url }: Deployment, { paths, headers = {} }: Work, signal: A
   await Promise.all(paths.map(request))
 }
 
-async function measure(testbed: Testbed, prepare: Prepare): Promise<Outcome> {
+/** Measures the processor time of a run, in a deployment of its own. */
+export async function measureCpu(testbed: Testbed, prepare: Prepare, settings = {}): Promise<Outcome> {
   const inspectorPort = await freePort()
-  return withDeployment(testbed, { worker: 'crons', inspectorPort }, async (deployment) => {
+  return withDeployment(testbed, { worker: 'crons', inspectorPort, settings }, async (deployment) => {
     const work = await prepare(deployment)
     const inspector = await Inspector.open(inspectorPort)
     const sent = await deployment.statements()
@@ -124,7 +125,9 @@ async function measure(testbed: Testbed, prepare: Prepare): Promise<Outcome> {
     try {
       for (let made = 0; made < WARM_UPS + RUNS; made++) {
         await work.reset?.()
-        const { nodes, samples, timeDeltas } = await cpuProfile(inspector, () => run(deployment, work, testbed.signal))
+        const { nodes, samples, timeDeltas } = await cpuProfile(inspector, () =>
+          run(deployment, work.paths(made), work, testbed.signal),
+        )
         const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]))
         for (const [i, id] of samples.entries()) {
           const name = names.get(id)
@@ -146,7 +149,7 @@ async function measure(testbed: Testbed, prepare: Prepare): Promise<Outcome> {
 }
 
 const variants = Object.entries(RUNS_OF_PLAN).map(
-  ([name, [about, prepare]]): Variant => ({ name, about, measure: (testbed) => measure(testbed, prepare) }),
+  ([name, [about, prepare]]): Variant => ({ name, about, measure: (testbed) => measureCpu(testbed, prepare) }),
 )
 
 /** The processor time of what the free plan runs. */
