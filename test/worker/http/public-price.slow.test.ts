@@ -12,6 +12,8 @@ const PENDING_OF_TYPE = 10_000
 /** The most keys with a prefix that a total adds up without a token. */
 const WITH_PREFIX = 7_500
 const COUNTERS_OF_TYPE = 100_000
+/** Counters with something in each of the last days, weeks and months. */
+const RANKED = 1_600
 const YEARS = 20
 const HOUR_DAYS = 90
 /** Roll-up lanes that have rows in the history of a type. */
@@ -60,6 +62,12 @@ async function fill() {
     `JOIN (${Array.from({ length: rows }, (_, i) => `SELECT ${i} AS ${name}`).join(' UNION ALL ')}) AS more_rows`
   const monthOf = month.replaceAll('INTERVAL n', 'INTERVAL m')
   await insert('counter_periods', `2, ${id}, 3, ${monthOf}, 1`, WITH_PREFIX, join('m', 13))
+  // More than a ranking looks at, in all the days, weeks and months that it may need.
+  const dayOf = day.replace('INTERVAL n', 'INTERVAL m')
+  await insert('counter_periods', `1, ${id}, 1, ${dayOf}, n + 1`, RANKED, join('m', 62))
+  const weekOf = `CURDATE() - INTERVAL m WEEK - INTERVAL WEEKDAY(CURDATE()) DAY`
+  await insert('counter_periods', `1, ${id}, 2, ${weekOf}, n + 1`, RANKED, join('m', 10))
+  await insert('counter_periods', `1, ${id}, 3, ${monthOf}, n + 1`, RANKED, join('m', 25))
   const lanes = join('lane', LANES)
   for (const type of [1, 2]) {
     await insert('type_history', `${type}, 0, ${hour}, lane, 1`, HOUR_DAYS * 24, lanes)
