@@ -164,13 +164,15 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
     const range = askedRange(query, now)
     const { hourDays } = isolateOf(c.env).config.history
     const mostPending = (await isAuthorized(c)) ? null : MAX_PUBLIC_PENDING
-    const read = () => readCounterHistory(databaseOf(c), counter, range, now, mostPending)
-    const history =
-      mostRows(sourcesOf(range), hourDays) > LONG_ROWS
-        ? await readKept(c, ['history', ...questionOf(range), counterId(counter)], read)
-        : await read()
-    const answer = { type: type.name, key, ...historyAnswer(range, history, toJsonNumber) }
-    return { answer, maxAge: maxAgeOf(range, now) }
+    const read = async () => {
+      const history = await readCounterHistory(databaseOf(c), counter, range, now, mostPending)
+      return historyAnswer(range, history, toJsonNumber)
+    }
+    const isLong = mostRows(sourcesOf(range), hourDays) > LONG_ROWS
+    const history = isLong
+      ? await readKept(c, ['history', ...questionOf(range), counterId(counter)], read)
+      : await read()
+    return { answer: { type: type.name, key, ...history }, maxAge: maxAgeOf(range, now) }
   },
 )
 
@@ -183,13 +185,17 @@ export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOf
   const of = await totalOf(type.recordType, prefix)
   const rows = mostRows(sourcesOf(range), isolateOf(c.env).config.history.hourDays)
   const limit = (await isAuthorized(c)) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-  const read = () =>
-    prefix === null ? readTypeHistory(db, type.recordType, range) : readPrefixHistory(db, of, range, limit)
-  const counts =
+  const read = async () => {
+    const counts = await (prefix === null
+      ? readTypeHistory(db, type.recordType, range)
+      : readPrefixHistory(db, of, range, limit))
+    return toAnswer(range, counts, toJsonNumber)
+  }
+  const history =
     prefix !== null || rows > LONG_ROWS
       ? await readKept(c, ['history', ...questionOf(range), type.recordType, prefix], read)
       : await read()
-  return { answer: { type: type.name, ...toAnswer(range, counts, toJsonNumber) }, maxAge: maxAgeOf(range, now) }
+  return { answer: { type: type.name, ...history }, maxAge: maxAgeOf(range, now) }
 })
 
 /** The range that a query asks for. */
