@@ -94,9 +94,13 @@ function isFromOutside({ headers, url }: Request): boolean {
   return address !== null && !isLoopback(address) && !/^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/]/.test(url)
 }
 
-/** Over plain http, everybody on the way reads tokens and keys, and may change the counts. 308 keeps the method. */
+/**
+ * Over plain http, everybody on the way reads tokens and keys, and may change the counts. 308 keeps the method. Scripts of other
+ * sites may follow it, because the answer says whether they may read.
+ */
 function redirectToHttps(url: string): Response {
-  return new Response(null, { status: 308, headers: { Location: url.replace('http:', 'https:') } })
+  const headers = { Location: url.replace('http:', 'https:'), 'Access-Control-Allow-Origin': '*' }
+  return new Response(null, { status: 308, headers })
 }
 
 /** Answers a request by the shortest way. */

@@ -5,6 +5,7 @@ import { longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/token-list.ts'
 import {
   MAX_PENDING,
+  MAX_PUBLIC_PENDING_OF_TYPE,
   readTotal,
   type TotalOf,
   type TotalOptions,
@@ -45,10 +46,11 @@ const BACKGROUND_DEADLINE_MS = 20_000
 const MAX_SHOWN_COUNTS = 1_000
 
 /** Different totals of types and prefixes that one group of requests reads. */
-const MAX_TOTALS = 50
+const MAX_TOTALS = 12
 /** How many of them are read at once, each with a statement or two. */
 const TOTALS_AT_ONCE = 3
-/** The fewest pending slots that each of several counters may have to be read exactly without a token. */
+/** Up to so many counters, each may have its share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
+export const FEW = 10
 const LEAST_PUBLIC_PENDING = 20
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
@@ -180,7 +182,7 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
       maxCounters: MAX_TOTALS,
       read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: attempts.length }),
     })
-  const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING, period, MAX_PUBLIC_ROWS)
+  const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
   // By what `totalOf` takes for a counter; the refusal of one that has too many keys.
   const sums = {
     exact: sumsOf(MAX_PENDING),
@@ -191,29 +193,27 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
   /** What was counted in a period that ends now. */
   const recent = (period: RecentPeriod) =>
     shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
-  const counters = (consistency: (counters: number) => Consistency) =>
-    shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, consistency(counters.length)))
-  const exact = counters(() => 'exact')
-  /** For requests without a token: of one counter, and of several. */
+  const counters = (consistency: Consistency) =>
+    shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
+  const exact = counters('exact')
+  /** For requests without a token, by the number of counters that one of them asks for. */
   const bounded = {
-    one: counters(() => MAX_PUBLIC_PENDING),
-    several: counters((several) => Math.max(LEAST_PUBLIC_PENDING, Math.floor(MAX_PUBLIC_PENDING / several))),
+    one: counters(MAX_PUBLIC_PENDING),
+    few: counters(Math.floor(MAX_PUBLIC_PENDING / FEW)),
+    many: counters(LEAST_PUBLIC_PENDING),
   }
   return {
     exact,
     bounded,
     /** What waits for counters, as of now. */
     load() {
-      const loads = [exact, bounded.one, bounded.several].map(({ load }) => load)
+      const loads = [exact, bounded.one, bounded.few, bounded.many].map(({ load }) => load)
       return {
         waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
         queries: loads.reduce((sum, { queries }) => sum + queries, 0),
       }
     },
-    totals: new TotalsCache(
-      counters(() => 'rolled'),
-      sums.rolled,
-    ),
+    totals: new TotalsCache(counters('rolled'), sums.rolled),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
     sums,
   }

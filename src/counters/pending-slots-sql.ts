@@ -22,7 +22,7 @@ export function pendingSlotsSql({ recordType, recordId }: CounterPlace): string 
 
 /**
  * SQL of a column: what is pending of the counter of a row of `counter_names AS n`, or NULL if that is in more than `most` slots.
- * About as many entries of the index are read to find out, whatever strangers have counted.
+ * Finding out reads at most one entry of the index more than that, and adding up reads them again.
  *
  * vtgate sends it to the shards within the statement that it is a part of, because it names the record id of the row.
  */

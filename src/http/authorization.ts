@@ -134,11 +134,16 @@ function tooManyAttempts(seconds: number): Problem {
 export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   if (c.get('token') !== undefined) return true
   if (c.req.header('Authorization') === undefined && c.req.header('Cookie') === undefined) return false
-  try {
-    await tokenOf(c)
-    return true
-  } catch (error) {
-    if (error instanceof Problem) return false
-    throw error
-  }
+  // A wrong token is one attempt, however often this is asked.
+  const known = c.get('isAuthorized')
+  if (known !== undefined) return known
+  const authorized = await tokenOf(c).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Problem) return false
+      throw error
+    },
+  )
+  c.set('isAuthorized', authorized)
+  return authorized
 }

@@ -10,6 +10,8 @@ export interface AppEnv {
     requestId: string
     /** The token by which the request was authorized. */
     token?: Token
+    /** Whether it has one, once that was asked. */
+    isAuthorized?: boolean
     /** Set on paths that are timed. */
     databaseTime?: DatabaseTime
   }

@@ -14,6 +14,6 @@ const HAS_KEY = /[?&]key=/
 export function routedPath({ method, url }: Request, path: string): string {
   if (!path.startsWith('/v1/counters/') || !HAS_KEY.test(url)) return path
   const [, counters, action = ''] = COUNTER_PATH.exec(path) ?? []
-  if (counters === undefined || (action === '' && (method === 'GET' || method === 'OPTIONS'))) return path
+  if (counters === undefined || (action === '' && ['GET', 'HEAD', 'OPTIONS'].includes(method))) return path
   return `${counters}/${KEY_IN_QUERY}${action}`
 }

@@ -7,7 +7,7 @@ import { TooManyKeys } from '../counters/keys/prefix.ts'
 import type { Reading } from '../counters/read/read-counters.ts'
 import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
 import { MAX_AGE_MS, type TotalsCache } from '../counters/read/totals-cache.ts'
-import { isolateOf } from '../isolate.ts'
+import { FEW, isolateOf } from '../isolate.ts'
 import { isAuthorized } from './authorization.ts'
 import { type AppEnv, waitUntilOf } from './context.ts'
 
@@ -26,7 +26,9 @@ export async function readCountersFor(
   consistency: 'exact' | 'rolled' = 'exact',
 ): Promise<{ readings: Reading[]; maxAge: number | null }> {
   const { exact, bounded, totals: rolled } = isolateOf(c.env).reads
-  const asked = (await isAuthorized(c)) ? exact : counters.length === 1 ? bounded.one : bounded.several
+  const { one, few, many } = bounded
+  const ofStranger = counters.length === 1 ? one : counters.length <= FEW ? few : many
+  const asked = (await isAuthorized(c)) ? exact : ofStranger
   const { values, maxAge } = await readCacheable(c, { exact: asked, rolled }, counters, consistency)
   return { readings: values, maxAge }
 }
@@ -90,9 +92,7 @@ export async function readTotalFor(
   const asked = (await isAuthorized(c)) ? exact : bounded
   const read = () => readCacheable(c, { exact: asked, rolled }, [total], consistency)
   const { values, maxAge } =
-    prefix === null || consistency === 'rolled'
-      ? await read()
-      : await readKept(c, ['total', recordType, prefix, null], read)
+    prefix === null ? await read() : await readKept(c, ['total', recordType, prefix, consistency], read)
   return { reading: orThrow(values[0]!), maxAge }
 }
 

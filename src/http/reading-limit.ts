@@ -17,9 +17,10 @@ const KEYS_PER_READING = 100
 export async function limitReading(c: Context<AppEnv>): Promise<void> {
   const { readLimit } = isolateOf(c.env).config
   if (readLimit === null || (await isAuthorized(c))) return
-  const keys = c.req.url.split(/[?&]key=/).length - 1
+  // All parameters, because a name may be written in many ways: k%65y=.
+  const keys = c.req.url.split('&').length
   let exceeded = false
-  for (let read = 0; read < Math.max(1, keys) && !exceeded; read += KEYS_PER_READING) {
+  for (let read = 0; read < keys && !exceeded; read += KEYS_PER_READING) {
     exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)
   }
   if (!exceeded) return

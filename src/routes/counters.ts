@@ -20,7 +20,7 @@ const reading = () =>
     count: described(count, 'The count: total + pending.'),
     total: described(count, 'The part that has been rolled up.'),
     pending: described(count, 'The part that has not been rolled up yet; 0 if the answer is `rolled`.'),
-    consistency: described(z.enum(['exact', 'rolled']), 'What the answer is.'),
+    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without what is pending.'),
     rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 

@@ -33,7 +33,7 @@ const countingBadgeContract = /* @__PURE__ */ documented(countingBadge, () => ({
   tag: 'Counting',
   summary: 'Count a view with a badge',
   description:
-    'For README files and profiles. Counts one view, and shows the count including it. The type must have `counting_badge`. ' +
+    'For README files and profiles. Counts one view, and shows the count including it, or the one of the last roll-up if very much is pending. The type must have `counting_badge`. ' +
     'The badge is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. It is an ' +
     'image even if the database is unavailable: then it shows the last known count.',
   headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),

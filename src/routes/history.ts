@@ -18,6 +18,7 @@ import { counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
 import { MAX_PUBLIC_PENDING } from '../counters/pending-slots-sql.ts'
+import { MAX_LANES } from '../counters/ranges.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { askedPrefix } from '../http/asked-prefix.ts'
 import { isAuthorized } from '../http/authorization.ts'
@@ -84,7 +85,7 @@ const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, ()
   id: 'history',
   tag: 'Reading',
   summary: 'Get the history of a counter',
-  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period. Without a token, a long history may be ten seconds old, and very many of them are left out.`,
+  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period. Without a token, they are left out if there are very many, and a long history may be ten seconds old.`,
   answers: {
     200: {
       description: 'The counts of the periods, and the adjustments.',
@@ -149,8 +150,9 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
   },
 }))
 
-/** Rows of one counter above which strangers share a history. A type has several for each period. */
-const LONG_ROWS = 900
+/** Rows above which strangers share a history. Of a counter, there are also the slots. */
+const MOST_ROWS = 5_000
+const MOST_ROWS_OF_COUNTER = 900
 /** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
 const PAST_MAX_AGE = 300
 /** Milliseconds after which a range is in the past: every roll-up that began within it has ended. */
@@ -168,7 +170,7 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
       const history = await readCounterHistory(databaseOf(c), counter, range, now, mostPending)
       return historyAnswer(range, history, toJsonNumber)
     }
-    const isLong = mostRows(sourcesOf(range), hourDays) > LONG_ROWS
+    const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
     const history = isLong
       ? await readKept(c, ['history', ...questionOf(range), counterId(counter)], read)
       : await read()
@@ -183,7 +185,8 @@ export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOf
   const prefix = await askedPrefix(c, type, query.prefix)
   const db = databaseOf(c)
   const of = await totalOf(type.recordType, prefix)
-  const rows = mostRows(sourcesOf(range), isolateOf(c.env).config.history.hourDays)
+  const { history: kept, ranges } = isolateOf(c.env).config
+  const rows = mostRows(sourcesOf(range), kept.hourDays)
   const limit = (await isAuthorized(c)) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
   const read = async () => {
     const counts = await (prefix === null
@@ -192,7 +195,7 @@ export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOf
     return toAnswer(range, counts, toJsonNumber)
   }
   const history =
-    prefix !== null || rows > LONG_ROWS
+    prefix !== null || rows * MAX_LANES * ranges > MOST_ROWS
       ? await readKept(c, ['history', ...questionOf(range), type.recordType, prefix], read)
       : await read()
   return { answer: { type: type.name, ...history }, maxAge: maxAgeOf(range, now) }

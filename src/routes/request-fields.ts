@@ -122,7 +122,7 @@ export const limitField = (max: number, usual: number, what: string) => {
 export const consistency = () =>
   once(
     z._default(z.enum(['exact', 'rolled'], { error: 'must be "exact" (the default) or "rolled"' }), 'exact'),
-    '`exact`: total and pending, read from one snapshot. `rolled`: the total only; it is at most one roll-up old and cacheable.',
+    '`exact`: total and pending, read from one snapshot; without a token, it may be answered with `rolled`. `rolled`: the total only; it is at most one roll-up old and cacheable.',
   )
 
 /** The parameter that chooses the keys of a total. */

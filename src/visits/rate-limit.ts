@@ -11,8 +11,8 @@ export const LONGEST_PERIOD = 60
 
 /** How many times as much the wide network of an address may do. */
 const WIDE_SHARES = 10
-/** A binding has one figure for all its keys. So the requests of a wide network take turns with ten keys. */
-let turn = 0
+/** A binding has one figure for all its keys. So the requests of a wide network take turns with ten keys of each binding. */
+const turns = new WeakMap<RateLimit, number>()
 
 /**
  * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it,
@@ -30,7 +30,8 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
     // One after the other, so that a network above its limit does not use up that of its neighbors.
     const { success } = await limit.limit({ key: `${purpose}${network}` })
     if (!success) return true
-    turn = (turn + 1) % WIDE_SHARES
+    const turn = ((turns.get(limit) ?? 0) + 1) % WIDE_SHARES
+    turns.set(limit, turn)
     return !(await limit.limit({ key: `${purpose}${wideNetworkOf(address)} ${turn}` })).success
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })

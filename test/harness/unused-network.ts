@@ -2,7 +2,7 @@
 export const unusedNetwork = () => `2001:${part()}:${part()}`
 
 /** The same for an IPv4 /24: `${unusedIpv4Network()}.7` is an address. */
-export const unusedIpv4Network = () => `${100 + random(90)}.${random(256)}.${random(256)}`
+export const unusedIpv4Network = () => `${130 + random(60)}.${random(256)}.${random(256)}`
 
 const part = () => (0x1000 + random(0xefff)).toString(16)
 const random = (below: number) => crypto.getRandomValues(new Uint32Array(1))[0]! % below

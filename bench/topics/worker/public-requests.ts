@@ -36,10 +36,10 @@ const asked =
 
 const zones = Intl.supportedValuesOf('timeZone')
 const zone = (run: number) => zones[(run * 13) % zones.length]!
-const history = (by: string, days: number) => (run: number) =>
+const history = (by: 'day' | 'month', days: number) => (run: number) =>
   `/v1/counters/page_view/${encodeURIComponent(KEY)}/history?${new URLSearchParams({
     by,
-    from: new Date(Date.now() - (days - run) * DAY_MS).toISOString().slice(0, 10),
+    from: new Date(Date.now() - (days - run * (by === 'day' ? 1 : 31)) * DAY_MS).toISOString().slice(0, 10),
     tz: 'Europe/Berlin',
   })}`
 const [key, of] = [encodeURIComponent(KEY), `/v1/counters/page_view/${encodeURIComponent(KEY)}`]

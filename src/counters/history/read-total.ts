@@ -5,12 +5,12 @@ import type { CounterAddress } from '../keys/counter-address.ts'
 import { hash64 } from '../keys/key-hash.ts'
 import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
-import { type RecentPeriod, recentSpan } from './recent-period.ts'
+import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSpan } from './recent-period.ts'
 
-/** Hours and days that a counter may have in a recent period. */
-const RECENT_UNITS = 24 + 31
-/** The most pending slots of a type that a total adds up; for somebody without a token, `MAX_PUBLIC_PENDING`. */
+/** The most pending slots of a type that a total adds up. */
 export const MAX_PENDING = 10_000
+/** The same for somebody without a token. */
+export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
 /**
  * The counters that a total adds up. It looks like a counter, so that it can be read and cached like one: `name` is the prefix of
@@ -56,7 +56,7 @@ export interface TotalOptions {
  */
 export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
   if (of.name !== '') {
-    const rows = ROWS_OF_KEY + (options.period === null ? 1 : RECENT_UNITS)
+    const rows = ROWS_OF_KEY + (options.period === null ? 1 : 24 + RECENT_PERIOD_HOURS[options.period] / 24 + 1)
     await checkPrefix(db, of, { rows, maxRows: options.maxRows })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
@@ -90,9 +90,10 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
 
 /** The rows whose sum was rolled up in a period, or with adjustments in all time. */
 function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
+  // By lane, which says the shard: vtgate sends a sum of all rows to no shard whole.
   const ofType = (periods: string, more: string) =>
-    `SELECT 'kept' AS part, 0 AS id, count AS number FROM type_history FORCE INDEX (PRIMARY)
-      WHERE record_type = ${of.recordType} AND period ${periods} ${more}`
+    `SELECT 'kept' AS part, 0 AS id, SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
+      WHERE record_type = ${of.recordType} AND period ${periods} ${more} GROUP BY range_lane`
   const ofNames = (table: string, more = '') =>
     `SELECT 'kept' AS part, 0 AS id, t.count AS number ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
   if (period === null) {

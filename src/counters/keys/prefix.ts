@@ -42,7 +42,7 @@ export async function checkPrefix(
   { recordType, name: prefix }: KeysWithPrefix,
   { rows, maxRows = MAX_ROWS }: PrefixLimit,
 ): Promise<void> {
-  const most = Math.min(MAX_NAMES, Math.floor(maxRows / rows))
+  const most = Math.min(MAX_NAMES, Math.max(1, Math.floor(maxRows / rows)))
   const { rows: found } = await db.execute(
     `SELECT 1 FROM counter_names FORCE INDEX (name)
      WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} LIMIT ${most}, 1`,

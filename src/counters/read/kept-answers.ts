@@ -22,7 +22,7 @@ interface Answer {
 
 /**
  * Keeps answers that read many rows, and shares them with all who ask meanwhile, so that asking again and again costs the database
- * nothing. Follows the rules of `SharedWork`.
+ * nothing. Like `SharedReads`, it shares plain data only, and a request takes over from one that has fallen silent.
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
@@ -44,7 +44,10 @@ export class KeptAnswers {
     let answer = kept !== undefined && isFresh(kept, keptMs) ? kept : await this.#read(question, read, waitUntil)
     while (answer.outcome === null) {
       const now = Date.now()
-      if (this.#work.isSilent(answer.aliveUntil, now)) answer = await this.#read(question, read, waitUntil)
+      // Another request may have begun to read it again.
+      const latest = this.#answers.get(question)
+      if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
+      else if (this.#work.isSilent(answer.aliveUntil, now)) answer = await this.#read(question, read, waitUntil)
       else await pause(this.#work.patience(answer.expectedAt, now, MAX_PATIENCE_MS))
     }
     if ('error' in answer.outcome) throw answer.outcome.error

@@ -61,8 +61,7 @@ export async function readCounters(
 }
 
 /**
- * Reads one counter exactly. vtgate sends the two SELECTs to one shard as one query, because they name the same record id. It
- * would not do that with a subquery in the select list.
+ * Reads one counter exactly. vtgate sends the two SELECTs to one shard as one query, because they name the same record id.
  */
 async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> {
   const { rows } = await db.execute(

@@ -62,6 +62,11 @@ describe('?key=', () => {
     }
   })
 
+  it('lists counters with HEAD as with GET', async () => {
+    const list = '/v1/counters/page_view?key=a&key=b'
+    expect((await worker.fetch(list, { method: 'HEAD' })).status).toBe((await worker.fetch(list)).status)
+  })
+
   it('works below a base path', async () => {
     const mounted = new TestWorker(db.url, { BASE_PATH: '/counter' })
     expect((await mounted.api('PUT', `/counter${COUNTERS}${withKey('..')}`, { count: 2 })).status).toBe(200)

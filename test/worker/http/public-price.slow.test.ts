@@ -1,14 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hash64 } from '../../../src/counters/keys/key-hash.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
+import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 
 /** Rows that any public request may read, and one whose answer is kept for all who ask meanwhile. */
 const MOST_ROWS = 5_000
 const MOST_KEPT_ROWS = 50_000
 
+/** Pending slots of one counter, and those of a counter that is still read exactly. */
 const PENDING = 400_000
+const STILL_EXACT = 2_000
+/** The same of a type. */
 const PENDING_OF_TYPE = 10_000
+const STILL_EXACT_OF_TYPE = 500
+/** Counters of lists, and the slots of each that are still read exactly. */
+const LIST = 1_000
+const LIST_SLOTS = 20
+const FEW = 10
 /** The most keys with a prefix that a total adds up without a token. */
 const WITH_PREFIX = 7_500
 const COUNTERS_OF_TYPE = 100_000
@@ -17,21 +26,23 @@ const RANKED = 1_600
 const YEARS = 20
 const HOUR_DAYS = 90
 /** Roll-up lanes that have rows in the history of a type. */
-const LANES = 4
+const LANES = 6
 const ZONE = 'Asia/Kolkata'
 const DAY_MS = 86_400_000
 
+// No kept answer becomes too old, and no hour ends.
+stopClockOfFile()
 const { db, worker } = sharedWorker({
   COUNTERS: {
     page: { record_type: 1, public: true, public_page: true, counting_badge: true, allowed_origins: ['*'] },
     app: { record_type: 2, public: true, prefixes: ['/app-', '/app-1', '/app-12', '/'], allowed_origins: ['*'] },
+    small: { record_type: 4, public: true },
     file: { record_type: 3, public: true, allowed_origins: ['*'], redirect_to: 'https://files.example/' },
   },
 })
 
 /** The largest data: much more than strangers can bring about within the limits as shipped. */
 async function fill() {
-  const hot = await hash64('/hot')
   await db.execute('CREATE TABLE numbers (n INT UNSIGNED PRIMARY KEY)')
   await db.execute('INSERT INTO numbers VALUES (0)')
   for (let rows = 1; rows < PENDING; rows *= 2) await db.execute(`INSERT INTO numbers SELECT n + ${rows} FROM numbers`)
@@ -48,16 +59,40 @@ async function fill() {
   }
   const slot = '(record_type, record_id, slot, count, batch, written_hour)'
   await insert(`slotted_counters ${slot}`, `2, ${id}, n, 1, n, 1`, PENDING_OF_TYPE)
-  await insert('counter_names', `1, ${hot}, '/hot', NULL`, 1)
-  await insert('counter_totals', `1, ${hot}, 5, 1, NULL`, 1)
-  await insert(`slotted_counters ${slot}`, `1, ${hot}, n * 46116860184273, 1, n, 1`, PENDING)
+  const named = async (key: string, slots: number) => {
+    const recordId = await hash64(key)
+    await insert('counter_names', `1, ${recordId}, '${key}', NULL`, 1)
+    await insert('counter_totals', `1, ${recordId}, 5, 1, NULL`, 1)
+    await insert(`slotted_counters ${slot}`, `1, ${recordId}, n * 46116860184273, 1, n, 1`, slots)
+    return recordId
+  }
+  await named('/hot', PENDING)
+  const exact = await named('/exact', STILL_EXACT)
+  for (let i = 0; i < FEW; i++) await named(`/few-${i}`, STILL_EXACT / FEW)
+  const listed = await Promise.all(Array.from({ length: LIST }, (_, i) => hash64(`/list-${i}`)))
+  const ofListed = (row: (recordId: bigint, i: number) => string) => listed.map(row)
+  await db.insert(
+    'counter_names',
+    ofListed((recordId, i) => `(1, ${recordId}, '/list-${i}')`),
+  )
+  await db.insert(
+    'counter_totals',
+    ofListed((recordId) => `(1, ${recordId}, 5, 1, NULL)`),
+  )
+  for (let i = 0; i < LIST_SLOTS; i++) {
+    await db.insert(
+      'slotted_counters',
+      ofListed((recordId) => `(1, ${recordId}, ${i}, 1, 1, 1)`),
+    )
+  }
+  await insert(`slotted_counters ${slot}`, `4, ${id}, n, 1, n, 1`, STILL_EXACT_OF_TYPE)
   const days = YEARS * 365
   const day = 'CURDATE() - INTERVAL n DAY'
   const [first, hour] = ['CURDATE() - INTERVAL n MONTH', 'CURDATE() - INTERVAL n HOUR']
   const month = `${first} - INTERVAL DAY(${first}) - 1 DAY`
-  await insert('counter_history', `1, ${hot}, ${hour}, 1`, HOUR_DAYS * 24)
-  await insert('counter_periods', `1, ${hot}, 1, ${day}, 1`, days)
-  await insert('counter_periods', `1, ${hot}, 3, ${month}, 1`, YEARS * 12)
+  await insert('counter_history', `1, ${exact}, ${hour}, 1`, HOUR_DAYS * 24)
+  await insert('counter_periods', `1, ${exact}, 1, ${day}, 1`, days)
+  await insert('counter_periods', `1, ${exact}, 3, ${month}, 1`, YEARS * 12)
   const join = (name: string, rows: number) =>
     `JOIN (${Array.from({ length: rows }, (_, i) => `SELECT ${i} AS ${name}`).join(' UNION ALL ')}) AS more_rows`
   const monthOf = month.replaceAll('INTERVAL n', 'INTERVAL m')
@@ -69,7 +104,7 @@ async function fill() {
   await insert('counter_periods', `1, ${id}, 2, ${weekOf}, n + 1`, RANKED, join('m', 10))
   await insert('counter_periods', `1, ${id}, 3, ${monthOf}, n + 1`, RANKED, join('m', 25))
   const lanes = join('lane', LANES)
-  for (const type of [1, 2]) {
+  for (const type of [1, 2, 4]) {
     await insert('type_history', `${type}, 0, ${hour}, lane, 1`, HOUR_DAYS * 24, lanes)
     await insert('type_history', `${type}, 1, ${day}, lane, 1`, days, lanes)
     await insert('type_history', `${type}, 3, ${month}, lane, 1`, YEARS * 12, lanes)
@@ -81,28 +116,33 @@ async function fill() {
 const dayText = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
 const history = (by: string, days: number, more: Record<string, string> = {}) =>
   `history?${new URLSearchParams({ by, from: dayText(days), tz: ZONE, ...more })}`
-const keys = (count: number) => Array.from({ length: count - 1 }, (_, i) => `&key=/page-${i}`).join('')
-const HOT = '/v1/counters/page/%2Fhot'
+const keys = (count: number, key: string) => Array.from({ length: count }, (_, i) => `key=/${key}-${i}`).join('&')
+const [HOT, EXACT] = ['/v1/counters/page/%2Fhot', '/v1/counters/page/%2Fexact']
 const AGENT = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
 /** Each kind of public request, and whether the answer is kept. */
-const REQUESTS: Record<string, [path: string, options?: { kept?: true; init?: RequestInit }]> = {
+const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?: number; init?: RequestInit }]> = {
+  'a counter with 2,000 pending slots': [EXACT],
+  'a badge of a month': ['/badge/page/%2Fexact.json?period=month'],
   'a hit': ['/hit?type=page&key=/hot', { init: { method: 'POST' } }],
   'a pixel': ['/hit.gif?type=page&key=/hot'],
   'a download': ['/d/file/setup.zip'],
   'a counting badge': ['/hit/page/%2Fhot.svg'],
   'a badge': ['/badge/page/%2Fhot.svg'],
-  'a badge of a month': ['/badge/page/%2Fhot.json?period=month'],
-  'a counter': [HOT],
+  'a counter with 400,000 pending slots': [HOT],
   'a counter, rolled': [`${HOT}?consistency=rolled`],
-  '100 counters': [`/v1/counters/page?key=/hot${keys(100)}`],
-  'a history of 30 days': [`${HOT}/${history('day', 30)}`],
-  'a history of 2,000 days': [`${HOT}/${history('day', 1_990)}`, { kept: true }],
-  'a history of 2,000 hours': [`${HOT}/${history('hour', 82)}`, { kept: true }],
-  'a history of 20 years': [`${HOT}/${history('month', YEARS * 365)}`, { kept: true }],
-  'the total of a type': ['/v1/types/app'],
-  'the badge of a total': ['/badge/app.svg?period=week'],
+  '10 counters': [`/v1/counters/page?${keys(10, 'few')}`],
+  '100 counters': [`/v1/counters/page?${keys(100, 'list')}`],
+  '1,000 counters, which are ten readings': [`/v1/counters/page?${keys(1_000, 'list')}`, { readings: 10 }],
+  'a history of 30 days': [`${EXACT}/${history('day', 30)}`],
+  'a history of 2,000 days': [`${EXACT}/${history('day', 1_990)}`, { kept: true }],
+  'a history of 2,000 hours': [`${EXACT}/${history('hour', 82)}`, { kept: true }],
+  'a history of 20 years': [`${EXACT}/${history('month', YEARS * 365)}`, { kept: true }],
+  'the total of a type with 10,000 pending slots': ['/v1/types/app'],
+  'the total of a type with 500': ['/v1/types/small'],
+  'the badge of a total': ['/badge/small.svg?period=week'],
   'the total of a prefix': ['/v1/types/app?prefix=/app-', { kept: true }],
+  'the total of a prefix, rolled': ['/v1/types/app?prefix=/app-&consistency=rolled', { kept: true }],
   'the month of a prefix': ['/badge/app.svg?period=month&prefix=/app-12', { kept: true }],
   'the history of a type': [`/v1/types/page/${history('day', 30)}`],
   'the history of a type, 2,000 days': [`/v1/types/page/${history('day', 1_990)}`, { kept: true }],
@@ -121,35 +161,42 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; init?: Re
 describe.skipIf(onVitess)('A public request, whatever the database holds', () => {
   beforeAll(fill, 120_000)
 
-  it.each(Object.entries(REQUESTS))('%s reads a bounded number of rows', async (name, [path, { kept, init } = {}]) => {
-    const ask = async () => {
-      let bytes = 0
-      const statements = await db.recording(async () => {
-        const response = await worker.fetch(path, { ...init, headers: AGENT })
-        expect([path, response.status < 400]).toEqual([path, true])
-        bytes = (await response.arrayBuffer()).byteLength
-      })
-      return {
-        bytes,
-        statements: statements.length,
-        rows: statements.reduce((sum, { rowsRead }) => sum + (rowsRead ?? 0), 0),
+  it.each(Object.entries(REQUESTS))(
+    '%s reads a bounded number of rows',
+    async (name, [path, { kept, readings = 1, init } = {}]) => {
+      const ask = async () => {
+        let bytes = 0
+        const statements = await db.recording(async () => {
+          const response = await worker.fetch(path, { ...init, headers: AGENT })
+          expect([path, response.status < 400]).toEqual([path, true])
+          bytes = (await response.arrayBuffer()).byteLength
+        })
+        return {
+          bytes,
+          statements: statements.length,
+          rows: statements.reduce((sum, { rowsRead }) => sum + (rowsRead ?? 0), 0),
+        }
       }
-    }
-    const first = await ask()
-    console.log(`| ${name} | ${first.rows} | ${first.bytes} | ${kept ? 'yes' : ''} |`)
-    expect(first.rows).toBeLessThanOrEqual(kept ? MOST_KEPT_ROWS : MOST_ROWS)
-    const again = await ask()
-    if (kept) expect(again.statements).toBe(0)
-    else expect(again.rows).toBeLessThanOrEqual(MOST_ROWS)
-  })
+      const first = await ask()
+      console.log(`| ${name} | ${first.rows} | ${first.bytes} | ${kept ? 'yes' : ''} |`)
+      expect(first.rows).toBeLessThanOrEqual(kept ? MOST_KEPT_ROWS : readings * MOST_ROWS)
+      const again = await ask()
+      if (kept) expect(again.statements).toBe(0)
+      else expect(again.rows).toBeLessThanOrEqual(readings * MOST_ROWS)
+    },
+  )
 
   it('is answered as of the last roll-up, and says so, where too much is pending', async () => {
     const read = async (path: string, headers = {}) => (await worker.fetch(path, { headers })).json()
     expect(await read(HOT)).toMatchObject({ count: 5, pending: 0, consistency: 'rolled' })
     expect(await read('/v1/types/app')).toMatchObject({ pending: null, consistency: 'rolled' })
     expect(await read(`${HOT}/history`)).toMatchObject({ consistency: 'rolled' })
-    expect(await read(`/v1/counters/page?key=/hot${keys(2)}`)).toMatchObject({
-      counters: [{ count: 5, consistency: 'rolled' }, { consistency: 'exact' }],
+    expect(await read('/v1/counters/page?key=/hot&key=/few-9')).toMatchObject({
+      counters: [
+        { count: 5, consistency: 'rolled' },
+        { count: 205, consistency: 'exact' },
+      ],
     })
+    expect(await read('/v1/types/small')).toMatchObject({ pending: 500, consistency: 'exact' })
   })
 })

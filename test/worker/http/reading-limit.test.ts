@@ -48,11 +48,12 @@ describe('The rate limit of public reading', () => {
     }),
   )
 
-  it('takes each hundred keys for a reading', () =>
+  it.each(['key', 'k%65y'])('takes each hundred keys for a reading, written as %s', (name) =>
     limitedTest(async () => {
-      const path = `/v1/counters/page?${Array.from({ length: 250 }, (_, i) => `key=${i}`).join('&')}`
+      const path = `/v1/counters/page?${Array.from({ length: 250 }, (_, i) => `${name}=${i}`).join('&')}`
       expect(await statuses(3, path)).toEqual([200, 429, 429])
-    }))
+    }),
+  )
 
   it('answers with a problem that scripts of other sites can read, and with when to come back', () =>
     limitedTest(async () => {

@@ -48,7 +48,8 @@ const { db, worker } = sharedWorker({
 
 const hit = async (key: string, address: string) =>
   (await worker.hit('visit', key, { ...AGENT, 'CF-Connecting-IP': address })).headers.get('X-Hit')
-const read = async (key: string, headers: Record<string, string> = {}) =>
+const READER = { 'CF-Connecting-IP': '203.0.113.99' }
+const read = async (key: string, headers: Record<string, string> = READER) =>
   (await worker.fetch(`/v1/counters/visit/${encodeURIComponent(key)}`, { headers })).json<{
     count: number
     consistency: string
@@ -70,10 +71,14 @@ it('For ten minutes, 50 networks of a /48 send all they can: others count, read,
     })
     const strangers = visits.map((address, i) => hit(i % 5 === 0 ? `/invented/${minute}/${i}` : '/hot', address))
     const visitors = Array.from({ length: 20 }, (_, i) => hit('/honest', `198.51.${minute}.${i + 1}`))
+    const readings = visits.map((address) =>
+      worker.fetch('/v1/counters/visit/%2Fhot', { headers: { 'CF-Connecting-IP': address } }),
+    )
     hot += (await Promise.all(strangers)).filter((said, i) => i % 5 !== 0 && said === 'counted').length
     expect(await Promise.all(visitors)).toEqual(Array(20).fill('counted'))
     honest += 20
     expect(await hit(`/new/${minute}`, `203.0.113.${minute + 1}`)).toBe('counted')
+    for (const { status } of await Promise.all(readings)) expect([200, 429]).toContain(status)
     await worker.cron(ROLL_UP_CRON)
     const [statement, ...more] = await db.recording(async () => {
       const { consistency, count } = await read('/hot')

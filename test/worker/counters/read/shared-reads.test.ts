@@ -42,7 +42,7 @@ describe('Reads at the same time', () => {
     expect(reads).toBeLessThanOrEqual(40)
   })
 
-  it('of five totals, 40 of them, read each total once more than the first one', async () => {
+  it('of five totals, 40 of them: after the first request, each total is read once', async () => {
     // However slow the machine is, the requests come at once.
     stopClock()
     const totals = await Promise.all([1, 2, 3, 4, 5].map((recordType) => totalOf(recordType, null)))
