@@ -127,7 +127,8 @@ export async function readAllTheTime({ isolates, random, over }: World, expected
   for (let last = 0; !over(); await moment(random, 100)) {
     const acknowledged = expected.acknowledged(key)
     const { url } = random.pick(isolates)
-    const answer = await fetch(`${url}/v1/counters/page_view/${encodeURIComponent(key)}`).catch(() => null)
+    const path = `/v1/counters/page_view/${encodeURIComponent(key)}`
+    const answer = await fetch(url + path, { headers: AUTHORIZED }).catch(() => null)
     if (answer?.status !== 200) continue
     const { count } = (await answer.json()) as { count: number }
     if (count < acknowledged || count < last) {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
 import { toBigInt } from '../../src/database/numbers.ts'
-import { hitOf, incrementsOf, send, TOKEN } from './client.ts'
+import { AUTHORIZED, hitOf, incrementsOf, send, TOKEN } from './client.ts'
 import { freshDatabase } from './faulty-database.ts'
 import { inTurn } from './in-turn.ts'
 import { Isolate } from './isolate.ts'
@@ -83,7 +83,7 @@ it(`${HITS} hits of invented keys leave what the budget allows, honest hits are 
   expect(honest).toBeGreaterThan(LEAST_HONEST)
   const totals = async () => {
     const answers = ['', '?prefix=/', '?prefix=/page/'].map(async (query) => {
-      const answer = await fetch(`${isolates[0]!.url}/v1/types/page_view${query}`)
+      const answer = await fetch(`${isolates[0]!.url}/v1/types/page_view${query}`, { headers: AUTHORIZED })
       const { count, consistency } = (await answer.json()) as { count: number; consistency: string }
       return [consistency, count]
     })

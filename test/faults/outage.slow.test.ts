@@ -166,7 +166,7 @@ it('While the database is unavailable, every request is answered. Afterwards eve
   )
   expect(rows.length).toBeGreaterThan(0)
   const query = rows.map(({ name }) => `key=${encodeURIComponent(String(name))}`).join('&')
-  const response = await fetch(`${worker.url}/v1/counters/page_view?${query}`)
+  const response = await fetch(`${worker.url}/v1/counters/page_view?${query}`, { headers: AUTHORIZED })
   const { counters } = (await response.json()) as { counters: { key: string; count: number; pending: number }[] }
   expect(counters.map(({ key, count, pending }) => [key, count, pending])).toEqual(
     rows.map(({ name, count }) => [name, Number(count), 0]),
