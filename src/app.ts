@@ -7,13 +7,13 @@ import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
-import { routedPath } from './http/key-in-query.ts'
-import { logFailure, Problem } from './http/problem.ts'
-import { problemOf } from './http/problem-of.ts'
-import { databaseTimed, timed } from './http/server-timing.ts'
+import { routedPath } from './http/path.ts'
+import { logFailure, problemResponse } from './http/problem-response.ts'
+import { databaseTimed, timed } from './http/reading.ts'
 import { isolateOf } from './isolate.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
+import { Problem, problemOf } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
 /** Stands for every path outside of the base path. No request has it, because no URL decodes to half a character. */
@@ -36,8 +36,9 @@ app.route('/', hit)
 app.use(requestId())
 app.use(async (c, next) => {
   // Reports wrong settings, whatever the path.
-  const { config } = isolateOf(c.env)
-  const problem = shortTokenProblem(config.apiToken, c.req.url)
+  const isolate = isolateOf(c.env)
+  c.set('isolate', isolate)
+  const problem = shortTokenProblem(isolate.config.apiToken, c.req.url)
   if (problem !== null) throw new ConfigurationError(c.env, [problem])
   await next()
 })
@@ -47,10 +48,13 @@ app.use(
   methodNotAllowed({
     app,
     onMethodNotAllowed: (c, methods) =>
-      new Problem('method_not_allowed', {
-        detail: `This path takes ${methods.join(', ')}.`,
-        headers: { Allow: methods.join(', ') },
-      }).toResponse(c),
+      problemResponse(
+        c,
+        new Problem('method_not_allowed', {
+          detail: `This path takes ${methods.join(', ')}.`,
+          headers: { Allow: methods.join(', ') },
+        }),
+      ),
   }),
 )
 
@@ -64,7 +68,7 @@ app.notFound((c) => {
     ? `Everything is served under ${base}, and this path is not below it. If the Worker was mounted at this path, set basePath to the same path.`
     : 'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
       'path; ask for them with ?key=.'
-  return new Problem('not_found', { detail }).toResponse(c)
+  return problemResponse(c, new Problem('not_found', { detail }))
 })
 
 app.onError(failed)
@@ -77,7 +81,7 @@ function failed(error: Error, c: Context<AppEnv>): Response {
   }
   const problem = problemOf(error)
   if (problem.status >= 500) logFailure(c, problem)
-  return problem.toResponse(c)
+  return problemResponse(c, problem)
 }
 
 /**

@@ -1,24 +1,24 @@
 import type { Bindings } from './config/bindings.ts'
 import type { CounterType } from './config/counter-types.ts'
 import type { HistoryUnit } from './counters/history/range.ts'
-import { readCounterHistory } from './counters/history/read-history.ts'
-import { totalOf } from './counters/history/read-total.ts'
-import type { CounterAddress } from './counters/keys/counter-address.ts'
 import type { Increment } from './counters/write/apply-batch.ts'
-import { spelledPrefix } from './http/asked-prefix.ts'
-import { hashOfKey } from './http/idempotency-key.ts'
-import { check } from './http/json-body.ts'
-import { counterOfKey, listedCounters } from './http/named-counters.ts'
-import { invalidRequest, type ProblemReport } from './http/problem.ts'
-import { problemOf } from './http/problem-of.ts'
-import { checkParameters } from './http/query-string.ts'
-import { orThrow } from './http/read-for-request.ts'
 import { type Isolate, isolateOf } from './isolate.ts'
 import { log } from './log.ts'
-import { readMany, read as readOne, toAnswer } from './routes/counters.ts'
-import { askedRange, historyAnswer, historyOfCounter } from './routes/history.ts'
-import { incrementMany, listed } from './routes/increment.ts'
-import { totalAnswer, totalOfType } from './routes/type-total.ts'
+import type { Caller } from './service/caller.ts'
+import { addToCounters } from './service/count.ts'
+import { check, checkParameters, increment, incrementList } from './service/fields.ts'
+import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
+import { counterOfKey, hashOfKey, listedCounters, spelledPrefix } from './service/named-counters.ts'
+import { invalidRequest, type ProblemReport, problemOf } from './service/problem.ts'
+import {
+  counterAnswer,
+  counterQuery,
+  countersQuery,
+  readCounters,
+  readTotal,
+  totalAnswer,
+  totalQuery,
+} from './service/read.ts'
 
 /** What a caller can do if the outcome is unknown. */
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
@@ -55,7 +55,7 @@ export interface HistoryCall {
 }
 
 /** The number of a counter: `count` is `total + pending`. */
-export type CounterReading = ReturnType<typeof toAnswer<bigint>>
+export type CounterReading = ReturnType<typeof counterAnswer<bigint>>
 
 /** How to read a total. */
 export interface TotalCall extends ReadCall {
@@ -70,7 +70,7 @@ export interface TotalCall extends ReadCall {
 export type CounterTotal = ReturnType<typeof totalAnswer<bigint>>
 
 /** What was counted when. `start`, `from` and `to` are clock times in the time zone, with their offset. */
-export type CounterPeriods = { type: string; key: string } & ReturnType<typeof historyAnswer<bigint>>
+export type CounterPeriods = { type: string; key: string } & HistoryAnswer<bigint>
 
 /**
  * A counter without HTTP. It may count in all types and read all types. Counts are bigints, because numbers would round them
@@ -132,28 +132,20 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
   const count = async (isolate: Isolate, increments: readonly Increment[], { idempotencyKey }: CountCall) => {
     const key = idempotencyKey === undefined ? undefined : await hashOfKey(idempotencyKey, 'count')
-    try {
-      const counters = increments.map(({ counter }) => counter)
-      await isolate.keys.ensure(counters, waitUntil)
-      const named = isolate.keys.areNamed(counters)
-      return (await isolate.counting.count(increments, { key, waitUntil, named })) === 'queued'
-    } catch (error) {
-      throw problemOf(error, { may: 'have been counted', advice: CALL_AGAIN })
-    }
+    return (await addToCounters(callerOf(isolate), increments, { key, advice: CALL_AGAIN })) === 'queued'
   }
-  const readings = async ({ reads }: Isolate, counters: readonly CounterAddress[], consistency: 'exact' | 'rolled') => {
-    const reading =
-      consistency === 'exact'
-        ? reads.exact.read(counters, waitUntil)
-        : reads.totals.read(counters, waitUntil, { fresh: false })
-    return (await reading).values
-  }
+  const callerOf = (isolate: Isolate): Caller => ({
+    isolate,
+    waitUntil,
+    hasToken: async () => true,
+    wantsFresh: false,
+  })
 
   return {
     increment: (type, key, given) =>
       counting('increment', async (isolate) => {
         const { by, ...options } = given ?? {}
-        const asked = check(listed, { type, key, by })
+        const asked = check(increment, { type, key, by })
         const counter = await counterOfKey(isolate.addresses, typeNamed(isolate, asked.type), asked.key)
         const queued = await count(isolate, [{ counter, by: BigInt(asked.by) }], options)
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
@@ -161,7 +153,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     incrementMany: (increments, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementMany.body.schema, { increments })
+        const asked = check(incrementList, { increments })
         const counters = await listedCounters(isolate, 'increments', asked.increments)
         const queued = await count(
           isolate,
@@ -173,48 +165,43 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
     read: (type, key, options = {}) =>
       outcome('read', async (isolate) => {
-        const asked = check(listed, { type, key })
-        const { consistency } = checkParameters(readOne.query, { ...options })
+        const asked = check(increment, { type, key })
+        const { consistency } = checkParameters(counterQuery, { ...options })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
-        const [reading] = await readings(isolate, [counter], consistency)
-        return toAnswer(of, String(asked.key), reading!, exactly)
+        const { readings } = await readCounters(callerOf(isolate), [counter], consistency)
+        return counterAnswer(of, String(asked.key), readings[0]!, exactly)
       }),
 
     readMany: (type, keys, options = {}) =>
       outcome('readMany', async (isolate) => {
         const of = typeNamed(isolate, type)
         const texts = Array.isArray(keys) ? keys.map((key) => (Number.isSafeInteger(key) ? String(key) : key)) : keys
-        const asked = checkParameters(readMany.query, { ...options, key: texts })
+        const asked = checkParameters(countersQuery, { ...options, key: texts })
         const counters = await Promise.all(
           keys.map((key, index) => counterOfKey(isolate.addresses, of, key, `key.${index}`)),
         )
-        const found = await readings(isolate, counters, asked.consistency)
-        return { counters: found.map((reading, index) => toAnswer(of, asked.key[index]!, reading, exactly)) }
+        const { readings } = await readCounters(callerOf(isolate), counters, asked.consistency)
+        return { counters: readings.map((reading, index) => counterAnswer(of, asked.key[index]!, reading, exactly)) }
       }),
 
     total: (type, options = {}) =>
       outcome('total', async (isolate) => {
-        const asked = checkParameters(totalOfType.query, { ...options })
+        const asked = checkParameters(totalQuery, { ...options })
         const of = typeNamed(isolate, type)
         const prefix = spelledPrefix(of, asked.prefix)
-        const { exact, rolled } = isolate.reads.sums
-        const total = await totalOf(of.recordType, prefix)
-        const { values } = await (asked.consistency === 'exact'
-          ? exact.read([total], waitUntil)
-          : rolled.read([total], waitUntil, { fresh: false }))
-        return totalAnswer(of, prefix, orThrow(values[0]!), exactly)
+        const { reading } = await readTotal(callerOf(isolate), of, prefix, asked.consistency)
+        return totalAnswer(of, prefix, reading, exactly)
       }),
 
     history: (type, key, range = {}) =>
       outcome('history', async (isolate) => {
-        const asked = check(listed, { type, key })
+        const asked = check(increment, { type, key })
         const of = typeNamed(isolate, asked.type)
         const counter = await counterOfKey(isolate.addresses, of, asked.key)
-        const now = new Date()
-        const shown = askedRange(checkParameters(historyOfCounter.query, { ...range }), now)
-        const history = await readCounterHistory(isolate.db, counter, shown, now)
-        return { type: of.name, key: String(asked.key), ...historyAnswer(shown, history, exactly) }
+        const query = checkParameters(historyQuery, { ...range })
+        const { history } = await counterHistory(callerOf(isolate), counter, query, exactly)
+        return { type: of.name, key: String(asked.key), ...history }
       }),
   }
 }

@@ -8,12 +8,12 @@ import type { Bindings } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { bindingsOf, type CounterOptions } from './config/options.ts'
 import type { Delivery } from './counters/write/queue-consumer.ts'
-import { logFailure } from './http/problem.ts'
-import { problemOf } from './http/problem-of.ts'
+import { logFailure, problemResponse } from './http/problem-response.ts'
 import { isolateOf } from './isolate.ts'
 import { runQueued } from './queue.ts'
 import type { App } from './routes/route-list.ts'
 import { runScheduled } from './scheduled.ts'
+import { problemOf } from './service/problem.ts'
 
 /** A counter, to be mounted in a Worker. `env` is always the platform's own object: isolates keep their state by it. */
 export interface SlottedCounter {
@@ -123,5 +123,5 @@ function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response
   }
   const problem = problemOf(error)
   logFailure(c, problem)
-  return problem.toResponse(c)
+  return problemResponse(c, problem)
 }

@@ -1,14 +1,16 @@
+import { callerOf } from '../../src/http/authorization.ts'
 // The product's Worker, and baseline routes behind the same middleware.
+
 import { app } from '../../src/app.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../src/database/database.ts'
 import { toBigInt, toJsonNumber } from '../../src/database/numbers.ts'
-import { databaseOf } from '../../src/http/database-of.ts'
-import { revalidated } from '../../src/http/etag.ts'
-import { counterOfKey } from '../../src/http/named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from '../../src/http/path.ts'
+import { revalidated } from '../../src/http/reading.ts'
 import worker from '../../src/index.ts'
 import { isolateOf, openBackgroundDatabase } from '../../src/isolate.ts'
+import { databaseOf } from '../../src/service/caller.ts'
+import { counterOfKey } from '../../src/service/named-counters.ts'
 
 app.post('/bench/nothing', (c) => c.body(null, 204))
 
@@ -17,7 +19,7 @@ app.get('/bench/one-row/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   const key = decodeKey(rawPathKey(c))
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-  const { rows } = await databaseOf(c).execute(
+  const { rows } = await databaseOf(callerOf(c)).execute(
     'SELECT count FROM one_row_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, counter.recordId],
   )
@@ -29,7 +31,7 @@ app.get('/bench/published/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   const key = decodeKey(rawPathKey(c))
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-  const { rows } = await databaseOf(c).execute(
+  const { rows } = await databaseOf(callerOf(c)).execute(
     'SELECT SUM(count) AS count FROM published_slotted_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, BigInt.asUintN(31, counter.recordId)],
   )

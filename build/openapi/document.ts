@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { sessionCookie } from '../../src/http/session.ts'
+import { sessionCookie } from '../../src/http/cookies.ts'
 import { type Operation, TAGS } from '../../src/openapi/contract.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'

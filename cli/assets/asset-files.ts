@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { sessionCookie } from '../../src/http/session.ts'
+import { sessionCookie } from '../../src/http/cookies.ts'
 
 /** Static assets: texts by their path in a folder, such as `beacon/1.0.0.js`. */
 export type AssetFiles = ReadonlyMap<string, string>

@@ -3,7 +3,6 @@ import { type KeyedType, MAX_KEY_BYTES } from '../counters/keys/counter-address.
 import { SPELLINGS } from '../counters/keys/key-spelling.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS, type NewKeyRule } from '../counters/keys/new-key-rule.ts'
 import type { FieldError } from '../field-errors.ts'
-import type { VisitRules } from '../visits/exclusion.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 import { type Presentation, presentation, titleOf } from './presentation.ts'
 
@@ -11,7 +10,13 @@ import { type Presentation, presentation, titleOf } from './presentation.ts'
 export const DOWNLOAD_WINDOW_SECONDS = 30
 
 /** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule, VisitRules, Presentation {
+export interface CounterType extends KeyedType, NewKeyRule, Presentation {
+  /** Whether automatic clients count, too. */
+  countBots: boolean
+  /** Whether browsers count that a program drives, and that say so (`navigator.webdriver`). */
+  countAutomated: boolean
+  /** Whether to leave out visitors whose browser asks not to be tracked (DNT, Global Privacy Control). */
+  respectDoNotTrack: boolean
   name: string
   /** Whether counts may be read without the token. */
   public: boolean

@@ -1,12 +1,14 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import type { CounterType } from '../config/counter-types.ts'
 import { includes, type Scope, type Token } from '../config/tokens.ts'
-import { isolateOf } from '../isolate.ts'
+import type { Caller } from '../service/caller.ts'
+import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
+import { Problem } from '../service/problem.ts'
 import { subscriberOf } from '../visits/network.ts'
 import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
-import { Problem } from './problem.ts'
-import { isFromOwnPage, sessionToken } from './session.ts'
+import { isFromOwnPage, sessionToken } from './cookies.ts'
 
 /** Methods that change nothing, even if another site made the browser send them. */
 const SAFE_METHODS = ['GET', 'HEAD']
@@ -61,7 +63,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
  * @throws {Problem} 429
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
-  const { tokens, attempts, config } = isolateOf(c.env)
+  const { tokens, attempts, config } = c.get('isolate')
   // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
   const address = c.req.header('CF-Connecting-IP') ?? null
   const network = subscriberOf(address ?? '') ?? ''
@@ -146,4 +148,35 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   )
   c.set('isAuthorized', authorized)
   return authorized
+}
+
+/** The request as a caller of the services. */
+export function callerOf(c: Context<AppEnv>): Caller {
+  return {
+    isolate: c.get('isolate'),
+    waitUntil: (work) => c.executionCtx.waitUntil(work),
+    hasToken: () => isAuthorized(c),
+    wantsFresh: /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? ''),
+    databaseTime: c.get('databaseTime'),
+  }
+}
+
+/**
+ * The prefix that a request names, in the spelling that is counted; `null` if it names none. Without a token, it must be one that
+ * the type lists.
+ *
+ * @throws {InvalidInput} of field `prefix`
+ * @throws {Problem} 403
+ */
+export async function askedPrefix(
+  c: Context<AppEnv>,
+  type: CounterType,
+  asked: string | undefined,
+): Promise<string | null> {
+  const prefix = spelledPrefix(type, asked)
+  if (prefix === null || type.prefixes.includes(prefix)) return prefix
+  if (!(await isAuthorized(c))) return listedPrefix(type, asked)
+  await authorize(c, 'read')
+  checkTypes(c, type.name)
+  return prefix
 }

@@ -1,13 +1,17 @@
 import type { Context } from 'hono'
+import { basePathOf } from '../config/base-path.ts'
 import type { Bindings } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
-import type { DatabaseTime } from './database-time.ts'
+import type { DatabaseTime } from '../database/database-time.ts'
+import type { Isolate } from '../isolate.ts'
 
-/** What handlers find on Hono's context. They reach everything else with `isolateOf(c.env)`. */
+/** What handlers find on Hono's context. */
 export interface AppEnv {
   Bindings: Bindings
   Variables: {
     requestId: string
+    /** The isolate's services: set for every route, once settings are right. */
+    isolate: Isolate
     /** The token by which the request was authorized. */
     token?: Token
     /** Whether it has one, once that was asked. */
@@ -17,7 +21,7 @@ export interface AppEnv {
   }
 }
 
-/** Keeps work going if the client hangs up. */
-export function waitUntilOf(c: Context<AppEnv>): (work: Promise<unknown>) => void {
-  return (work) => c.executionCtx.waitUntil(work)
+/** The path by which clients reach one of the Worker's own paths. */
+export function publicPath(c: Context<AppEnv>, path: string): string {
+  return basePathOf(c.env) + path
 }

@@ -3,7 +3,6 @@ import type { ToSchema } from 'hono/types'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { isolateOf } from '../isolate.ts'
 import {
   type AnswerOf,
   type InputOf,
@@ -14,16 +13,14 @@ import {
   type Route,
   type RouteOf,
 } from '../openapi/contract.ts'
+import { once } from '../service/fields.ts'
+import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
-import { revalidated } from './etag.ts'
-import { tellHit } from './hit-header.ts'
-import { KEY_IN_QUERY } from './key-in-query.ts'
-import { counterOfKey } from './named-counters.ts'
-import { decodeKey, pathType, rawPathKey } from './path.ts'
-import { once, readQuery } from './query-string.ts'
-import { readableIfPublic } from './reading-cors.ts'
-import { limitReading } from './reading-limit.ts'
+import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey } from './path.ts'
+import { tellHit } from './problem-response.ts'
+import { readQuery } from './query-string.ts'
+import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 
 /** A path of a contract as Hono writes it: `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
@@ -134,7 +131,7 @@ async function readParts<O extends Operation>(
       const inQuery = c.req.param('key') === KEY_IN_QUERY
       if (inQuery) Object.assign(parts, readKeyAndQuery(c, query))
       else parts.key = decodeKey(rawPathKey(c))
-      parts.counter = await counterOfKey(isolateOf(c.env).addresses, type, parts.key as string)
+      parts.counter = await counterOfKey(c.get('isolate').addresses, type, parts.key as string)
     }
   }
   if (!looseQuery) parts.query ??= readQuery(c, query)

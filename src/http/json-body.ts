@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { fieldErrors } from '../field-errors.ts'
+import { check } from '../service/fields.ts'
+import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
-import { invalidRequest, Problem } from './problem.ts'
 
 /** How a body is read. */
 interface BodyOf<Schema> {
@@ -88,23 +88,6 @@ function parse(text: string): unknown {
   } catch {
     throw malformed()
   }
-}
-
-// Made on first use, as those of query strings are.
-const schemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
-
-/**
- * Checks a value that a client sent.
- *
- * @param make makes the schema; always the same function for a path
- * @throws {Problem} 422
- */
-export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
-  const schema = (schemas.get(make) as Schema | undefined) ?? make()
-  schemas.set(make, schema)
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
-  return parsed.data
 }
 
 function malformed(): Problem {

@@ -1,14 +1,27 @@
 import type { Context } from 'hono'
 import { routePath } from 'hono/route'
-import { basePathOf } from '../config/base-path.ts'
 import type { CounterType } from '../config/counter-types.ts'
-import { isolateOf } from '../isolate.ts'
-import type { AppEnv } from './context.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '../service/problem.ts'
+import { type AppEnv, publicPath } from './context.ts'
 
-/** The path by which clients reach one of the Worker's own paths. */
-export function publicPath(c: Context<AppEnv>, path: string): string {
-  return basePathOf(c.env) + path
+/** Stands in a path for a key that is a parameter. No request has it, because no URL decodes to half a character. */
+export const KEY_IN_QUERY = '\ud800'
+
+const COUNTER_PATH = /^(\/v1\/counters\/[^/]+)(\/(?:history|rename|merge))?$/
+const HAS_KEY = /[?&]key=/
+
+/**
+ * The path by which a request is routed. In front of what is done to a counter, its key may be left out and sent as `?key=`: the
+ * keys "." and ".." cannot stand in a path, because every client takes them for folders. A `GET` without more in its path lists
+ * counters, and reads its keys itself.
+ *
+ * @param path the path below the base path
+ */
+export function routedPath({ method, url }: Request, path: string): string {
+  if (!path.startsWith('/v1/counters/') || !HAS_KEY.test(url)) return path
+  const [, counters, action = ''] = COUNTER_PATH.exec(path) ?? []
+  if (counters === undefined || (action === '' && ['GET', 'HEAD', 'OPTIONS'].includes(method))) return path
+  return `${counters}/${KEY_IN_QUERY}${action}`
 }
 
 /**
@@ -18,7 +31,7 @@ export function publicPath(c: Context<AppEnv>, path: string): string {
  * @throws {Problem} 404
  */
 export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): CounterType {
-  const { types } = isolateOf(c.env).config
+  const { types } = c.get('isolate').config
   const type = types.get(name)
   if (type !== undefined) return type
   // Only those that anybody may read: a list of the others would tell strangers what is counted.

@@ -1,22 +1,9 @@
 import type { Context } from 'hono'
-import * as z from 'zod/mini'
+import type * as z from 'zod/mini'
 import { BoundedMap } from '../bounded-map.ts'
-import { fieldErrors } from '../field-errors.ts'
-import { type Description, described } from '../openapi/described.ts'
+import { checkParameters } from '../service/fields.ts'
+import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
-import { invalidRequest, Problem } from './problem.ts'
-
-const single = z.transform((values: unknown, context) => {
-  if (!Array.isArray(values)) return values
-  if (values.length > 1) context.issues.push({ code: 'custom', message: 'may be given once', input: values })
-  return values[0]
-})
-
-/** A parameter that may occur once, and what the OpenAPI document says of it. */
-export function once<Schema extends z.ZodMiniType>(schema: Schema, as?: Description) {
-  const documented = as === undefined ? schema : described(schema, as)
-  return z.pipe(single, documented as Schema & z.core.$ZodType<unknown, unknown>)
-}
 
 /**
  * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
@@ -73,29 +60,6 @@ function parse<Shape extends z.core.$ZodShape>(query: string, shape: () => Shape
     else values.push(decode(rest.join('=')))
   }
   return checkParameters(shape, Object.fromEntries(parameters))
-}
-
-// Made on first use: the schemas of all routes take milliseconds of an isolate's start, and most isolates use few of them.
-const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
-
-/**
- * Checks parameters by their names.
- *
- * @throws {Problem} 422
- */
-export function checkParameters<Shape extends z.core.$ZodShape>(
-  shape: () => Shape,
-  parameters: Record<string, unknown>,
-) {
-  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
-  schemas.set(shape, schema)
-  const parsed = schema.safeParse(parameters)
-  if (parsed.success) return parsed.data
-  throw invalidRequest(
-    fieldErrors(parsed.error, 'query').map(({ field, message }) =>
-      message === 'is not known here' ? { field, message: 'is not a parameter of this path' } : { field, message },
-    ),
-  )
 }
 
 function decode(text: string): string {

@@ -1,11 +1,10 @@
 import * as z from 'zod/mini'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
-import { once } from '../http/query-string.ts'
 import { type Answer, documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../openapi/described.ts'
+import { choice, once, parsed, prefixField } from '../service/fields.ts'
 import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
 import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
-import { choice, parsed, prefixField } from './request-fields.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const

@@ -5,19 +5,16 @@ import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { hash64 } from '../counters/keys/key-hash.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { listedPrefix } from '../http/asked-prefix.ts'
+import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
-import { revalidated } from '../http/etag.ts'
-import { counterOfKey } from '../http/named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
-import { logFailure, Problem } from '../http/problem.ts'
-import { problemOf } from '../http/problem-of.ts'
+import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
-import { readCountersFor, readRecentFor, readRecentTotalFor, readTotalFor } from '../http/read-for-request.ts'
-import { readableByAll } from '../http/reading-cors.ts'
-import { limitReading } from '../http/reading-limit.ts'
-import { isolateOf } from '../isolate.ts'
+import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
+import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
+import { Problem, problemOf } from '../service/problem.ts'
+import { readCounters, readRecent, readRecentTotal, readTotal } from '../service/read.ts'
 import { type Badge, drawBadge } from '../views/badge/badge.ts'
 import { showCount } from '../views/badge/format-count.ts'
 import {
@@ -87,7 +84,7 @@ interface Shown {
 async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<Shown> {
   if (rawKey.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
   const type = publicType(c)
-  const counter = await counterOfKey(isolateOf(c.env).addresses, type, decodeKey(rawKey))
+  const counter = await counterOfKey(c.get('isolate').addresses, type, decodeKey(rawKey))
   const queries = { svg: svgBadge, json: jsonBadge }
   return { type, queries, countOf: ({ period }) => countShown(c, counter, period) }
 }
@@ -98,8 +95,8 @@ function totalShown(c: Context<AppEnv>, name: string): Shown {
     const prefix = listedPrefix(type, asked)
     return countIn(
       period === 'all'
-        ? (await readTotalFor(c, type, prefix, 'exact')).reading
-        : await readRecentTotalFor(c, type, prefix, period),
+        ? (await readTotal(callerOf(c), type, prefix, 'exact')).reading
+        : await readRecentTotal(callerOf(c), type, prefix, period),
     )
   }
   return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }
@@ -156,8 +153,8 @@ export async function countShown(
   counter: CounterAddress,
   period: RecentPeriod | 'all',
 ): Promise<bigint> {
-  if (period !== 'all') return readRecentFor(c, counter, period)
-  const { readings } = await readCountersFor(c, [counter])
+  if (period !== 'all') return readRecent(callerOf(c), counter, period)
+  const { readings } = await readCounters(callerOf(c), [counter])
   return countIn(readings[0]!)
 }
 

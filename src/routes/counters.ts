@@ -1,17 +1,13 @@
 import * as z from 'zod/mini'
-import type { CounterType } from '../config/counter-types.ts'
-import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import { MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
+import { callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { counterOfKey } from '../http/named-counters.ts'
-import { readCountersFor } from '../http/read-for-request.ts'
-import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problem-schema.ts'
-import { consistency } from './request-fields.ts'
-
-const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
+import { counterOfKey } from '../service/named-counters.ts'
+import { counterAnswer, counterQuery, countersQuery, readCounters } from '../service/read.ts'
 
 const reading = () =>
   namedObject('Reading', {
@@ -26,12 +22,12 @@ const reading = () =>
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, consistency: 'exact', rolledUpAt: null }
 
-export const read = {
+const read = {
   method: 'get',
   path: '/v1/counters/{type}/{key}',
   access: 'read-unless-public',
   params: COUNTER_PARAMS,
-  query: () => ({ consistency: consistency() }),
+  query: counterQuery,
 } as const satisfies Route
 
 const readContract = /* @__PURE__ */ documented(read, () => ({
@@ -64,18 +60,12 @@ const readContract = /* @__PURE__ */ documented(read, () => ({
   },
 }))
 
-export const readMany = {
+const readMany = {
   method: 'get',
   path: '/v1/counters/{type}',
   access: 'read-unless-public',
   params: { type: typeParam },
-  query: () => ({
-    key: described(
-      z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
-      'A key. Repeat the parameter for each key: `?key=a&key=b`.',
-    ),
-    consistency: consistency(),
-  }),
+  query: countersQuery,
 } as const satisfies Route
 
 const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
@@ -116,29 +106,15 @@ const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
 
 /** Reads one counter. */
 export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
-  const { readings, maxAge } = await readCountersFor(c, [counter], query.consistency)
-  return { answer: toAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
+  const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)
+  return { answer: counterAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
 })
 
 /** Reads several counters of a type. */
 export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
-  const { addresses } = isolateOf(c.env)
+  const { addresses } = c.get('isolate')
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))
-  const { readings, maxAge } = await readCountersFor(c, named, query.consistency)
-  const answers = readings.map((reading, index) => toAnswer(type, query.key[index]!, reading, toJsonNumber))
+  const { readings, maxAge } = await readCounters(callerOf(c), named, query.consistency)
+  const answers = readings.map((reading, index) => counterAnswer(type, query.key[index]!, reading, toJsonNumber))
   return { answer: { counters: answers }, maxAge }
 })
-
-/** What is answered about a counter. */
-export function toAnswer<Count>(type: CounterType, key: string, reading: Reading, toCount: (count: bigint) => Count) {
-  const { total, pending, rolledUpAt } = reading
-  return {
-    type: type.name,
-    key,
-    count: toCount(countIn(reading)),
-    total: toCount(total),
-    pending: toCount(pending ?? 0n),
-    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
-  }
-}

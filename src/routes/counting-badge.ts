@@ -1,21 +1,20 @@
 import { type Context, Hono } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { countRequest, withinTime } from '../http/count-visit.ts'
 import { describe } from '../http/endpoint.ts'
-import { hitOf } from '../http/hit-header.ts'
-import { rememberIgnored } from '../http/ignored-hit.ts'
-import { counterOfKey } from '../http/named-counters.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
-import { logFailure, Problem } from '../http/problem.ts'
-import { problemOf } from '../http/problem-of.ts'
+import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
-import { limitReading } from '../http/reading-limit.ts'
-import { isolateOf } from '../isolate.ts'
+import { limitReading } from '../http/reading.ts'
+import { visitorOf, withinTime } from '../http/visit.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
+import { countVisit, type Visit } from '../service/count.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { Problem, problemOf } from '../service/problem.ts'
 import { drawBadge } from '../views/badge/badge.ts'
 import { badgeOf, countShown, publicType, refusal, SVG_HEADERS } from './badge.ts'
 import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
@@ -100,10 +99,9 @@ export const countingBadges = new Hono<AppEnv>().get(
       const type = publicType(c)
       if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
       const key = decodeKey(path.slice(0, -'.svg'.length))
-      const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
+      const counter = await counterOfKey(c.get('isolate').addresses, type, key)
       const query = readQuery(c, countingBadge.query)
       const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
-      rememberIgnored(c, type.name, said)
       return c.body(draw(type, shownCount(c, counter, query, count), query), 200, {
         ...SVG_HEADERS,
         'Cache-Control': CACHE_CONTROL,
@@ -137,7 +135,7 @@ function shownCount(
   { period }: SvgQuery,
   count: bigint | null,
 ): bigint | null {
-  const { shownCounts } = isolateOf(c.env)
+  const { shownCounts } = c.get('isolate')
   const id = `${counterId(counter)} ${period}`
   if (count === null) return shownCounts.get(id) ?? null
   shownCounts.set(id, count)
@@ -154,22 +152,25 @@ async function countAndRead(
   counter: CounterAddress,
   { period }: SvgQuery,
 ): Promise<Shown> {
-  let said = 'unknown'
+  const visitor = visitorOf(c)
+  const isHead = c.req.method === 'HEAD'
+  const visit: Visit = {
+    type,
+    counter,
+    visitor,
+    purpose: 'image',
+    isHead,
+    dedupeSeconds: 0,
+    advice: 'Do not retry a view.',
+  }
+  let said: string | null = null
   try {
-    said =
-      c.req.method === 'HEAD'
-        ? 'ignored; reason=head'
-        : await countRequest(c, type, counter, {
-            purpose: 'image',
-            dedupeSeconds: 0,
-            advice: 'Views are not worth sending twice.',
-          })
+    said = await countVisit(callerOf(c), visit)
     // What is in the queue cannot be read yet.
     if (said === 'queued') return { said, count: null }
     return { said, count: await countShown(c, counter, period) }
   } catch (error) {
-    const problem = problemOf(error)
-    if (problem.status >= 500) logFailure(c, problem)
-    return { said: said === 'unknown' ? hitOf(problem) : said, count: null }
+    const failed = saidOf(c, error)
+    return { said: said ?? failed, count: null }
   }
 }

@@ -2,15 +2,24 @@ import { type Context, Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { basePathOf } from '../config/base-path.ts'
 import { includes, type Token } from '../config/tokens.ts'
+import { openDatabase } from '../database/database.ts'
+import { DatabaseFailure } from '../database/errors.ts'
+import { OtherKeyspace, readMissing } from '../database/migrations.ts'
 import { recognize } from '../http/authorization.ts'
-import type { AppEnv } from '../http/context.ts'
+import { type AppEnv, publicPath } from '../http/context.ts'
+import {
+  endSession,
+  forgetVisitorZone,
+  isFromOwnPage,
+  isMarked,
+  keepVisitorZone,
+  sessionToken,
+  setMark,
+  startSession,
+} from '../http/cookies.ts'
 import { readText } from '../http/json-body.ts'
-import { missingTables } from '../http/missing-tables.ts'
-import { isMarked, setMark } from '../http/own-visits.ts'
-import { publicPath } from '../http/path.ts'
-import { Problem } from '../http/problem.ts'
-import { endSession, isFromOwnPage, sessionToken, startSession } from '../http/session.ts'
-import { forgetVisitorZone, keepVisitorZone } from '../http/visitor-zone.ts'
+import type { Isolate } from '../isolate.ts'
+import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Viewer } from '../views/dashboard/layout.ts'
 import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts'
@@ -172,4 +181,31 @@ function checkOwnPage(c: Context<AppEnv>): void {
   throw new Problem('cross_site_request', {
     detail: `Use the form on the dashboard, at the path ${publicPath(c, '/')}.`,
   })
+}
+
+/** Milliseconds for which a page waits for the database. */
+const DEADLINE_MS = 1_000
+
+/** Milliseconds for which pages do not ask again if the database did not tell. */
+const PAUSE_MS = 10_000
+
+/** When to look again. Never once nothing is missing. */
+const lookAgainAt = new WeakMap<Isolate, number>()
+
+/**
+ * The tables, columns and indexes that the database lacks, for pages. None if the database does not tell: that is for the status
+ * to say. Once none is missing, the isolate does not look again. Statements name their indexes, and fail without them.
+ */
+export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
+  const isolate = c.get('isolate')
+  if (Date.now() < (lookAgainAt.get(isolate) ?? 0)) return []
+  try {
+    const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
+    if (missing.length === 0) lookAgainAt.set(isolate, Number.POSITIVE_INFINITY)
+    return missing
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure || error instanceof OtherKeyspace)) throw error
+    lookAgainAt.set(isolate, Date.now() + PAUSE_MS)
+    return []
+  }
 }

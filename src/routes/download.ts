@@ -1,32 +1,23 @@
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import * as z from 'zod/mini'
-import { type CounterType, DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
-import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
+import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { countRequest, withinTime } from '../http/count-visit.ts'
 import { describe } from '../http/endpoint.ts'
-import { hitOf, tellHit } from '../http/hit-header.ts'
-import { rememberIgnored } from '../http/ignored-hit.ts'
-import { counterOfKey } from '../http/named-counters.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
-import { logFailure, Problem } from '../http/problem.ts'
-import { isolateOf } from '../isolate.ts'
-import { log } from '../log.ts'
+import { saidOf, tellHit } from '../http/problem-response.ts'
+import { visitorOf, withinTime } from '../http/visit.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, typeParam } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { exampleProblem } from '../openapi/problem-schema.ts'
-import { skipsStart } from '../visits/byte-range.ts'
+import { countVisit, type Visit } from '../service/count.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { Problem } from '../service/problem.ts'
 import { destinationOf } from '../visits/download-url.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500
-
-/**
- * What a page does with a file that it loads by itself (`Sec-Fetch-Dest`, which pages cannot set). Nobody downloads it: any page
- * could count a download for each of its visitors.
- */
-const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
 
 const NO_DOWNLOADS = 'This type has no downloads: redirect_to in its settings says where they are.'
 
@@ -97,30 +88,21 @@ export const downloads = new Hono<AppEnv>().get(
         detail: 'A download is a path of names, without empty ones, ".", "..", backslashes and control characters.',
       })
     }
-    const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-    const said = await withinTime(c, countDownload(c, type, counter), MAX_WAIT_MS, 'unknown')
-    rememberIgnored(c, type.name, said)
+    const counter = await counterOfKey(c.get('isolate').addresses, type, key)
+    const visit: Visit = {
+      type,
+      counter,
+      visitor: visitorOf(c),
+      purpose: 'download',
+      isHead: c.req.method === 'HEAD',
+      dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
+      advice: 'The download continues regardless.',
+    }
+    const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
+    const said = await withinTime(c, counting, MAX_WAIT_MS, 'unknown')
     return new Response(null, {
       status: 302,
       headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
     })
   }),
 )
-
-/** Counts a request, if it is a download. Never fails. */
-async function countDownload(c: Context<AppEnv>, type: CounterType, counter: CounterAddress): Promise<string> {
-  if (c.req.method === 'HEAD') return 'ignored; reason=head'
-  if (skipsStart(c.req.header('Range'))) return 'ignored; reason=range'
-  if (EMBEDDED.has(c.req.header('Sec-Fetch-Dest') ?? '')) return 'ignored; reason=embedded'
-  try {
-    return await countRequest(c, type, counter, {
-      purpose: 'download',
-      dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
-      advice: 'The download continues regardless.',
-    })
-  } catch (error) {
-    if (!(error instanceof Problem)) log('error', 'download_not_counted', { error: String(error) })
-    else if (error.status >= 500) logFailure(c, error)
-    return hitOf(error)
-  }
-}

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { AFTER_RULE, afterField, limitField, nextField } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/fields.ts'
 
 const MAX_LIMIT = 1_000
 
@@ -77,7 +77,7 @@ export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
   async (c, { type, query: { after = null, limit, by } }) => {
     const options = { recordType: type.recordType, after, limit }
-    const db = databaseOf(c)
+    const db = databaseOf(callerOf(c))
     const page =
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const answer = {

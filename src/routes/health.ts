@@ -1,13 +1,14 @@
 import * as z from 'zod/mini'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { problemOf } from '../http/problem-of.ts'
-import { limitReading } from '../http/reading-limit.ts'
+import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
+import { databaseOf } from '../service/caller.ts'
+import { problemOf } from '../service/problem.ts'
 
 const readHealth = { method: 'get', path: '/healthz', access: 'anyone', looseQuery: true } as const satisfies Route
 
@@ -41,7 +42,7 @@ export const health = endpoint<typeof readHealthContract>(readHealth, async (c) 
   await limitReading(c)
   try {
     // One row by primary key shows that the database answers, accepts our credentials and has its tables.
-    await readRollUpState(databaseOf(c))
+    await readRollUpState(databaseOf(callerOf(c)))
     return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -1,53 +1,14 @@
 import * as z from 'zod/mini'
-import {
-  DEFAULT_POINTS,
-  HISTORY_UNITS,
-  type HistoryRange,
-  historyRange,
-  MAX_POINTS,
-} from '../counters/history/range.ts'
-import {
-  type CounterHistory,
-  readCounterHistory,
-  readPrefixHistory,
-  readTypeHistory,
-} from '../counters/history/read-history.ts'
-import { totalOf } from '../counters/history/read-total.ts'
-import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
-import { counterId } from '../counters/keys/counter-address.ts'
-import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
+import { HISTORY_UNITS, MAX_POINTS } from '../counters/history/range.ts'
 import { ADJUSTMENT_KINDS } from '../counters/ledger/record-adjustments.ts'
-import { MAX_PUBLIC_PENDING } from '../counters/pending-slots-sql.ts'
-import { MAX_LANES } from '../counters/ranges.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { askedPrefix } from '../http/asked-prefix.ts'
-import { isAuthorized } from '../http/authorization.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { askedPrefix, callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { once } from '../http/query-string.ts'
-import { readKept } from '../http/read-for-request.ts'
-import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
-import { choice, prefixField } from './request-fields.ts'
-
-const TIME_RULE =
-  'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
-
-const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
-
-const historyQuery = () => ({
-  by: once(z._default(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
-  from: once(
-    z.optional(time()),
-    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
-  ),
-  to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
-})
-
-type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
+import { prefixField } from '../service/fields.ts'
+import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
 
 const clock = () => z.iso.datetime({ offset: true })
 const points = () => ({
@@ -150,90 +111,18 @@ const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
   },
 }))
 
-/** Rows above which strangers share a history. Of a counter, there are also the slots. */
-const MOST_ROWS = 5_000
-const MOST_ROWS_OF_COUNTER = 900
-/** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
-const PAST_MAX_AGE = 300
-/** Milliseconds after which a range is in the past: every roll-up that began within it has ended. */
-const OVER_MS = 900_000
-
 /** What was counted when, of one counter. */
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
   async (c, { type, key, counter, query }) => {
-    const now = new Date()
-    const range = askedRange(query, now)
-    const { hourDays } = isolateOf(c.env).config.history
-    const mostPending = (await isAuthorized(c)) ? null : MAX_PUBLIC_PENDING
-    const read = async () => {
-      const history = await readCounterHistory(databaseOf(c), counter, range, now, mostPending)
-      return historyAnswer(range, history, toJsonNumber)
-    }
-    const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
-    const history = isLong
-      ? await readKept(c, ['history', ...questionOf(range), counterId(counter)], read)
-      : await read()
-    return { answer: { type: type.name, key, ...history }, maxAge: maxAgeOf(range, now) }
+    const { history, maxAge } = await readHistory(callerOf(c), counter, query, toJsonNumber)
+    return { answer: { type: type.name, key, ...history }, maxAge }
   },
 )
 
 /** What was counted when, of all counters of a type together, or of those whose keys begin with a prefix. */
 export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
-  const now = new Date()
-  const range = askedRange(query, now)
   const prefix = await askedPrefix(c, type, query.prefix)
-  const db = databaseOf(c)
-  const of = await totalOf(type.recordType, prefix)
-  const { history: kept, ranges } = isolateOf(c.env).config
-  const rows = mostRows(sourcesOf(range), kept.hourDays)
-  const limit = (await isAuthorized(c)) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-  const read = async () => {
-    const counts = await (prefix === null
-      ? readTypeHistory(db, type.recordType, range)
-      : readPrefixHistory(db, of, range, limit))
-    return toAnswer(range, counts, toJsonNumber)
-  }
-  const history =
-    prefix !== null || rows * MAX_LANES * ranges > MOST_ROWS
-      ? await readKept(c, ['history', ...questionOf(range), type.recordType, prefix], read)
-      : await read()
-  return { answer: { type: type.name, ...history }, maxAge: maxAgeOf(range, now) }
+  const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query, toJsonNumber)
+  return { answer: { type: type.name, ...history }, maxAge }
 })
-
-/** The range that a query asks for. */
-export function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {
-  return historyRange({ by, timeZone: tz, from, to }, now)
-}
-
-/** What tells a range from others. */
-function questionOf({ by, zone, edges }: HistoryRange) {
-  return [by, zone.name, edges[0]!, edges.at(-1)!]
-}
-
-/** What is answered about the history of a counter. */
-export function historyAnswer<Count>(
-  range: HistoryRange,
-  { counts, adjustments, exact }: CounterHistory,
-  toCount: (count: bigint) => Count,
-) {
-  return {
-    ...toAnswer(range, counts, toCount),
-    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
-    consistency: exact ? ('exact' as const) : ('rolled' as const),
-  }
-}
-
-function toAnswer<Count>(
-  { by, zone, edges }: HistoryRange,
-  counts: readonly bigint[],
-  toCount: (count: bigint) => Count,
-) {
-  const times = edges.map((edge) => zone.clockTime(edge))
-  const points = counts.map((count, index) => ({ start: times[index]!, count: toCount(count) }))
-  return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
-}
-
-function maxAgeOf({ edges }: HistoryRange, now: Date): number | null {
-  return edges.at(-1)! < now.getTime() - OVER_MS ? PAST_MAX_AGE : null
-}

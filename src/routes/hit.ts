@@ -1,26 +1,24 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
+import { ignoredBecause } from '../hit-reasons.ts'
+import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { countVisit, isAdmitted } from '../http/count-visit.ts'
 import { describe } from '../http/endpoint.ts'
-import { hitOf } from '../http/hit-header.ts'
-import { rememberIgnored, senderOf } from '../http/ignored-hit.ts'
 import { readShortJson } from '../http/json-body.ts'
-import { counterOfKey } from '../http/named-counters.ts'
-import { isOwnVisit } from '../http/own-visits.ts'
-import { invalidRequest, logFailure, Problem } from '../http/problem.ts'
-import { problemOf } from '../http/problem-of.ts'
-import { once, RememberedQueries } from '../http/query-string.ts'
+import { hitOf, saidOf } from '../http/problem-response.ts'
+import { RememberedQueries } from '../http/query-string.ts'
+import { visitorOf } from '../http/visit.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
-import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problem-schema.ts'
+import { countVisit, type Visit } from '../service/count.ts'
+import { namedFields, once } from '../service/fields.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { invalidRequest, Problem } from '../service/problem.ts'
 import { PIXEL } from '../views/pixel.ts'
-import { exclusionOf } from '../visits/exclusion.ts'
-import { namedFields } from './request-fields.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
@@ -163,20 +161,17 @@ export const hit = routes
   .post(
     '/hit',
     describe<typeof postHitContract>(postHit, async (c) => {
-      let isolate: Isolate | null = null
       try {
-        isolate = isolateOf(c.env)
+        const { config } = setIsolate(c)
         // The query is the faster way: reading a body costs as much as the rest of a hit.
         const { url } = c.req
         const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
         // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
-        const counted = noContent(c, isolate.config, 'counted')
-        const said = await countHit(c, isolate, hit)
-        if (said === 'counted') return counted
-        rememberIgnored(c, hit.type, said)
-        return noContent(c, isolate.config, said)
+        const counted = noContent(c, config, 'counted')
+        const said = await countVisit(callerOf(c), await visitOf(c, hit))
+        return said === 'counted' ? counted : noContent(c, config, said)
       } catch (error) {
-        const config = isolate?.config
+        const config = c.get('isolate')?.config
         if (config) for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
         c.header('X-Hit', hitOf(error))
         throw error
@@ -187,23 +182,24 @@ export const hit = routes
   .get(
     '/hit.gif',
     describe<typeof getPixelContract>(getPixel, async (c) => {
-      // Hono runs this handler for HEAD too. A client that does not want the image has not seen it.
-      if (c.req.method === 'HEAD') return pixel('ignored; reason=head')
       const counted = pixel('counted')
       try {
+        setIsolate(c)
         const hit = queries.read(c.req.url)
-        const said = await countHit(c, isolateOf(c.env), hit)
-        if (said === 'counted') return counted
-        rememberIgnored(c, hit.type, said)
-        return pixel(said)
+        const said = await countVisit(callerOf(c), await visitOf(c, hit))
+        return said === 'counted' ? counted : pixel(said)
       } catch (error) {
-        const problem = problemOf(error)
-        if (error instanceof Problem && problem.status >= 500) logFailure(c, problem)
-        else if (problem.status >= 500) log('error', 'pixel_not_counted', { error: String(error) })
-        return pixel(hitOf(problem))
+        return pixel(saidOf(c, error))
       }
     }),
   )
+
+/** The hot path has no middleware that does it. */
+function setIsolate(c: Context<AppEnv>): Isolate {
+  const isolate = isolateOf(c.env)
+  c.set('isolate', isolate)
+  return isolate
+}
 
 // Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
 // with its headers is a tenth of the cost of a hit.
@@ -242,49 +238,27 @@ function pixel(said: string): Response {
 /** What a client says about a hit. `automated`: a program drives the browser. */
 type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
-/**
- * Counts one hit, if it counts as a visit; once per visitor and window if the type says so.
- *
- * @returns the value of `X-Hit`
- * @throws {Problem}
- */
-async function countHit(c: Context<AppEnv>, isolate: Isolate, { type: name, key, automated }: Hit): Promise<string> {
-  const type = isolate.config.types.get(name)
+/** @throws {Problem} */
+async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit): Promise<Visit> {
+  const { config, addresses } = c.get('isolate')
+  const type = config.types.get(name)
   if (type === undefined) {
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
-    throw new Problem(code, { ...details, headers: { 'X-Hit': 'ignored; reason=type' } })
+    throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })
   }
-  const { addresses, bots, config } = isolate
   const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
-  const counter = cached ?? (await counterOfKey(addresses, type, key))
-  if (!isAllowed(c, type.allowedOrigins)) return 'ignored; reason=origin'
-  if (isOwnVisit(c)) return 'ignored; reason=own'
-  if (automated && !type.countAutomated) return 'ignored; reason=automated'
-  const { rateLimit } = config
-  const isKnown = isolate.keys.knows(counter)
-  const exclusion = exclusionOf(c.req.raw.headers, type, { bots, rateLimit })
-  const count = () =>
-    countVisit(c, type, counter, {
-      dedupeSeconds: type.dedupeSeconds ?? 0,
-      advice: 'Views are not worth sending twice.',
-      answerReady: true,
-    })
-  if (isKnown && exclusion === null) return await count()
-  const counting = (async () => {
-    const excluded = await exclusion
-    if (excluded !== null) return `ignored; reason=${excluded}`
-    if (!isKnown && !(await isAdmitted(c, counter))) return 'ignored; reason=key'
-    return count()
-  })()
-  // The client may hang up while the rate limit or the database is asked.
-  c.executionCtx.waitUntil(counting.catch(() => {}))
-  return counting
-}
-
-function isAllowed(c: Context<AppEnv>, allowed: readonly string[]): boolean {
-  if (allowed.includes('*')) return true
-  const sender = senderOf(c)
-  return sender !== undefined && URL.canParse(sender) && allowed.includes(new URL(sender).origin)
+  return {
+    type,
+    counter: cached ?? (await counterOfKey(addresses, type, key)),
+    visitor: visitorOf(c),
+    purpose: 'page',
+    // Hono calls the handler of GET for HEAD too. A client that does not want the image has not seen it.
+    isHead: c.req.method === 'HEAD',
+    automated,
+    dedupeSeconds: type.dedupeSeconds ?? 0,
+    advice: 'Do not retry a view.',
+    answerReady: true,
+  }
 }
 
 /**

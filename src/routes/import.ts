@@ -1,18 +1,16 @@
 import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
-import { answerChange } from '../http/answer-change.ts'
-import { checkTypes } from '../http/authorization.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf, checkTypes } from '../http/authorization.ts'
+import { answerChange, neededIdempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { neededIdempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
-import { listedCounters } from '../http/named-counters.ts'
-import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problem-schema.ts'
-import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
+import { listedCounters } from '../service/named-counters.ts'
 
 /** The rule for a row's day. */
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
@@ -80,7 +78,7 @@ const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
   const body = await readJson(c, addImport.body)
-  const isolate = isolateOf(c.env)
+  const isolate = c.get('isolate')
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
   const counters = await listedCounters(isolate, 'counters', body.counters, (entry) => {
@@ -91,6 +89,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })
-  const importing = importCounts({ db: databaseOf(c), totals: isolate.reads.totals }, rows, { id, at: now })
+  const importing = importCounts({ db: databaseOf(callerOf(c)), totals: isolate.reads.totals }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

@@ -1,21 +1,19 @@
 import * as z from 'zod/mini'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { checkScope, checkTypes } from '../http/authorization.ts'
-import { addToCounters } from '../http/count-for-request.ts'
+import { callerOf, checkScope, checkTypes } from '../http/authorization.ts'
+import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { idempotencyKey, SEND_AGAIN } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
-import { listedCounters } from '../http/named-counters.ts'
-import { once } from '../http/query-string.ts'
-import { readCountersFor } from '../http/read-for-request.ts'
-import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problem-schema.ts'
-import { byField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED, shortBody } from './request-fields.ts'
+import { addToCounters } from '../service/count.ts'
+import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, once, shortBody } from '../service/fields.ts'
+import { listedCounters } from '../service/named-counters.ts'
+import { readCounters } from '../service/read.ts'
 
 const incrementOne = {
   method: 'post',
@@ -94,20 +92,16 @@ const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
   },
 }))
 
-/** An entry of a list of increments. */
-export const listed = () => listEntry('Increment', { by: byField })
-
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
-export const incrementMany = {
+const incrementMany = {
   method: 'post',
   path: '/v1/increments',
   access: 'count',
   typesInBody: true,
   body: {
     maxBytes: MAX_LIST_BYTES,
-    schema: () =>
-      z.strictObject({ increments: listField(listed(), 'increments') }, { error: 'must be an object with increments' }),
+    schema: incrementList,
   },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
@@ -156,14 +150,14 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   const idempotency = await idempotencyKey(c, 'count')
   const { by } = await readJson(c, incrementOne.body)
   const options = { key: idempotency, advice: SEND_AGAIN }
-  const outcome = await addToCounters(c, [{ counter, by: BigInt(by) }], options)
+  const outcome = await addToCounters(callerOf(c), [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
   if (outcome === 'queued') {
     return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
   }
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
   // The increment is counted even if the reading fails. An error here would make the client count it again.
-  const count = await readCountersFor(c, [counter]).then(
+  const count = await readCounters(callerOf(c), [counter]).then(
     ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
     (error: unknown) => {
       log('warn', 'counted_but_not_read', { requestId: c.get('requestId'), error: String(error) })
@@ -177,9 +171,9 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body)
-  const counters = await listedCounters(isolateOf(c.env), 'increments', body.increments)
+  const counters = await listedCounters(c.get('isolate'), 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = body.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) }))
-  const outcome = await addToCounters(c, increments, { key, advice: SEND_AGAIN })
+  const outcome = await addToCounters(callerOf(c), increments, { key, advice: SEND_AGAIN })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

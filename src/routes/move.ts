@@ -3,22 +3,20 @@ import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { answerChange } from '../http/answer-change.ts'
+import { callerOf } from '../http/authorization.ts'
+import { answerChange, idempotencyKey } from '../http/change.ts'
 import type { AppEnv } from '../http/context.ts'
-import { databaseOf } from '../http/database-of.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
-import { counterOfKey } from '../http/named-counters.ts'
-import { invalidRequest } from '../http/problem.ts'
-import { once } from '../http/query-string.ts'
-import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import type { ProblemCode } from '../openapi/problem-codes.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { keyField, shortBody } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { keyField, once, shortBody } from '../service/fields.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { invalidRequest } from '../service/problem.ts'
 
 /** What the contracts of the three changes have in common. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
@@ -136,7 +134,7 @@ async function targetOf(
   field: string,
   key: string | number,
 ): Promise<CounterAddress> {
-  const target = await counterOfKey(isolateOf(c.env).addresses, type, key, field)
+  const target = await counterOfKey(c.get('isolate').addresses, type, key, field)
   if (target.recordId === counter.recordId) throw invalidRequest([{ field, message: 'must be another key' }])
   return target
 }
@@ -147,7 +145,7 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const ledger = { db: databaseOf(c), totals: isolateOf(c.env).reads.totals }
+  const ledger = { db: databaseOf(callerOf(c)), totals: c.get('isolate').reads.totals }
   const moving = moveCounter(ledger, counter, { ...asked, key: given ?? null })
   return answerChange(c, given, moving, { type: type.name, key })
 }

@@ -23,18 +23,17 @@ import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
 import { type Executor, openDatabase } from '../database/database.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { authorize, checkTypes } from '../http/authorization.ts'
+import { authorize, callerOf, checkTypes } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { databaseOf } from '../http/database-of.ts'
-import { revalidated } from '../http/etag.ts'
-import { counterOfKey } from '../http/named-counters.ts'
-import { logFailure, Problem } from '../http/problem.ts'
-import { problemOf } from '../http/problem-of.ts'
-import { once, readQuery } from '../http/query-string.ts'
-import { keepVisitorZone, visitorZone } from '../http/visitor-zone.ts'
-import { isolateOf } from '../isolate.ts'
+import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
+import { logFailure } from '../http/problem-response.ts'
+import { readQuery } from '../http/query-string.ts'
+import { revalidated } from '../http/reading.ts'
+import { databaseOf } from '../service/caller.ts'
+import { limitField, once } from '../service/fields.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { Problem, problemOf } from '../service/problem.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
-import { limitField } from './request-fields.ts'
 
 /** Rows of the list, unless more are asked for. */
 const DEFAULT_ROWS = 10
@@ -81,17 +80,17 @@ interface Source {
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
   const { type: name, key, ...asked } = readQuery(c, numbersQuery)
-  const type = isolateOf(c.env).config.types.get(name)
+  const type = c.get('isolate').config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, name)
-  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, databaseOf(c), asked)
+  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, databaseOf(callerOf(c)), asked)
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
 
 /** The types that a token may see. */
 export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
-  return [...isolateOf(c.env).config.types.values()].filter(({ name }) => types?.has(name) ?? true)
+  return [...c.get('isolate').config.types.values()].filter(({ name }) => types?.has(name) ?? true)
 }
 
 /**
@@ -115,7 +114,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
     ...(find !== '' && { find }),
   }).toString()
   // An attempt without retries, which would keep the page from being seen at all.
-  const db = openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
+  const db = openDatabase({ url: c.get('isolate').config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
   try {
     const asked = { period, tz, find, rows: DEFAULT_ROWS, ...(custom && { from, to }) } as const
     return { query, numbers: await pageNumbers(c, page, db, asked) }
@@ -128,7 +127,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
 }
 
 async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
-  const { config, addresses } = isolateOf(c.env)
+  const { config, addresses } = c.get('isolate')
   const source = { db, asked, now: new Date(), config }
   const also = types.find(({ name }) => name === type.also)
   if (key === undefined) return typeNumbers(source, { type, also })

@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
-import type { AppEnv } from '../http/context.ts'
+import { type AppEnv, publicPath } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
-import { publicPath } from '../http/path.ts'
 import type { Operation } from '../openapi/contract.ts'
 
 const readReference = {

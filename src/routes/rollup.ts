@@ -4,11 +4,11 @@ import type { Ledger } from '../counters/ledger/totals.ts'
 import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Problem } from '../http/problem.ts'
-import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import { openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
+import { Problem } from '../service/problem.ts'
 
 /** Milliseconds for which a request waits for a roll-up that is running. */
 const WAIT_FOR_LEASE_MS = 8_000
@@ -64,7 +64,7 @@ const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
 
 /** Rolls up now. */
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
-  const { config, reads } = isolateOf(c.env)
+  const { config, reads } = c.get('isolate')
   const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals }, config)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(run.catch(() => {}))

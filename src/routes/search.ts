@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { afterField, limitField, nextField } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { afterField, limitField, nextField, once } from '../service/fields.ts'
 
 const searchKeys = {
   method: 'get',
@@ -51,7 +51,7 @@ const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
   async (c, { type, query: { prefix, after = null, limit } }) => {
-    const page = await searchCounters(databaseOf(c), type, { prefix, after, limit })
+    const page = await searchCounters(databaseOf(callerOf(c)), type, { prefix, after, limit })
     const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
     return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
   },

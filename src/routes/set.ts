@@ -1,17 +1,16 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
-import { answerChange } from '../http/answer-change.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
+import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readJson } from '../http/json-body.ts'
-import { KEY_REUSED } from '../http/problem-of.ts'
-import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problem-schema.ts'
-import { countField, shortBody } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { countField, shortBody } from '../service/fields.ts'
+import { KEY_REUSED } from '../service/problem.ts'
 
 const setCount = {
   method: 'put',
@@ -61,8 +60,8 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
-  const { reads } = isolateOf(c.env)
-  const changing = setCounter({ db: databaseOf(c), totals: reads.totals }, counter, setting)
+  const { reads } = c.get('isolate')
+  const changing = setCounter({ db: databaseOf(callerOf(c)), totals: reads.totals }, counter, setting)
   // The response repeats what was done the first time. A reading tells the present count.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

@@ -15,12 +15,12 @@ import { missingSharding } from '../database/sharding.ts'
 import { countStatements } from '../database/statement-budget.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Problem } from '../http/problem.ts'
-import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
+import { Problem } from '../service/problem.ts'
 
 const names = (description: string) => described(z.array(z.string()), description)
 
@@ -93,13 +93,13 @@ export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) =
 
 /** For statements that may take long. Not through the circuit breaker, because the requests of visitors fail meanwhile. */
 function databaseFor(c: Context<AppEnv>) {
-  return openBackgroundDatabase(isolateOf(c.env).config)
+  return openBackgroundDatabase(c.get('isolate').config)
 }
 
 async function makeAll(c: Context<AppEnv>) {
   const counted = countStatements(databaseFor(c))
   const db = withRetries(counted)
-  const sharding = await missingSharding(db, isolateOf(c.env).config.ranges)
+  const sharding = await missingSharding(db, c.get('isolate').config.ranges)
   if (sharding !== null) throw stopped(c, sharding)
   let applied: string[]
   try {

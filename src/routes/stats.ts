@@ -5,12 +5,12 @@ import type { CounterType } from '../config/counter-types.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/chosen-period.ts'
 import { knownTimeZone } from '../counters/history/range.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
-import { type AppEnv, waitUntilOf } from '../http/context.ts'
-import { databaseOf } from '../http/database-of.ts'
-import { revalidated } from '../http/etag.ts'
-import { once, readQuery } from '../http/query-string.ts'
-import { limitReading } from '../http/reading-limit.ts'
-import { isolateOf } from '../isolate.ts'
+import { callerOf } from '../http/authorization.ts'
+import type { AppEnv } from '../http/context.ts'
+import { readQuery } from '../http/query-string.ts'
+import { limitReading, revalidated } from '../http/reading.ts'
+import { databaseOf } from '../service/caller.ts'
+import { once } from '../service/fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
 import { type AskedNumbers, typeNumbers } from './numbers.ts'
@@ -37,7 +37,7 @@ export const stats = new Hono<AppEnv>()
 stats.get('/stats/:type', guarded, async (c) => {
   const type = publicType(c, c.req.param('type'))
   if (type === undefined) return c.notFound()
-  const all = [...isolateOf(c.env).config.types.values()].filter((other) => other.publicPage)
+  const all = [...c.get('isolate').config.types.values()].filter((other) => other.publicPage)
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
   return c.html(publicPage(basePathOf(c.env), type, all))
 })
@@ -48,19 +48,19 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   await limitReading(c)
   const { period, tz } = readQuery(c, publicQuery)
   const timeZone = publicTimeZone(tz)
-  const { value, askedAt } = await isolateOf(c.env).kept.answer(JSON.stringify(['page', type.name, period, timeZone]), {
+  const { value, askedAt } = await c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, timeZone]), {
     keptMs: NUMBERS_MAX_AGE * 1_000,
     read: () => readNumbers(c, type, { period, tz: timeZone, find: '', rows: ROWS }),
-    waitUntil: waitUntilOf(c),
+    waitUntil: (work) => c.executionCtx.waitUntil(work),
   })
   const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
   return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
 })
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
-  const { config } = isolateOf(c.env)
+  const { config } = c.get('isolate')
   const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
-    { db: databaseOf(c), asked, now: new Date(), config },
+    { db: databaseOf(callerOf(c)), asked, now: new Date(), config },
     { type, also: publicType(c, type.also) },
   )
   // Named one by one, so that what is added for the dashboard stays there.
@@ -81,6 +81,6 @@ function publicTimeZone(tz: string): string {
 
 /** The type with a name, if it has a page for everybody. */
 function publicType(c: Context<AppEnv>, name: string | null | undefined): CounterType | undefined {
-  const type = isolateOf(c.env).config.types.get(name ?? '')
+  const type = c.get('isolate').config.types.get(name ?? '')
   return type?.publicPage ? type : undefined
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { openDatabase } from '../database/database.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { isolateOf } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
+import { databaseOf } from '../service/caller.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
@@ -183,11 +183,11 @@ const PART_DEADLINE_MS = 3_000
 
 /** How the Worker and its database are doing. */
 export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
-  const isolate = isolateOf(c.env)
+  const isolate = c.get('isolate')
   const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused although the database is well.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
-  const found = await survey(databaseOf(c), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
+  const found = await survey(databaseOf(callerOf(c)), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }

@@ -2,14 +2,14 @@ import * as z from 'zod/mini'
 import { startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { databaseOf } from '../http/database-of.ts'
+import { callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { invalidRequest } from '../http/problem.ts'
-import { once } from '../http/query-string.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problem-schema.ts'
-import { choice, limitField } from './request-fields.ts'
+import { databaseOf } from '../service/caller.ts'
+import { choice, limitField, once } from '../service/fields.ts'
+import { invalidRequest } from '../service/problem.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
@@ -81,7 +81,7 @@ export const top = publicReading<typeof topCountersContract>(
   topCounters,
   async (c, { type, query: { period, date, limit } }) => {
     const asked = askedPeriod(period, date, new Date())
-    const counters = await readTop(databaseOf(c), type, asked, limit)
+    const counters = await readTop(databaseOf(callerOf(c)), type, asked, limit)
     const answer = {
       type: type.name,
       period,

@@ -1,22 +1,18 @@
 import * as z from 'zod/mini'
-import type { CounterType } from '../config/counter-types.ts'
-import type { TotalReading } from '../counters/history/read-total.ts'
-import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/numbers.ts'
-import { askedPrefix } from '../http/asked-prefix.ts'
+import { askedPrefix, callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { readTotalFor } from '../http/read-for-request.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { READING } from '../openapi/problem-schema.ts'
-import { consistency, prefixField } from './request-fields.ts'
+import { readTotal, totalAnswer, totalQuery } from '../service/read.ts'
 
-export const totalOfType = {
+const totalOfType = {
   method: 'get',
   path: '/v1/types/{type}',
   access: 'read-unless-public',
   params: { type: typeParam },
-  query: () => ({ prefix: prefixField(), consistency: consistency() }),
+  query: totalQuery,
 } as const satisfies Route
 
 const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
@@ -63,25 +59,6 @@ const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
 /** The sum of the counters of a type, or of those whose keys begin with a prefix. */
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge } = await readTotalFor(c, type, prefix, query.consistency)
+  const { reading, maxAge } = await readTotal(callerOf(c), type, prefix, query.consistency)
   return { answer: totalAnswer(type, prefix, reading, toJsonNumber), maxAge }
 })
-
-/** What is answered about a total. */
-export function totalAnswer<Count>(
-  type: CounterType,
-  prefix: string | null,
-  reading: TotalReading,
-  toCount: (count: bigint) => Count,
-) {
-  const { total, pending, rolledUpAt } = reading
-  return {
-    type: type.name,
-    prefix,
-    count: toCount(countIn(reading)),
-    total: toCount(total),
-    pending: pending === null ? null : toCount(pending),
-    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
-  }
-}

@@ -7,11 +7,11 @@ import type { Executor } from '../database/database.ts'
 import { toJsonNumber } from '../database/numbers.ts'
 import { withRetries } from '../database/retry.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { isolateOf, openBackgroundDatabase } from '../isolate.ts'
+import { openBackgroundDatabase } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problem-schema.ts'
-import { AFTER_RULE, afterField, limitField, nextField, parsed } from './request-fields.ts'
+import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
 
 const verifyCounts = {
   method: 'post',
@@ -64,7 +64,7 @@ const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
   async (c, { query: { after = FIRST_POSITION, limit } }) => {
-    const { config } = isolateOf(c.env)
+    const { config } = c.get('isolate')
     const db = withRetries(openBackgroundDatabase(config))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)

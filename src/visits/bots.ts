@@ -19,10 +19,11 @@ const DOWNLOADERS =
  */
 const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
 
-const PEOPLE = { download: DOWNLOADERS, image: IMAGE_PROXIES }
+/** What a visit asks for. */
+export type Purpose = 'page' | 'download' | 'image'
 
-/** What a request is for, if not a page: programs that people use for that are not bots. */
-export type Purpose = keyof typeof PEOPLE
+/** Programs that people use for a purpose. They are not bots then. */
+const USED_BY_PEOPLE: Record<Purpose, RegExp | null> = { page: null, download: DOWNLOADERS, image: IMAGE_PROXIES }
 
 /**
  * Recognizes automatic clients by their user agent, with the list of the isbot package. It caches the results, because a few
@@ -31,13 +32,9 @@ export type Purpose = keyof typeof PEOPLE
 export class Bots {
   readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
 
-  /**
-   * Whether a user agent is a bot. An empty one is not, because nothing identifies it.
-   *
-   * @param purpose what the request is for, if not a page
-   */
-  has(agent: string, purpose?: Purpose): boolean {
-    if (purpose !== undefined && PEOPLE[purpose].test(agent)) return false
+  /** Whether a user agent is a bot. An empty one is not, because nothing identifies it. */
+  has(agent: string, purpose: Purpose = 'page'): boolean {
+    if (USED_BY_PEOPLE[purpose]?.test(agent)) return false
     const known = this.#known.get(agent)
     if (known !== undefined) return known
     const found = isbot(agent)

@@ -1,9 +1,10 @@
+import type { HitReason } from '../hit-reasons.ts'
+
 /** A hit that was not counted. */
 export interface IgnoredHit {
   /** The name of its type. */
   type: string
-  /** As in `X-Hit`. */
-  reason: string
+  reason: HitReason
   /** The origin of its page; `null` if it named none. */
   origin: string | null
   at: Date
@@ -18,12 +19,11 @@ export class IgnoredHits {
 
   /**
    * @param type the name of a configured type
-   * @param said the value of `X-Hit`
-   * @param sender the origin or the URL of the page
+   * @param page its origin or URL
    */
-  remember(type: string, said: string, sender: string | undefined, at: Date): void {
-    const origin = sender !== undefined && URL.canParse(sender) ? new URL(sender).origin.slice(0, MAX_ORIGIN) : null
-    this.#byType.set(type, { type, reason: said.replace('ignored; reason=', ''), origin, at })
+  remember(type: string, reason: HitReason, page: string | null, at: Date): void {
+    const origin = page !== null && URL.canParse(page) ? new URL(page).origin.slice(0, MAX_ORIGIN) : null
+    this.#byType.set(type, { type, reason, origin, at })
   }
 
   /** The latest one first. */

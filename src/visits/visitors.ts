@@ -8,13 +8,6 @@ import type { Salts } from './salts.ts'
 const MAX_GENERATION = 10_000
 const DAY_SECONDS = 86_400
 
-/** A visitor, as far as the request identifies one. */
-export interface Visitor {
-  /** The network of the address (`networkOf`). */
-  network: string
-  agent: string
-}
-
 /** The window in which a visitor counts once. */
 export interface Window {
   /** Its length. Windows begin at multiples of it since 1970 UTC. */
@@ -47,7 +40,7 @@ export class Visitors {
   }
 
   /** The idempotency key of a visit: the same for the same visitor of the same counter within a window. */
-  async visit(visitor: Visitor, counter: CounterAddress, window: Window): Promise<bigint> {
+  async visit(visitor: { network: string; agent: string }, counter: CounterAddress, window: Window): Promise<bigint> {
     const { seconds, longest = seconds } = window
     const number = numberOf(window, seconds)
     const salt = await this.#saltOf(window, seconds)

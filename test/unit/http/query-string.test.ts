@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { Problem } from '../../../src/http/problem.ts'
-import { once, RememberedQueries } from '../../../src/http/query-string.ts'
+import { RememberedQueries } from '../../../src/http/query-string.ts'
+import { once } from '../../../src/service/fields.ts'
+import { Problem } from '../../../src/service/problem.ts'
 
 describe('Remembered queries', () => {
   let checks = 0

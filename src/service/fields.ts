@@ -1,6 +1,58 @@
 import * as z from 'zod/mini'
-import { once } from '../http/query-string.ts'
-import { described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { fieldErrors } from '../field-errors.ts'
+import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
+import { invalidRequest } from './problem.ts'
+
+// Made on first use: the schemas of all routes take milliseconds of an isolate's start, and most isolates use few of them.
+const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
+
+/**
+ * Checks parameters by their names.
+ *
+ * @throws {Problem} 422
+ */
+export function checkParameters<Shape extends z.core.$ZodShape>(
+  shape: () => Shape,
+  parameters: Record<string, unknown>,
+) {
+  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
+  schemas.set(shape, schema)
+  const parsed = schema.safeParse(parameters)
+  if (parsed.success) return parsed.data
+  throw invalidRequest(
+    fieldErrors(parsed.error, 'query').map(({ field, message }) =>
+      message === 'is not known here' ? { field, message: 'is not a parameter of this path' } : { field, message },
+    ),
+  )
+}
+
+const valueSchemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
+
+/**
+ * Checks a value that a client sent.
+ *
+ * @param make makes the schema; always the same function for a path
+ * @throws {Problem} 422
+ */
+export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
+  const schema = (valueSchemas.get(make) as Schema | undefined) ?? make()
+  valueSchemas.set(make, schema)
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw invalidRequest(fieldErrors(parsed.error, 'body'))
+  return parsed.data
+}
+
+const single = z.transform((values: unknown, context) => {
+  if (!Array.isArray(values)) return values
+  if (values.length > 1) context.issues.push({ code: 'custom', message: 'may be given once', input: values })
+  return values[0]
+})
+
+/** A parameter that may occur once, and what the OpenAPI document says of it. */
+export function once<Schema extends z.ZodMiniType>(schema: Schema, as?: Description) {
+  const documented = as === undefined ? schema : described(schema, as)
+  return z.pipe(single, documented as Schema & z.core.$ZodType<unknown, unknown>)
+}
 
 /** One of some words. */
 export const choice = <const Words extends readonly string[]>(words: Words) =>
@@ -67,6 +119,13 @@ export const countField = z.int({ error: BY_RULE })
 
 /** The number to add. */
 export const byField = described(z._default(countField, 1), 'The number to add.')
+
+/** An entry of a list of increments. */
+export const increment = () => listEntry('Increment', { by: byField })
+
+/** A body that lists increments. */
+export const incrementList = () =>
+  z.strictObject({ increments: listField(increment(), 'increments') }, { error: 'must be an object with increments' })
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/

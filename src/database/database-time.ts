@@ -1,4 +1,4 @@
-import type { Database, Executor } from '../database/database.ts'
+import type { Database, Executor } from './database.ts'
 
 /** How long one response took the database. */
 export class DatabaseTime {

@@ -2,8 +2,10 @@ import type { CounterType } from '../config/counter-types.ts'
 import { InvalidInput } from '../counters/invalid-input.ts'
 import type { AddressCache } from '../counters/keys/address-cache.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { hash63, hash64 } from '../counters/keys/key-hash.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { Isolate } from '../isolate.ts'
+import { MAX_IDEMPOTENCY_KEY } from '../openapi/headers.ts'
 import { invalidRequest } from './problem.ts'
 
 /**
@@ -65,4 +67,45 @@ export async function listedCounters<Entry extends ListedCounter>(
   }
   if (errors.length > 0) throw invalidRequest(errors)
   return counters
+}
+
+/**
+ * The prefix that a caller without a token names: one that the type lists.
+ *
+ * @throws {InvalidInput} of field `prefix`
+ */
+export function listedPrefix(type: CounterType, asked: string | undefined): string | null {
+  const prefix = spelledPrefix(type, asked)
+  if (prefix === null || type.prefixes.includes(prefix)) return prefix
+  throw new InvalidInput('prefix', `is not public: send a token, or add it to prefixes in [vars.COUNTERS.${type.name}]`)
+}
+
+/** A prefix in the spelling that is counted; `null` if it is empty. */
+export function spelledPrefix({ sameKey }: CounterType, asked: string | undefined): string | null {
+  // The script sends an empty one for data-total without a value.
+  if (asked === undefined || asked === '') return null
+  // Of the spellings, only this one concerns the beginning of a key.
+  return sameKey?.includes('letter_case') ? asked.toLowerCase() : asked
+}
+
+// Counting, setting, importing and moving have separate namespaces: the same key may be used once for each.
+const BEGINNINGS = {
+  count: 'idempotency-key',
+  set: 'set idempotency-key',
+  import: 'import idempotency-key',
+  move: 'move idempotency-key',
+} as const
+export type KeyPurpose = keyof typeof BEGINNINGS
+
+/**
+ * The hash of an idempotency key.
+ *
+ * @throws {Problem} 422
+ */
+export async function hashOfKey(key: string, purpose: KeyPurpose): Promise<bigint> {
+  if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY) {
+    throw invalidRequest([{ field: 'Idempotency-Key', message: `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters` }])
+  }
+  const hash = purpose === 'count' ? hash63 : hash64
+  return hash(`${BEGINNINGS[purpose]} ${key}`)
 }

@@ -1,0 +1,49 @@
+import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { log } from '../log.ts'
+import { type Problem, problemOf } from '../service/problem.ts'
+import type { AppEnv } from './context.ts'
+
+/** The problem document (RFC 9457), with the headers that the response already has (request id, CORS). */
+export function problemResponse(c: Context<AppEnv>, problem: Problem): Response {
+  const document = { ...problem.report, requestId: c.get('requestId') }
+  return c.body(JSON.stringify(document), problem.status, {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    ...problem.details.headers,
+  })
+}
+
+/** Logs a problem that is our fault or the database's, with the underlying error, which the client is not told. */
+export function logFailure(c: Context<AppEnv>, problem: Problem): void {
+  const reason = problem.cause instanceof Error ? problem.cause.message : problem.message
+  log('error', problem.code, {
+    requestId: c.get('requestId'),
+    path: new URL(c.req.url).pathname,
+    error: reason,
+  })
+}
+
+/**
+ * Adds `X-Hit` to every response of a path that counts, failures included: `counted`, `queued`, `ignored; reason=…` or
+ * `unknown`.
+ */
+export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
+  await next()
+  if (c.res.headers.has('X-Hit')) return
+  c.res.headers.set('X-Hit', hitOf(c.error))
+})
+
+/** What `X-Hit` says about an error that the visitor does not see. It is logged if it is not the visitor's fault. */
+export function saidOf(c: Context<AppEnv>, error: unknown): string {
+  const problem = problemOf(error)
+  if (problem.status >= 500) logFailure(c, problem)
+  return hitOf(problem)
+}
+
+/** What `X-Hit` says about an error. */
+export function hitOf(error: unknown): string {
+  const { code, details } = problemOf(error)
+  if (code === 'outcome_unknown') return 'unknown'
+  return details.headers?.['X-Hit'] ?? `ignored; reason=${code}`
+}

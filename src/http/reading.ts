@@ -1,0 +1,79 @@
+import type { Context } from 'hono'
+import { cors } from 'hono/cors'
+import { etag, RETAINED_304_HEADERS } from 'hono/etag'
+import { createMiddleware } from 'hono/factory'
+import { setMetric, timing } from 'hono/timing'
+import { DatabaseTime } from '../database/database-time.ts'
+import { Problem } from '../service/problem.ts'
+import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
+import { isAuthorized } from './authorization.ts'
+import type { AppEnv } from './context.ts'
+
+/** Adds an `ETag`. A 304 keeps the headers that scripts of other sites may read. */
+export const revalidated = etag({
+  retainedHeaders: [
+    ...RETAINED_304_HEADERS,
+    'access-control-allow-origin',
+    'access-control-expose-headers',
+    'x-request-id',
+  ],
+})
+
+const READING = { allowMethods: ['GET', 'HEAD'], exposeHeaders: ['ETag', 'X-Request-Id'], maxAge: 86_400 }
+
+/** Lets scripts of every site read a response. */
+export const readableByAll = cors({ origin: '*', ...READING })
+
+/** Lets scripts of every site read responses about public types, errors and 304 included. For paths with `:type`. */
+export const readableIfPublic = cors({
+  origin: (_, c: Context<AppEnv>) => {
+    // Browsers send a POST without asking whatever a preflight allows, and a preflight that allows everything lets them add the token.
+    const asked = c.req.header('Access-Control-Request-Method') ?? 'GET'
+    const reads = asked === 'GET' || asked === 'HEAD'
+    return reads && c.get('isolate').config.types.get(c.req.param('type') ?? '')?.public ? '*' : null
+  },
+  ...READING,
+})
+
+/** Keys that cost as much as a reading of one. */
+const KEYS_PER_READING = 100
+
+/**
+ * Refuses public readings of a network above its limit, before anything is read. Each hundred keys are a reading. Requests with a
+ * token have no limit.
+ *
+ * @throws {Problem} 429
+ */
+export async function limitReading(c: Context<AppEnv>): Promise<void> {
+  const { readLimit } = c.get('isolate').config
+  if (readLimit === null || (await isAuthorized(c))) return
+  // All parameters, because a name may be written in many ways: k%65y=.
+  const keys = c.req.url.split('&').length
+  let exceeded = false
+  for (let read = 0; read < keys && !exceeded; read += KEYS_PER_READING) {
+    exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)
+  }
+  if (!exceeded) return
+  throw new Problem('too_many_requests', {
+    detail: 'Your network reads counters too often. Wait a minute, or send the API token.',
+    headers: { 'Retry-After': String(LONGEST_PERIOD) },
+  })
+}
+
+/**
+ * Reports in `Server-Timing` how long a response took (`total`) and how much of that the database did (`db`), in milliseconds.
+ * Scripts of other sites may read it if they may read the response.
+ */
+export const timed = timing({
+  totalDescription: 'all of it',
+  crossOrigin: (c) => c.res.headers.get('Access-Control-Allow-Origin') ?? false,
+})
+
+/** Measures the database for `timed`. Register it after `timed`. */
+export const databaseTimed = createMiddleware<AppEnv>(async (c, next) => {
+  const time = new DatabaseTime()
+  c.set('databaseTime', time)
+  await next()
+  const { result } = time
+  if (result !== null) setMetric(c, 'db', result.milliseconds, result.shared ? 'shared' : undefined)
+})

@@ -1,0 +1,132 @@
+import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
+import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/range.ts'
+import {
+  type CounterHistory,
+  readCounterHistory,
+  readPrefixHistory,
+  readTypeHistory,
+} from '../counters/history/read-history.ts'
+import { totalOf } from '../counters/history/read-total.ts'
+import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
+import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
+import { MAX_PUBLIC_PENDING } from '../counters/pending-slots-sql.ts'
+import { MAX_LANES } from '../counters/ranges.ts'
+import { type Caller, databaseOf } from './caller.ts'
+import { choice, once } from './fields.ts'
+import { readKept } from './read.ts'
+
+const TIME_RULE =
+  'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
+
+const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
+
+export const historyQuery = () => ({
+  by: once(z._default(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
+  from: once(
+    z.optional(time()),
+    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+  ),
+  to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
+  tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
+})
+
+export type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
+
+/** Rows above which strangers share a history. Of a counter, there are also the slots. */
+const MOST_ROWS = 5_000
+const MOST_ROWS_OF_COUNTER = 900
+/** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
+const PAST_MAX_AGE = 300
+/** Milliseconds after which a range is in the past: every roll-up that began within it has ended. */
+const OVER_MS = 900_000
+
+/** What was counted when, of one counter: the answer, and the seconds for which it may be cached. */
+export async function counterHistory<Count>(
+  caller: Caller,
+  counter: CounterAddress,
+  query: HistoryQuery,
+  toCount: (count: bigint) => Count,
+) {
+  const now = new Date()
+  const range = askedRange(query, now)
+  const { hourDays } = caller.isolate.config.history
+  const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
+  const read = async () => {
+    const history = await readCounterHistory(databaseOf(caller), counter, range, now, mostPending)
+    return historyAnswer(range, history, toCount)
+  }
+  const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
+  const history = isLong
+    ? await readKept(caller, ['history', ...questionOf(range), counterId(counter)], read)
+    : await read()
+  return { history, maxAge: maxAgeOf(range, now) }
+}
+
+/** The same of all counters of a type together, or of those whose keys begin with a prefix. */
+export async function typeHistory<Count>(
+  caller: Caller,
+  { recordType }: CounterType,
+  prefix: string | null,
+  query: HistoryQuery,
+  toCount: (count: bigint) => Count,
+) {
+  const now = new Date()
+  const range = askedRange(query, now)
+  const db = databaseOf(caller)
+  const of = await totalOf(recordType, prefix)
+  const { history: kept, ranges } = caller.isolate.config
+  const rows = mostRows(sourcesOf(range), kept.hourDays)
+  const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
+  const read = async () => {
+    const counts = await (prefix === null
+      ? readTypeHistory(db, recordType, range)
+      : readPrefixHistory(db, of, range, limit))
+    return periodsAnswer(range, counts, toCount)
+  }
+  const history =
+    prefix !== null || rows * MAX_LANES * ranges > MOST_ROWS
+      ? await readKept(caller, ['history', ...questionOf(range), recordType, prefix], read)
+      : await read()
+  return { history, maxAge: maxAgeOf(range, now) }
+}
+
+/** The range that a query asks for. */
+function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {
+  return historyRange({ by, timeZone: tz, from, to }, now)
+}
+
+/** What tells a range from others. */
+function questionOf({ by, zone, edges }: HistoryRange) {
+  return [by, zone.name, edges[0]!, edges.at(-1)!]
+}
+
+/** What is answered about the history of a counter. */
+export type HistoryAnswer<Count> = ReturnType<typeof historyAnswer<Count>>
+
+function historyAnswer<Count>(
+  range: HistoryRange,
+  { counts, adjustments, exact }: CounterHistory,
+  toCount: (count: bigint) => Count,
+) {
+  return {
+    ...periodsAnswer(range, counts, toCount),
+    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toCount(count) })),
+    consistency: exact ? ('exact' as const) : ('rolled' as const),
+  }
+}
+
+function periodsAnswer<Count>(
+  { by, zone, edges }: HistoryRange,
+  counts: readonly bigint[],
+  toCount: (count: bigint) => Count,
+) {
+  const times = edges.map((edge) => zone.clockTime(edge))
+  const points = counts.map((count, index) => ({ start: times[index]!, count: toCount(count) }))
+  return { by, timeZone: zone.name, from: times[0]!, to: times.at(-1)!, points }
+}
+
+function maxAgeOf({ edges }: HistoryRange, now: Date): number | null {
+  return edges.at(-1)! < now.getTime() - OVER_MS ? PAST_MAX_AGE : null
+}

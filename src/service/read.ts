@@ -1,0 +1,174 @@
+import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
+import { type TotalReading, totalOf } from '../counters/history/read-total.ts'
+import type { RecentPeriod } from '../counters/history/recent-period.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { TooManyKeys } from '../counters/keys/prefix.ts'
+import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
+import { MAX_AGE_MS, type TotalsCache } from '../counters/read/totals-cache.ts'
+import { FEW } from '../isolate.ts'
+import { described } from '../openapi/described.ts'
+import type { Caller } from './caller.ts'
+import { consistency, prefixField } from './fields.ts'
+
+const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
+
+/** The parameters of a reading of one counter, of several, and of a total. */
+export const counterQuery = () => ({ consistency: consistency() })
+export const countersQuery = () => ({
+  key: described(
+    z.array(z.string(), { error: KEYS_RULE }).check(z.minLength(1, KEYS_RULE), z.maxLength(MAX_READ, KEYS_RULE)),
+    'A key. Repeat the parameter for each key: `?key=a&key=b`.',
+  ),
+  consistency: consistency(),
+})
+export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
+
+/** Milliseconds for which strangers get the same answer, where it takes many rows. */
+const KEPT_MS = 10_000
+
+/**
+ * Reads counters. Calls that arrive together share a query. Without a token, counters with very many pending
+ * slots are read as of the last roll-up.
+ *
+ * @param counters at most `MAX_READ`
+ */
+export async function readCounters(
+  caller: Caller,
+  counters: readonly CounterAddress[],
+  consistency: 'exact' | 'rolled' = 'exact',
+): Promise<{ readings: Reading[]; maxAge: number | null }> {
+  const { exact, bounded, totals: rolled } = caller.isolate.reads
+  const { one, few, many } = bounded
+  const ofStranger = counters.length === 1 ? one : counters.length <= FEW ? few : many
+  const asked = (await caller.hasToken()) ? exact : ofStranger
+  const { values, maxAge } = await readCacheable(caller, { exact: asked, rolled }, counters, consistency)
+  return { readings: values, maxAge }
+}
+
+/**
+ * Reads what takes many rows. Strangers get an answer that is at most ten seconds old and that all of them share; whoever has a
+ * token gets it as it is now.
+ *
+ * @param question what is asked: the same for the same answer
+ */
+export async function readKept<Value>(
+  caller: Caller,
+  question: readonly (string | number | null)[],
+  read: () => Promise<Value>,
+): Promise<Value> {
+  if (await caller.hasToken()) return read()
+  const options = { keptMs: KEPT_MS, read, waitUntil: caller.waitUntil }
+  return (await caller.isolate.kept.answer(JSON.stringify(question), options)).value
+}
+
+/** What is read, and the seconds for which it may be cached; `null`: it must be revalidated every time. */
+async function readCacheable<Value>(
+  caller: Caller,
+  { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: TotalsCache<Value> },
+  counters: readonly CounterAddress[],
+  consistency: 'exact' | 'rolled',
+): Promise<{ values: Value[]; maxAge: number | null }> {
+  if (consistency === 'exact') {
+    return { values: await timedValues(caller, exact.read(counters, caller.waitUntil)), maxAge: null }
+  }
+  const reading = rolled.read(counters, caller.waitUntil, { fresh: caller.wantsFresh })
+  const values = await timedValues(caller, reading)
+  const { ageMs } = await reading
+  return { values, maxAge: Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000)) }
+}
+
+/** Reads what was counted in a period that ends now. Calls that arrive together share a query. */
+export async function readRecent(caller: Caller, counter: CounterAddress, period: RecentPeriod): Promise<bigint> {
+  const [count] = await timedValues(caller, caller.isolate.reads.recent[period].read([counter], caller.waitUntil))
+  return count!
+}
+
+/**
+ * Reads the total of a type, or of a prefix. Calls that arrive together share a query.
+ *
+ * @throws {TooManyKeys}
+ */
+export async function readTotal(
+  caller: Caller,
+  { recordType }: CounterType,
+  prefix: string | null,
+  consistency: 'exact' | 'rolled',
+): Promise<{ reading: TotalReading; maxAge: number | null }> {
+  const total = await totalOf(recordType, prefix)
+  const { exact, bounded, rolled } = caller.isolate.reads.sums
+  const asked = (await caller.hasToken()) ? exact : bounded
+  const read = () => readCacheable(caller, { exact: asked, rolled }, [total], consistency)
+  const { values, maxAge } =
+    prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, consistency], read)
+  return { reading: orThrow(values[0]!), maxAge }
+}
+
+/**
+ * Reads what the counters of a type or prefix counted in a period that ends now.
+ *
+ * @throws {TooManyKeys}
+ */
+export async function readRecentTotal(
+  caller: Caller,
+  { recordType }: CounterType,
+  prefix: string | null,
+  period: RecentPeriod,
+): Promise<TotalReading> {
+  const total = await totalOf(recordType, prefix)
+  const { recent } = caller.isolate.reads.sums
+  const read = () => timedValues(caller, recent[period].read([total], caller.waitUntil))
+  const [reading] = prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, period], read)
+  return orThrow(reading!)
+}
+
+/** @throws {TooManyKeys} if that is what was read */
+function orThrow(reading: TotalReading | TooManyKeys): TotalReading {
+  if (reading instanceof TooManyKeys) throw reading
+  return reading
+}
+
+async function timedValues<Value>(caller: Caller, reading: Promise<SharedReading<Value>>): Promise<Value[]> {
+  const { values, shared, tookMs } = await reading
+  caller.databaseTime?.add(tookMs, shared)
+  return values
+}
+
+/** What is answered about a counter. */
+export function counterAnswer<Count>(
+  type: CounterType,
+  key: string,
+  reading: Reading,
+  toCount: (count: bigint) => Count,
+) {
+  const { total, pending, rolledUpAt } = reading
+  return {
+    type: type.name,
+    key,
+    count: toCount(countIn(reading)),
+    total: toCount(total),
+    pending: toCount(pending ?? 0n),
+    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
+    rolledUpAt: rolledUpAt?.toISOString() ?? null,
+  }
+}
+
+/** What is answered about a total. */
+export function totalAnswer<Count>(
+  type: CounterType,
+  prefix: string | null,
+  reading: TotalReading,
+  toCount: (count: bigint) => Count,
+) {
+  const { total, pending, rolledUpAt } = reading
+  return {
+    type: type.name,
+    prefix,
+    count: toCount(countIn(reading)),
+    total: toCount(total),
+    pending: pending === null ? null : toCount(pending),
+    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
+    rolledUpAt: rolledUpAt?.toISOString() ?? null,
+  }
+}
