@@ -31,3 +31,14 @@ export function fieldErrors(error: z.core.$ZodError, root: string): FieldError[]
     return [{ field: path.join('.') || root, message: issue.message }]
   })
 }
+
+/** Thrown for input that breaks a rule. It names the field and the rule, and never repeats the input. */
+export class InvalidInput extends Error {
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.name = 'InvalidInput'
+    this.field = field
+  }
+}

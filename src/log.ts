@@ -1,4 +1,4 @@
-import { toJsonNumber } from './database/numbers.ts'
+import { toJsonNumber } from './database/values.ts'
 
 /**
  * Writes one structured line to the Worker's log.

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hash64 } from '../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../src/counters/ids.ts'
 import { TOKEN } from '../harness/deployment.ts'
 import { Ledger, type Mismatch } from './ledger.ts'
 

@@ -2,8 +2,8 @@
 // per request and responds after its commit.
 import { type Context, Hono } from 'hono'
 import type { Bindings } from '../../src/config/bindings.ts'
+import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { random63 } from '../../src/counters/random-id.ts'
 import { applyBatch, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../src/counters/write/slot-pool.ts'
 import { type Database, type Executor, openDatabase } from '../../src/database/database.ts'

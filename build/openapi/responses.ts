@@ -1,7 +1,15 @@
 import type { Answer, Example, Operation } from '../../src/openapi/contract.ts'
 import { HEADERS, type HeaderName } from '../../src/openapi/headers.ts'
-import { PROBLEMS, type ProblemCode } from '../../src/openapi/problem-codes.ts'
-import { ANY_REQUEST, BODY, byStatus, CROSS_SITE, problemDocument, TOKENS } from '../../src/openapi/problem-schema.ts'
+import {
+  ANY_REQUEST,
+  BODY,
+  byStatus,
+  CROSS_SITE,
+  PROBLEMS,
+  type ProblemCode,
+  problemDocument,
+  TOKENS,
+} from '../../src/openapi/problems.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
 
 /** The responses of an operation by status: its own responses and its problems. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../../src/views/html-type.ts'
+import type { Html } from '../../src/views/dashboard/layout.ts'
 
 /** Text from the document as HTML: parts in backticks become code. */
 export function withCode(text: unknown): Html {

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { Html } from '../../src/views/html-type.ts'
+import type { Html } from '../../src/views/dashboard/layout.ts'
 import type { DescribedOperation } from '../openapi/document.ts'
 import { contentOf, type DocumentExample, operationExamples, parametersOf } from '../openapi/document-examples.ts'
 import { clientCall } from './client-call.ts'

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
-import { PROBLEMS } from '../../src/openapi/problem-codes.ts'
-import type { Html } from '../../src/views/html-type.ts'
+import { PROBLEMS } from '../../src/openapi/problems.ts'
+import type { Html } from '../../src/views/dashboard/layout.ts'
 import type { DescribedOperation, OpenApiDocument } from '../openapi/document.ts'
 import { withCode } from './inline-code.ts'
 import { operationSection } from './operation.ts'

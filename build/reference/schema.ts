@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../../src/views/html-type.ts'
+import type { Html } from '../../src/views/dashboard/layout.ts'
 import type { JsonSchema } from '../openapi/schema-conversion.ts'
 import { withCode } from './inline-code.ts'
 

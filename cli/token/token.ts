@@ -1,8 +1,7 @@
 // `npm run token`: makes a named token of the API.
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
-import { sha256 } from '../../src/config/token-list.ts'
-import { PREFIX, readTokens } from '../../src/config/tokens.ts'
+import { PREFIX, readTokens, sha256 } from '../../src/config/tokens.ts'
 import { commandName } from '../command-name.ts'
 
 program

@@ -3,18 +3,35 @@ import type { ExpirySettings } from '../counters/history/expire-hours.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import type { PruningSettings } from '../counters/rollup/prune.ts'
 import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
-import type { QueueProducer } from '../counters/write/queue-message.ts'
+import type { QueueProducer } from '../counters/write/queue.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
-import { basePath } from './base-path.ts'
-import type { Bindings } from './bindings.ts'
+import { type Bindings, basePath } from './bindings.ts'
 import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
-import { crons } from './crons.ts'
-import { integer, optionalTable, orNull } from './fields.ts'
+import { asWritten, integer, optionalTable, orNull, table, WRITTEN } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens, type Token } from './tokens.ts'
-import { asWritten, WRITTEN } from './written-settings.ts'
+
+/** The cron expressions of wrangler.toml. */
+export const ROLL_UP_CRON = '* * * * *'
+export const PRUNING_CRON = '*/2 * * * *'
+
+const RULE = 'must be the cron expression of a trigger, five fields such as "*/2 * * * *"'
+
+const cron = (by: string) =>
+  z._default(z.string({ error: RULE }).check(z.refine((value) => /^\S+(?: \S+){4}$/.test(value), RULE)), by)
+
+/** `CRONS`: by which trigger each task runs. One run has not enough statements for both. */
+export const crons = z.prefault(
+  table({ roll_up: cron(ROLL_UP_CRON), pruning: cron(PRUNING_CRON) }).check(
+    z.refine(({ rollUp, pruning }) => rollUp !== pruning, {
+      path: ['pruning'],
+      error: 'must differ from CRONS.roll_up: each task needs a run of its own',
+    }),
+  ),
+  {},
+)
 
 /** The Worker's settings, checked and typed. */
 export interface Config {

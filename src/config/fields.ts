@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { FieldError } from '../field-errors.ts'
 
 /** A setting that is a whole number within bounds. */
 export function integer(min: number, max: number) {
@@ -46,4 +47,28 @@ function camelCased<Table extends object>(settings: Table): CamelCased<Table> {
 /** A name in snake case, written in camel case. */
 export function inCamelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Under which bindings say how their settings were written, if not as in wrangler.toml. */
+export const WRITTEN = Symbol('written settings')
+
+/** How settings were written. */
+export interface WrittenSettings {
+  /** Writes a setting's name as its author did. `name` is that of wrangler.toml, such as `ROLLUP.max_seconds`. */
+  nameOf(name: string): string
+  /** What is wrong with names that no setting has. */
+  problems: readonly FieldError[]
+}
+
+/** A setting’s name, in a field or in the middle of a message. What comes behind `vars.` is about wrangler.toml. */
+const NAME = /(?<!vars\.)\b[A-Z]+(?:_[A-Z]+)*\b(?:\.[\w-]+)*/g
+
+/** Problems with the names that the settings' author knows. */
+export function asWritten(
+  written: WrittenSettings | undefined,
+  problems: readonly FieldError[],
+): readonly FieldError[] {
+  if (written === undefined) return problems
+  const named = (text: string) => text.replace(NAME, (name) => written.nameOf(name))
+  return problems.map(({ field, message }) => ({ field: named(field), message: named(message) }))
 }

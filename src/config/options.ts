@@ -1,8 +1,7 @@
 import type { FieldError } from '../field-errors.ts'
 import type { Bindings } from './bindings.ts'
 import type { Settings } from './config.ts'
-import { type CamelCased, inCamelCase } from './fields.ts'
-import { WRITTEN } from './written-settings.ts'
+import { type CamelCased, inCamelCase, WRITTEN } from './fields.ts'
 
 /** The setting of wrangler.toml that an option takes the place of. */
 const SETTINGS = {

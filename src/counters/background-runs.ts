@@ -1,5 +1,5 @@
 import type { Executor } from '../database/database.ts'
-import { toBigInt, toDate } from '../database/numbers.ts'
+import { toBigInt, toDate } from '../database/values.ts'
 
 /** The budgets that can end a run before its work is done, with their numbers in the database. */
 const BUDGETS = { statements: 1, seconds: 2 } as const

@@ -1,5 +1,5 @@
 import type { Executor } from './database.ts'
-import { toBigInt } from './numbers.ts'
+import { toBigInt } from './values.ts'
 
 /** The server's version and settings. */
 export interface ServerIdentity {

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
-import { basePathOf } from '../config/base-path.ts'
-import type { Bindings } from '../config/bindings.ts'
+import { type Bindings, basePathOf } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
-import type { DatabaseTime } from '../database/database-time.ts'
+import type { DatabaseTime } from '../database/database.ts'
 import type { Isolate } from '../isolate.ts'
 
 /** What handlers find on Hono's context. */

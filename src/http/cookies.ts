@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
-import { basePathOf, cookieSuffix } from '../config/base-path.ts'
+import { basePathOf, cookieSuffix } from '../config/bindings.ts'
 import type { Config } from '../config/config.ts'
 import type { Token } from '../config/tokens.ts'
 import type { AppEnv } from './context.ts'

@@ -1,8 +1,7 @@
 import type { TypedResponse } from 'hono'
 import type * as z from 'zod/mini'
 import type { HeaderName } from './headers.ts'
-import type { PROBLEMS, ProblemCode } from './problem-codes.ts'
-import type { ANY_REQUEST, BODY, CROSS_SITE, ProblemDocument, TOKENS } from './problem-schema.ts'
+import type { ANY_REQUEST, BODY, CROSS_SITE, PROBLEMS, ProblemCode, ProblemDocument, TOKENS } from './problems.ts'
 
 /** The chapters of the API, in the order of the documentation. */
 export const TAGS = {

@@ -3,8 +3,7 @@ import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/rece
 import { type Answer, documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../openapi/described.ts'
 import { choice, once, parsed, prefixField } from '../service/fields.ts'
-import { BADGE_STYLES, isBadgeText, MAX_LABEL } from '../views/badge/badge.ts'
-import { COLOR_RULE, parseColor } from '../views/badge/color.ts'
+import { BADGE_STYLES, COLOR_RULE, isBadgeText, MAX_LABEL, parseColor } from '../views/badge.ts'
 
 const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
 const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const

@@ -1,10 +1,10 @@
 import { type Context, Hono } from 'hono'
 import type { CounterType } from '../config/counter-types.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
+import { hash64 } from '../counters/ids.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import { hash64 } from '../counters/keys/key-hash.ts'
 import { countIn } from '../counters/read/read-counters.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
@@ -15,8 +15,7 @@ import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { readCounters, readRecent, readRecentTotal, readTotal } from '../service/read.ts'
-import { type Badge, drawBadge } from '../views/badge/badge.ts'
-import { showCount } from '../views/badge/format-count.ts'
+import { type Badge, drawBadge, showCount } from '../views/badge.ts'
 import {
   CACHE_CONTROL,
   jsonBadge,

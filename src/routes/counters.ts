@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
-import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problem-schema.ts'
+import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { counterAnswer, counterQuery, countersQuery, readCounters } from '../service/read.ts'
 

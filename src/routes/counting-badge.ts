@@ -15,7 +15,7 @@ import { userAgent } from '../openapi/headers.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import { drawBadge } from '../views/badge/badge.ts'
+import { drawBadge } from '../views/badge.ts'
 import { badgeOf, countShown, publicType, refusal, SVG_HEADERS } from './badge.ts'
 import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
 

@@ -10,11 +10,11 @@ import { visitorOf, withinTime } from '../http/visit.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, typeParam } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
-import { exampleProblem } from '../openapi/problem-schema.ts'
+import { exampleProblem } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
-import { destinationOf } from '../visits/download-url.ts'
+import { destinationOf } from '../visits/download.ts'
 
 /** Milliseconds that a download waits to be counted. Counting goes on without it. */
 const MAX_WAIT_MS = 500

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject, typeParam } from '../openapi/described.ts'
-import { DATABASE } from '../openapi/problem-schema.ts'
+import { DATABASE } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
 import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/fields.ts'
 

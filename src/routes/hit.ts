@@ -13,12 +13,11 @@ import { type Isolate, isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
-import { COUNTING, exampleInvalid } from '../openapi/problem-schema.ts'
+import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { namedFields, once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest, Problem } from '../service/problem.ts'
-import { PIXEL } from '../views/pixel.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
@@ -222,6 +221,11 @@ function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
   if (headers.has('Access-Control-Allow-Origin')) answers.set(id, made)
   return made
 }
+
+/** The smallest image that browsers accept: a transparent pixel, GIF89a. */
+const PIXEL = Uint8Array.from(atob('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'), (character) =>
+  character.charCodeAt(0),
+)
 
 // The headers are kept, because copying them is faster than creating them. The body of a response can be used only once.
 const pixelHeaders = new Map<string, Headers>()

@@ -1,8 +1,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
-import type { CounterType } from '../config/counter-types.ts'
-import { pageOf } from '../config/presentation.ts'
+import { type CounterType, pageOf } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
 import {
   type ChosenPeriod,
@@ -22,7 +21,7 @@ import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
 import { type Executor, openDatabase } from '../database/database.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { authorize, callerOf, checkTypes } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import { keepVisitorZone, visitorZone } from '../http/cookies.ts'

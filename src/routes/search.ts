@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/authorization.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, namedObject, typeParam } from '../openapi/described.ts'
-import { DATABASE } from '../openapi/problem-schema.ts'
+import { DATABASE } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
 import { afterField, limitField, nextField, once } from '../service/fields.ts'
 

@@ -19,7 +19,7 @@ import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
-import { DATABASE } from '../openapi/problem-schema.ts'
+import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
 const names = (description: string) => described(z.array(z.string()), description)

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix, callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
-import { READING } from '../openapi/problem-schema.ts'
+import { READING } from '../openapi/problems.ts'
 import { readTotal, totalAnswer, totalQuery } from '../service/read.ts'
 
 const totalOfType = {

@@ -1,5 +1,4 @@
-import type { Database } from '../database/database.ts'
-import type { DatabaseTime } from '../database/database-time.ts'
+import type { Database, DatabaseTime } from '../database/database.ts'
 import type { Isolate } from '../isolate.ts'
 
 /** Who asks for something: a request, or code of the same Worker. */

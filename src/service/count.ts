@@ -3,7 +3,7 @@ import { type CounterAddress, counterId } from '../counters/keys/counter-address
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
-import { skipsStart } from '../visits/byte-range.ts'
+import { skipsStart } from '../visits/download.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
 import type { Visitor } from '../visits/visitor.ts'
 import type { Caller } from './caller.ts'

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
+import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/range.ts'
 import {
   type CounterHistory,
@@ -11,7 +12,6 @@ import { totalOf } from '../counters/history/read-total.ts'
 import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
-import { MAX_PUBLIC_PENDING } from '../counters/pending-slots-sql.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import { type Caller, databaseOf } from './caller.ts'
 import { choice, once } from './fields.ts'

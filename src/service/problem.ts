@@ -1,14 +1,12 @@
 import { ConfigurationError } from '../config/config.ts'
-import { KeyReused } from '../counters/changes/change.ts'
-import { type ChangeRefusal, ChangeRefused } from '../counters/changes/change-refused.ts'
+import { type ChangeRefusal, ChangeRefused, KeyReused } from '../counters/changes/change.ts'
 import { MAX_ROWS } from '../counters/changes/counter-state.ts'
-import { InvalidInput } from '../counters/invalid-input.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import type { FieldError } from '../field-errors.ts'
-import { PROBLEMS, type ProblemCode } from '../openapi/problem-codes.ts'
+import { type FieldError, InvalidInput } from '../field-errors.ts'
+import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 
 /** Details of one problem, beyond what its code says. */
 export interface ProblemDetails {

@@ -1,6 +1,6 @@
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { toJsonNumber } from '../database/numbers.ts'
+import { toJsonNumber } from '../database/values.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
 import { VERSION } from '../version.ts'

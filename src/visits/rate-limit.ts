@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts'
 import { log } from '../log.ts'
 import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
 
@@ -36,5 +37,75 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
   } catch (error) {
     log('warn', 'rate_limit_failed', { error: String(error) })
     return false
+  }
+}
+
+/** Attempts at tokens that a network has in a minute, in one isolate. */
+export const MAX_ATTEMPTS = 20
+const WINDOW_MS = 60_000
+/** Networks in one generation; it holds two generations. */
+const MAX_GENERATION = 5_000
+
+/** Counts attempts by network, within minutes of the clock. It works without a rate limit of the platform. Plain data. */
+export class Attempts {
+  readonly #most: number
+  #window = 0
+  #counts = new BoundedMap<number>(MAX_GENERATION)
+
+  /** @param most attempts of a network in a minute */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /**
+   * Takes one attempt. Counted before its outcome is known, so that attempts at the same time are counted too.
+   *
+   * @returns the seconds to wait if the network has none left, else 0
+   */
+  take(network: string, now: number): number {
+    const window = Math.floor(now / WINDOW_MS)
+    if (window !== this.#window) {
+      this.#window = window
+      this.#counts = new BoundedMap(MAX_GENERATION)
+    }
+    const taken = this.#counts.get(network) ?? 0
+    if (taken >= this.#most) return Math.ceil(((window + 1) * WINDOW_MS - now) / 1_000)
+    this.#counts.set(network, taken + 1)
+    return 0
+  }
+}
+
+/** Milliseconds for which a key that one request may bring into being is allowed to all others. */
+const ALLOWED_MS = 60_000
+/** Keys in one generation of the map; it holds two generations. */
+const MAX_ALLOWED = 10_000
+
+/** Keeps a network from using up the budget of new keys that is for all of them. Plain data, bounded. */
+export class NewKeyAllowance {
+  readonly #limit: RateLimit | null
+  readonly #allowed = new BoundedMap<number>(MAX_ALLOWED)
+
+  /** @param limit the platform's; `null`: every network may bring in every key */
+  constructor(limit: RateLimit | null) {
+    this.#limit = limit
+  }
+
+  /**
+   * Whether a request may bring a counter into being.
+   *
+   * @param counter identifies it
+   * @param address as for `exceedsLimit`
+   */
+  async allows(counter: string, address: string | null): Promise<boolean> {
+    if (this.#limit === null || this.wasAllowed(counter)) return true
+    if (await exceedsLimit(this.#limit, address)) return false
+    this.#allowed.set(counter, Date.now())
+    return true
+  }
+
+  /** Whether another request was allowed to. */
+  wasAllowed(counter: string): boolean {
+    const at = this.#allowed.get(counter)
+    return at !== undefined && Math.abs(Date.now() - at) < ALLOWED_MS
   }
 }

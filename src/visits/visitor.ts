@@ -1,5 +1,4 @@
-import { parseAddress } from './address.ts'
-import { contains, type Network, networkOf } from './network.ts'
+import { contains, type Network, networkOf, parseAddress } from './network.ts'
 
 /**
  * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html

@@ -1,4 +1,4 @@
-import { hash64 } from '../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../src/counters/ids.ts'
 
 /** Record types by name, as in `COUNTERS` (test/faults/counters.ts). */
 export const RECORD_TYPES = { page_view: 1, download: 2, visit: 3, view: 4 }

@@ -1,4 +1,4 @@
-import { hash63 } from '../../src/counters/keys/key-hash.ts'
+import { hash63 } from '../../src/counters/ids.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import type { FaultyDatabase } from './faulty-database.ts'
 import { type Increment, recordOf } from './increment.ts'

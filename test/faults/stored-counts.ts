@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { counterId } from '../../src/counters/keys/counter-address.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
-import { toBigInt } from '../../src/database/numbers.ts'
+import { toBigInt } from '../../src/database/values.ts'
 import { verifyAll } from '../harness/verify-all.ts'
 
 /** All that the database stores about a counter. */

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import type { Behaviour, RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { type Database, openDatabase, type Result } from '../../src/database/database.ts'
-import { toBigInt } from '../../src/database/numbers.ts'
+import { toBigInt } from '../../src/database/values.ts'
 import { askEndpoint, behave } from './behave.ts'
 import { onVitess } from './on-vitess.ts'
 import { takeDatabase } from './taken-databases.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'

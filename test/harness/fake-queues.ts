@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
-import { random63 } from '../../src/counters/random-id.ts'
-import type { DeadLetter, Delivery } from '../../src/counters/write/queue-consumer.ts'
-import type { QueueProducer } from '../../src/counters/write/queue-message.ts'
+import { random63 } from '../../src/counters/ids.ts'
+import type { DeadLetter, Delivery, QueueProducer } from '../../src/counters/write/queue.ts'
 
 /** The time in tests of the queue. */
 export const NOW = new Date('2026-11-20T12:00:00.000Z')

@@ -7,7 +7,7 @@ import {
 } from 'cloudflare:test'
 import { env as configured } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import type { QueueProducer } from '../../src/counters/write/queue-message.ts'
+import type { QueueProducer } from '../../src/counters/write/queue.ts'
 import worker from '../../src/index.ts'
 import type { TestWorker } from './worker.ts'
 

@@ -1,5 +1,5 @@
+import { random63 } from '../../src/counters/ids.ts'
 import { byPrimaryKey, type CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { random63 } from '../../src/counters/random-id.ts'
 import { rowsByRange } from '../../src/counters/ranges.ts'
 import { prune } from '../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'

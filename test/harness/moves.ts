@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { type MoveRequest, moveCounter } from '../../src/counters/changes/move-counter.ts'
+import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { random63 } from '../../src/counters/random-id.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
 import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'

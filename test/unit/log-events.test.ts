@@ -12,8 +12,8 @@ describe('the table of log events in docs/operating.md', () => {
     const logged = sources.flatMap((path) =>
       [...text(path).matchAll(/\blog\([^,()]+,\s*'(\w+)'/g)].map(([, event]) => event!),
     )
-    // Answers with a status of 500 and above are logged under their code (src/openapi/problem-codes.ts, logFailure).
-    const ownFault = [...text('src/openapi/problem-codes.ts').matchAll(/^ {2}(\w+): \{ status: 5\d\d/gm)].map(
+    // Answers with a status of 500 and above are logged under their code (src/openapi/problems.ts, logFailure).
+    const ownFault = [...text('src/openapi/problems.ts').matchAll(/^ {2}(\w+): \{ status: 5\d\d/gm)].map(
       ([, code]) => code!,
     )
     expect(logged.length).toBeGreaterThan(10)

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ROLL_UP_CRON } from '../../src/config/crons.ts'
-import type { QueueProducer } from '../../src/counters/write/queue-message.ts'
+import { ROLL_UP_CRON } from '../../src/config/config.ts'
+import type { QueueProducer } from '../../src/counters/write/queue.ts'
 import { isolateOf } from '../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { expectProblem } from '../harness/expect-problem.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/crons.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { freshDatabase } from '../harness/database.ts'
 import { logged } from '../harness/logged.ts'
 import { sharedWorker, TestWorker } from '../harness/worker.ts'

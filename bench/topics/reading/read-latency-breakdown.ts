@@ -1,5 +1,5 @@
 import mysql from 'mysql2/promise'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import { readCounters } from '../../../src/counters/read/read-counters.ts'
 import { type Executor, openDatabase } from '../../../src/database/database.ts'
 import { withDeployment } from '../../harness/deployment.ts'

@@ -1,4 +1,4 @@
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
 import { type HttpVariant, httpVariant } from '../../harness/http-variant.ts'

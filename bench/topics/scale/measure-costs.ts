@@ -1,6 +1,6 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
+import { random63 } from '../../../src/counters/ids.ts'
 import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
-import { random63 } from '../../../src/counters/random-id.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
 import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'

@@ -1,5 +1,5 @@
 import { PERIODS, startOf } from '../../../src/counters/calendar.ts'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 
 /** The counter with the long history. */

@@ -1,4 +1,4 @@
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import type { Variant } from '../../harness/variant.ts'
 import type { Topic } from '../../report/topic.ts'

@@ -30,3 +30,30 @@ export function numberCell(text: string): HTMLTableCellElement {
 export function keyText(key: string): HTMLElement {
   return element('bdi', {}, key === '' ? '(empty)' : key)
 }
+
+/** Starts the buttons that copy a text. The element behind a button says what happened. */
+export function startCopyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
+    const area = byId<HTMLTextAreaElement>(button.dataset.copies!)
+    button.addEventListener('click', async () => {
+      area.select()
+      const copied = await navigator.clipboard?.writeText(area.value).then(
+        () => true,
+        () => false,
+      )
+      button.nextElementSibling!.textContent = copied ? 'Copied.' : 'Selected. Copy it with the keyboard.'
+    })
+  }
+}
+
+/**
+ * Makes something when it is first needed, and keeps it. Formats are slow to make, and a page uses few of them before its chart
+ * is there.
+ */
+export function onFirstUse<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,8 +1,10 @@
 import { startCounterPage } from './counter-page.ts'
-import { TIME_ZONE } from './numbers.ts'
+import { setText } from './figures.ts'
+import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
 import { startOverviewPage } from './overview-page.ts'
-import { startPublicPage } from './public-page.ts'
+import { startNumbers } from './page-numbers.ts'
 import { startSetupPage } from './setup-page.ts'
+import { TopList } from './top-list.ts'
 
 // The script is there before the page if it is cached. What takes long in it is done while the page's numbers are on their way.
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start)
@@ -18,4 +20,18 @@ function start(): void {
   // With the time zone, the page that comes after signing in has its numbers with it.
   const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
   if (zone !== null) zone.value = TIME_ZONE
+}
+
+/** Starts the page of a type for everybody. */
+export function startPublicPage(type: string, unit: string): void {
+  const list = new TopList(null)
+  startNumbers<TypeNumbers>({
+    type,
+    unit,
+    show({ chart, list: { counters }, timeZone }, _, asked) {
+      list.show(counters, chart.count, asked)
+      setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+    },
+  })
 }

@@ -1,6 +1,5 @@
 import { basePath, type View } from './address.ts'
-import { ask } from './api.ts'
-import { type Count, parseExactly } from './exact-json.ts'
+import { ask, type Count, parseExactly } from './api.ts'
 
 /** A count, and what of it is compared with the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {

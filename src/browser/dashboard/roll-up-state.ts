@@ -1,9 +1,7 @@
-import { ask, messageOf, path, type Status } from './api.ts'
+import { ask, type Count, messageOf, path, type Status } from './api.ts'
 import { byId, element } from './elements.ts'
-import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
-import { showCount } from './format-counts.ts'
-import { showAgo } from './format-time.ts'
+import { showAgo, showCount } from './format.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000

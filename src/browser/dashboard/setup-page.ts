@@ -1,7 +1,6 @@
 import { basePath } from './address.ts'
 import { type ApiError, ask, messageOf, path } from './api.ts'
-import { startCopyButtons } from './copy-buttons.ts'
-import { byId } from './elements.ts'
+import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
 
 /** Requests that may fail because the database does not answer. */

@@ -1,10 +1,9 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify, type DatabaseFailure } from '../../database/errors.ts'
-import { toBigInt } from '../../database/numbers.ts'
 import { countStatements } from '../../database/statement-budget.ts'
-import { hash64 } from '../keys/key-hash.ts'
+import { toBigInt } from '../../database/values.ts'
+import { hash64 } from '../ids.ts'
 import { Overtaken } from '../ledger/totals.ts'
-import { ChangeRefused } from './change-refused.ts'
 
 /** Statements that all attempts may send. The free plan allows 50 subrequests; some are left for repeated ROLLBACKs. */
 const MAX_STATEMENTS = 45
@@ -150,4 +149,24 @@ function selectSql({ recordId, hash }: Omit<ChangeKey, 'contents'>): string {
 
 function insertSql({ recordId, hash, contents }: ChangeKey): string {
   return `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`
+}
+
+/** Why a counter is not deleted, renamed or merged. */
+export type ChangeRefusal =
+  | 'no_such_counter'
+  | 'no_such_target'
+  | 'counter_exists'
+  | 'count_not_below'
+  | 'different_ranges'
+  | 'history_too_large'
+
+/** Thrown if a counter is not deleted, renamed or merged. Nothing was changed. */
+export class ChangeRefused extends Error {
+  readonly reason: ChangeRefusal
+
+  constructor(reason: ChangeRefusal) {
+    super(reason)
+    this.name = 'ChangeRefused'
+    this.reason = reason
+  }
 }

@@ -1,9 +1,9 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { toBigInt } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
+import { pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import type { DayHistory } from '../ledger/periods.ts'
-import { pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
 export const MAX_ROWS = 50_000

@@ -1,13 +1,12 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { toBigInt } from '../../database/values.ts'
 import { startOf } from '../calendar.ts'
-import { counterListsSql } from '../counter-lists-sql.ts'
+import { counterListsSql } from '../counters-sql.ts'
+import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { hash64 } from '../keys/key-hash.ts'
 import { ensureNames } from '../keys/names.ts'
 import { addToDays } from '../ledger/periods.ts'
-import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
   addToTotals,
   changingTotals,
@@ -16,6 +15,7 @@ import {
   type Ledger,
   lockTotals,
   outOfRange,
+  recordAdjustments,
 } from '../ledger/totals.ts'
 import { boundsOf, byRange, laneOf } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'

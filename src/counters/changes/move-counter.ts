@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
+import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames, markName } from '../keys/names.ts'
 import { removeFromType } from '../ledger/periods.ts'
@@ -13,11 +14,9 @@ import {
   Overtaken,
   outOfRange,
 } from '../ledger/totals.ts'
-import { random63 } from '../random-id.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { subtractionsOf } from '../rollup/page.ts'
-import { keyOfCounter, makeChange } from './change.ts'
-import { ChangeRefused } from './change-refused.ts'
+import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { toBigInt } from '../../database/values.ts'
+import { pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { addToDays } from '../ledger/periods.ts'
-import { recordAdjustments } from '../ledger/record-adjustments.ts'
 import {
   changingTotals,
   createTotals,
@@ -12,8 +12,8 @@ import {
   lockTotals,
   Overtaken,
   outOfRange,
+  recordAdjustments,
 } from '../ledger/totals.ts'
-import { pendingSlotsSql } from '../pending-slots-sql.ts'
 import { laneOf } from '../ranges.ts'
 import { keyOfCounter, makeChange } from './change.ts'
 

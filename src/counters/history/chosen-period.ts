@@ -1,5 +1,5 @@
+import { InvalidInput } from '../../field-errors.ts'
 import { DAY_MS, dayText, HOUR_MS } from '../calendar.ts'
-import { InvalidInput } from '../invalid-input.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
+import { InvalidInput } from '../../field-errors.ts'
 import { DAY_MS, HOUR_MS } from '../calendar.ts'
-import { InvalidInput } from '../invalid-input.ts'
 import { TimeZone } from './time-zone.ts'
 
 /** The units of a history: what one point covers. */

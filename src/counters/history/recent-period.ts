@@ -1,9 +1,8 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { toBigInt } from '../../database/values.ts'
 import { HOUR_MS, PERIODS, startOf } from '../calendar.ts'
-import { counterListsSql } from '../counter-lists-sql.ts'
+import { boundedPendingSql, counterListsSql, MAX_PUBLIC_PENDING } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
-import { boundedPendingSql, MAX_PUBLIC_PENDING } from '../pending-slots-sql.ts'
 
 /** Periods that end now, in hours. */
 export const RECENT_PERIOD_HOURS = { day: 24, week: 7 * 24, month: 30 * 24 } as const

@@ -1,6 +1,6 @@
-import { InvalidInput } from '../invalid-input.ts'
-import { hash64 } from './key-hash.ts'
-import { type Spelling, spellingOf } from './key-spelling.ts'
+import { BoundedMap } from '../../bounded-map.ts'
+import { InvalidInput } from '../../field-errors.ts'
+import { hash64 } from '../ids.ts'
 
 /** The longest key, in bytes of UTF-8: the size of the column that stores names. */
 export const MAX_KEY_BYTES = 512
@@ -81,4 +81,79 @@ export function byPrimaryKey(a: CounterPlace & { slot?: bigint }, b: CounterPlac
   if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
   const [slotA, slotB] = [a.slot ?? 0n, b.slot ?? 0n]
   return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
+}
+
+/** The ways in which two spellings can mean one key. */
+export const SPELLINGS = ['letter_case', 'index_file', 'trailing_slash'] as const
+
+export type Spelling = (typeof SPELLINGS)[number]
+
+/** Names that web servers give to the page of a folder. */
+const INDEX_FILE = /\/index\.(?:html?|php)$/
+
+/**
+ * The one spelling of a key under which it is counted: in lower case, without the name of an index file, without slashes at its
+ * end, as far as the spellings say so. It is not empty. Its own spelling is itself, so stored names can be used as keys.
+ */
+export function spellingOf(key: string, spellings: readonly Spelling[]): string {
+  let spelled = spellings.includes('letter_case') ? key.toLowerCase() : key
+  for (let before = ''; before !== spelled; ) {
+    before = spelled
+    if (spellings.includes('index_file') && INDEX_FILE.test(spelled)) {
+      spelled = spelled.slice(0, spelled.lastIndexOf('/') + 1)
+    }
+    if (spellings.includes('trailing_slash') && spelled.length > 1 && spelled.endsWith('/'))
+      spelled = spelled.slice(0, -1)
+  }
+  return spelled
+}
+
+/** Addresses in one generation of the cache; it holds two generations. */
+const MAX_GENERATION = 10_000
+/** Longer keys are hashed each time, so that the cache takes up a few megabytes at most. */
+const MAX_KEY_LENGTH = 200
+
+/** An address that keeps its id, because writing a large number as text takes long. A spread copy does not have the id. */
+class CachedAddress implements CounterAddress {
+  readonly recordType: number
+  readonly recordId: bigint
+  readonly name: string
+  readonly #id: string
+
+  constructor(address: CounterAddress) {
+    this.recordType = address.recordType
+    this.recordId = address.recordId
+    this.name = address.name
+    this.#id = counterId(address)
+  }
+
+  get id(): string {
+    return this.#id
+  }
+}
+
+/**
+ * Caches the addresses of keys, because hashing a key takes longer than everything else that is done for a hit. Plain data,
+ * bounded, shared by an isolate's requests.
+ */
+export class AddressCache {
+  readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
+
+  /** The address of a key, if it is cached. */
+  cached(type: KeyedType, key: string): CounterAddress | undefined {
+    return this.#addresses.get(`${type.recordType} ${key}`)
+  }
+
+  /**
+   * The address of a key.
+   *
+   * @throws {InvalidInput} for a key that its type does not accept
+   */
+  async find(type: KeyedType, key: string): Promise<CounterAddress> {
+    const known = this.cached(type, key)
+    if (known !== undefined) return known
+    const address = new CachedAddress(await addressOfKey(type, key))
+    if (key.length <= MAX_KEY_LENGTH) this.#addresses.set(`${type.recordType} ${copied(key)}`, address)
+    return address
+  }
 }

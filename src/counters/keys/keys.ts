@@ -3,8 +3,7 @@ import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, storeNames } from './names.ts'
-import type { NewKeyBudgets } from './new-key-budget.ts'
-import { admitsEverything, mayBeNew, type NewKeyRule } from './new-key-rule.ts'
+import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-keys.ts'
 
 /** Counters in one generation of a map; it holds two generations. */
 const MAX_GENERATION = 10_000

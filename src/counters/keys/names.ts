@@ -1,7 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
-import { toText } from '../../database/text.ts'
-import { counterListsSql } from '../counter-lists-sql.ts'
+import { toBigInt, toText } from '../../database/values.ts'
+import { counterListsSql } from '../counters-sql.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 

@@ -1,6 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
-import { toText } from '../../database/text.ts'
+import { toBigInt, toText } from '../../database/values.ts'
 import { dayText } from '../calendar.ts'
 
 const LARGEST_ID = 2n ** 64n - 1n

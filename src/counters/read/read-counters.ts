@@ -1,8 +1,7 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt, toDate } from '../../database/numbers.ts'
-import { counterListsSql } from '../counter-lists-sql.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
+import { boundedPendingSql, counterListsSql, pendingSlotsSql } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
-import { boundedPendingSql, pendingSlotsSql } from '../pending-slots-sql.ts'
 
 /** The most counters that one statement reads. */
 export const MAX_READ = 1_000

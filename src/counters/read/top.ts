@@ -1,6 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
-import { toText } from '../../database/text.ts'
+import { toBigInt, toText } from '../../database/values.ts'
 import { type CalendarPeriod, dayText, PERIODS } from '../calendar.ts'
 import type { KeyedType } from '../keys/counter-address.ts'
 

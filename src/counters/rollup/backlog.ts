@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt, toDate } from '../../database/numbers.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt, toDate } from '../../database/numbers.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
 import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { rangeStarts } from '../ranges.ts'

@@ -1,6 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
-import { packedSql, unpack } from '../../database/packed-columns.ts'
+import { packedSql, toBigInt, unpack } from '../../database/values.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'

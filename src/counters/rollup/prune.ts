@@ -1,7 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { packedSql, unpack } from '../../database/packed-columns.ts'
 import { withRetries } from '../../database/retry.ts'
 import { countStatements } from '../../database/statement-budget.ts'
+import { packedSql, unpack } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { rowsByRange } from '../ranges.ts'
 import type { Cursor } from './lease.ts'

@@ -1,7 +1,13 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
-import { firstDayWithHours, type HourRule } from './kept-hours.ts'
-import { confirmMismatches, MAX_WRONG, type Mismatch, toMismatch } from './mismatch.ts'
+import { toBigInt } from '../../database/values.ts'
+import {
+  confirmMismatches,
+  firstDayWithHours,
+  type HourRule,
+  MAX_WRONG,
+  type Mismatch,
+  toMismatch,
+} from './mismatch.ts'
 
 const LARGEST_ID = 2n ** 64n - 1n
 

@@ -1,8 +1,14 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/numbers.ts'
+import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
-import { firstDayWithHours, type HourRule } from './kept-hours.ts'
-import { confirmMismatches, MAX_WRONG, type Mismatch, toMismatch } from './mismatch.ts'
+import {
+  confirmMismatches,
+  firstDayWithHours,
+  type HourRule,
+  MAX_WRONG,
+  type Mismatch,
+  toMismatch,
+} from './mismatch.ts'
 
 /** The mismatches of a page of periods, and the period with which the next page begins; `null` if there is none. */
 interface PeriodPage {

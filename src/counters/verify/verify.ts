@@ -1,6 +1,5 @@
 import type { Database } from '../../database/database.ts'
-import type { HourRule } from './kept-hours.ts'
-import type { Mismatch } from './mismatch.ts'
+import type { HourRule, Mismatch } from './mismatch.ts'
 import { nextRecordType, verifyCounters } from './verify-counters.ts'
 import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
 

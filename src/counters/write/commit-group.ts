@@ -1,6 +1,7 @@
 import type { DatabaseFailure } from '../../database/errors.ts'
+import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
-import { random63 } from '../random-id.ts'
+import { Overloaded, pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
@@ -166,4 +167,32 @@ function hasOwnKeys(increments: readonly Increment[]): boolean {
 /** Whether a request adds to several counters, each in its own way. */
 function isLinked(increments: readonly Increment[]): boolean {
   return increments.length > 1 && hasOwnKeys(increments)
+}
+
+/** Milliseconds by which a request's own timer is later than the wake-up that it expects. */
+const WAKE_SLACK_MS = 20
+
+/** What a request is told about its outcome. */
+export function resultOf(outcome: CommitOutcome): 'counted' | 'queued' {
+  if (outcome.status === 'failed') throw outcome.failure
+  if (outcome.status === 'overloaded') throw new Overloaded()
+  return outcome.status
+}
+
+/**
+ * Waits for some time, or until a ticket is counted.
+ *
+ * Every request relies on its own timer. A request whose response is ready is woken sooner, by its own promise, which the leader
+ * resolves. One wake-up at the right time instead of several looks makes a busy isolate half as fast again. It is no more than
+ * an accelerator, because of what workerd does with promises that another request resolves (seen with 1.20260918 from 16
+ * connections on): the code that follows may run in the other request's context, where I/O is refused, responses with a body
+ * included, and where timers never fire. Returning a response that was made earlier has never failed.
+ */
+export async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
+  if (!answerReady) return pause(milliseconds)
+  await new Promise<void>((resolve) => {
+    ticket.wake = resolve
+    // Not cleared: in another request's context that could hit one of its timers. It ends with the request.
+    setTimeout(resolve, milliseconds + WAKE_SLACK_MS)
+  })
 }

@@ -4,7 +4,7 @@ import { retrying } from '../../database/retry.ts'
 import { log } from '../../log.ts'
 import { applyBatch, type Batch } from './apply-batch.ts'
 import type { CommitGroup, CommitOutcome } from './commit-group.ts'
-import type { BatchQueue } from './queue-message.ts'
+import type { BatchQueue } from './queue.ts'
 import type { SlotPool } from './slot-pool.ts'
 
 /** Milliseconds that the queue may take to accept a batch. */

@@ -2,7 +2,7 @@ import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
 import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import { CommitGroup, type CommitOutcome, type Ticket } from './commit-group.ts'
+import { CommitGroup, type CommitOutcome, resultOf, type Ticket, waitForNews } from './commit-group.ts'
 import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, spill } from './flush-group.ts'
 import { ShortestDuration } from './shortest-duration.ts'
 
@@ -38,9 +38,6 @@ const MAX_PATIENCE_MS = 500
 const MAX_FLUSH_MS = 5_000
 /** Milliseconds after which a batch is not sent again, long before the rows that recognize it may be pruned. */
 const MAX_RESEND_MS = 10 * 60_000
-
-/** Milliseconds by which a request's own timer is later than the wake-up that it expects. */
-const WAKE_SLACK_MS = 20
 
 /** A request that sends what it and others are waiting for. */
 interface Lane {
@@ -134,7 +131,7 @@ export class GroupCommit {
         await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
-      if (outcome !== null) return result(outcome)
+      if (outcome !== null) return resultOf(outcome)
       looksAt = Date.now()
     }
   }
@@ -352,28 +349,4 @@ export class GroupCommit {
     this.#work.enter(-group.tickets.length, -group.size)
     if (outcome.status === 'counted') for (const { wake } of group.tickets) wake?.()
   }
-}
-
-function result(outcome: CommitOutcome): 'counted' | 'queued' {
-  if (outcome.status === 'failed') throw outcome.failure
-  if (outcome.status === 'overloaded') throw new Overloaded()
-  return outcome.status
-}
-
-/**
- * Waits for some time, or until a ticket is counted.
- *
- * Every request relies on its own timer. A request whose response is ready is woken sooner, by its own promise, which the leader
- * resolves. One wake-up at the right time instead of several looks makes a busy isolate half as fast again. It is no more than
- * an accelerator, because of what workerd does with promises that another request resolves (seen with 1.20260918 from 16
- * connections on): the code that follows may run in the other request's context, where I/O is refused, responses with a body
- * included, and where timers never fire. Returning a response that was made earlier has never failed.
- */
-async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
-  if (!answerReady) return pause(milliseconds)
-  await new Promise<void>((resolve) => {
-    ticket.wake = resolve
-    // Not cleared: in another request's context that could hit one of its timers. It ends with the request.
-    setTimeout(resolve, milliseconds + WAKE_SLACK_MS)
-  })
 }

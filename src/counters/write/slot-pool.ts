@@ -1,4 +1,4 @@
-import { random63 } from '../random-id.ts'
+import { random63 } from '../ids.ts'
 
 /** Free slots kept for later. More than the batches that one isolate ever has in flight would be useless. */
 const MAX_FREE = 64

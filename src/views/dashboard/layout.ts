@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
+import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import type { Html } from '../html-type.ts'
 import { SCRIPT, STYLE } from './files.ts'
 
 /** A picture of three slots. The last one is the fullest. */
@@ -101,3 +101,13 @@ function typeLink(base: string, { name, title }: Pick<CounterType, 'name' | 'tit
   const href = `${base}/?type=${encodeURIComponent(name)}`
   return html`<a data-keeps-period href="${href}"${current ? html` aria-current="true"` : ''}>${title}</a>`
 }
+
+/** Text to copy, with a button. `src/browser/dashboard/elements.ts` handles the click. */
+export function copyable(id: string, label: string, text: string, rows: number): Html {
+  return html`<label for="${id}">${label}</label>
+<textarea id="${id}" readonly rows="${rows}" spellcheck="false">${text}</textarea>
+<p><button type="button" class="quiet" data-copies="${id}" aria-label="Copy: ${label}">Copy</button> <span role="status"></span></p>`
+}
+
+/** The result of `html`, in which every interpolated value is escaped. */
+export type Html = HtmlEscapedString | Promise<HtmlEscapedString>

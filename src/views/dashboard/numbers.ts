@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import type { Html } from '../html-type.ts'
+import type { Html } from './layout.ts'
 
 const PERIODS = {
   today: 'Today',

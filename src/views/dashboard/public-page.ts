@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import type { Html } from '../html-type.ts'
-import { document } from './layout.ts'
+import { document, type Html } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
 
 /**

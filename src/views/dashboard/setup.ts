@@ -1,7 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../html-type.ts'
-import { copyable } from './copyable.ts'
-import { signedInPage, type Viewer } from './layout.ts'
+import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 
 /** The page that makes the tables, while some are missing. */
 export function setupPage(viewer: Viewer, missing: readonly string[]): Html {

@@ -1,6 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../html-type.ts'
-import { document } from './layout.ts'
+import { document, type Html } from './layout.ts'
 
 /** The contents of the sign-in page. */
 export interface SignIn {

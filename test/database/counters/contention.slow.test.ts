@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { random63 } from '../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
-import { random63 } from '../../../src/counters/random-id.ts'
 import { rangeOf } from '../../../src/counters/ranges.ts'
 import type { Increment } from '../../../src/counters/write/apply-batch.ts'
 import { beside } from '../../harness/beside.ts'

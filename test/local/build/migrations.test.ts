@@ -3,8 +3,7 @@ import { expect, it } from 'vitest'
 import { readBundledMigrations, readMigrations } from '../../../build/migrations.ts'
 import { migrate } from '../../../cli/migrate/migrations.ts'
 import { openDatabase } from '../../../src/database/database.ts'
-import { madeBy } from '../../../src/database/made-by.ts'
-import { MIGRATIONS, readProgress, statementsToDeploy } from '../../../src/database/migrations.ts'
+import { MIGRATIONS, madeBy, readProgress, statementsToDeploy } from '../../../src/database/migrations.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 
 it('The migrations of the Worker are those of the folder (if not, run `npm run migrations`)', async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import mysql from 'mysql2/promise'
 import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { random63 } from '../../../src/counters/random-id.ts'
+import { random63 } from '../../../src/counters/ids.ts'
 import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'

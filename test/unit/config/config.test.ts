@@ -2,8 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import type { Bindings } from '../../../src/config/bindings.ts'
-import { readConfig } from '../../../src/config/config.ts'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
+import { PRUNING_CRON, ROLL_UP_CRON, readConfig } from '../../../src/config/config.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
 /** A type without further settings. */

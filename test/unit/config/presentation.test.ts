@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pageOf } from '../../../src/config/presentation.ts'
+import { pageOf } from '../../../src/config/counter-types.ts'
 import { problems, read } from './valid-config.ts'
 
 const typed = (settings: object, name = 'page_view') =>

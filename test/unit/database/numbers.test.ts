@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toBigInt, toDate, toJsonNumber } from '../../../src/database/numbers.ts'
+import { toBigInt, toDate, toJsonNumber } from '../../../src/database/values.ts'
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n })
 

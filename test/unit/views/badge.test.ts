@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BADGE_STYLES, type Badge, drawBadge, isBadgeText } from '../../../src/views/badge/badge.ts'
-import { COLOR_NAMES, paintOf, parseColor } from '../../../src/views/badge/color.ts'
-import { showCount } from '../../../src/views/badge/format-count.ts'
+import {
+  BADGE_STYLES,
+  type Badge,
+  COLOR_NAMES,
+  drawBadge,
+  isBadgeText,
+  paintOf,
+  parseColor,
+  showCount,
+} from '../../../src/views/badge.ts'
 import { parseSvg } from '../../harness/svg.ts'
 
 const badge = (more: Partial<Badge> = {}): Badge => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseAddress } from '../../../src/visits/address.ts'
+import { parseAddress } from '../../../src/visits/network.ts'
 
 describe('An address', () => {
   it.each<[string, number[]]>([

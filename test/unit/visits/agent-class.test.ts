@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AGENT_CLASSES, classOf } from '../../../src/visits/agent-class.ts'
+import { AGENT_CLASSES, classOf } from '../../../src/visits/visitors.ts'
 
 const SEEDS = [0, 1, 0xdeadbeef, 0xffffffff]
 const AGENTS: [string, (i: number) => string][] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Attempts, MAX_ATTEMPTS } from '../../../src/visits/attempts.ts'
+import { Attempts, MAX_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 
 const MINUTE = 60_000
 const NOON = 30_000_000 * MINUTE

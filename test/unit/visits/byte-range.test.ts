@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { skipsStart } from '../../../src/visits/byte-range.ts'
+import { skipsStart } from '../../../src/visits/download.ts'
 
 describe('a byte range', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { destinationOf } from '../../../src/visits/download-url.ts'
+import { destinationOf } from '../../../src/visits/download.ts'
 
 const BASES = ['https://files.example.com/', 'https://files.example.com/a%20b/dist/', '/', '/files/']
 const HERE = 'https://counter.example'

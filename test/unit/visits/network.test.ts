@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { parseAddress } from '../../../src/visits/address.ts'
-import { contains, networkOf, parseNetwork, subscriberOf, wideNetworkOf } from '../../../src/visits/network.ts'
+import {
+  contains,
+  networkOf,
+  parseAddress,
+  parseNetwork,
+  subscriberOf,
+  wideNetworkOf,
+} from '../../../src/visits/network.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
-import { AGENT_CLASSES } from '../../../src/visits/agent-class.ts'
-import { type Visitor, Visitors } from '../../../src/visits/visitors.ts'
+import { AGENT_CLASSES, type Visitor, Visitors } from '../../../src/visits/visitors.ts'
 
 /** A salt for each day, as isolates agree on it. */
 const saltsOf = (secret: string) => ({

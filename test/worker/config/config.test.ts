@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { logged } from '../../harness/logged.ts'
 import { TestWorker } from '../../harness/worker.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import { onVitess } from '../../harness/on-vitess.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'

@@ -1,6 +1,6 @@
 import { env as configured } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { problemDocument } from '../../../src/openapi/problem-schema.ts'
+import { problemDocument } from '../../../src/openapi/problems.ts'
 import { subscriberOf } from '../../../src/visits/network.ts'
 import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'

@@ -1,7 +1,6 @@
 import { serializeSigned } from 'hono/utils/cookie'
 import { describe, expect, it, vi } from 'vitest'
-import { sha256 } from '../../../src/config/token-list.ts'
-import { OWNER, type Token } from '../../../src/config/tokens.ts'
+import { OWNER, sha256, type Token } from '../../../src/config/tokens.ts'
 import { sessionSecret } from '../../../src/http/cookies.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { SAME_SITE, sessionCookie, signIn } from '../../harness/sign-in.ts'

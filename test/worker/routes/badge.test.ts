@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { parseSvg } from '../../harness/svg.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'

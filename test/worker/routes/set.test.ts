@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 

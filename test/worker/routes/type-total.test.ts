@@ -1,7 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bindCounter } from '../../../src/bound-counter.ts'
-import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { parseSvg } from '../../harness/svg.ts'

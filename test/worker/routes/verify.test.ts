@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
-import { hash64 } from '../../../src/counters/keys/key-hash.ts'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
+import { hash64 } from '../../../src/counters/ids.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 

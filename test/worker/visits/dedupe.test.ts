@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/crons.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { logged } from '../../harness/logged.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { ROLL_UP_CRON } from '../../../src/config/crons.ts'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
 import type { RateLimit } from '../../../src/visits/rate-limit.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'

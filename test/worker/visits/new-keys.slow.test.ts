@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { PRUNING_CRON } from '../../../src/config/crons.ts'
+import { PRUNING_CRON } from '../../../src/config/config.ts'
 import { deliver, sumOf, TestQueue } from '../../harness/local-queues.ts'
 import { stopClock } from '../../harness/stopped-clock.ts'
 import { TestWorker } from '../../harness/worker.ts'

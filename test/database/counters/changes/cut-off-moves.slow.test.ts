@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { MoveRequest } from '../../../../src/counters/changes/move-counter.ts'
-import { random63 } from '../../../../src/counters/random-id.ts'
+import { random63 } from '../../../../src/counters/ids.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
 import { countOn, countsOf, expectExact, move, rollUpAt } from '../../../harness/moves.ts'

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
+import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
-import { random63 } from '../../../../src/counters/random-id.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 

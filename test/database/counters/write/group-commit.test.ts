@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { hash64 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
 import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
 import type { FlushContext } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'

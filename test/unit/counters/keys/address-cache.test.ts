@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { InvalidInput } from '../../../../src/counters/invalid-input.ts'
-import { AddressCache } from '../../../../src/counters/keys/address-cache.ts'
-import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
+import { AddressCache, addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
+import { InvalidInput } from '../../../../src/field-errors.ts'
 
 const page: KeyedType = { recordType: 1, key: 'string' }
 const issue: KeyedType = { recordType: 11, key: 'integer' }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { InvalidInput } from '../../../../src/counters/invalid-input.ts'
+import { hash64 } from '../../../../src/counters/ids.ts'
 import {
   addressOfKey,
   counterId,
   type KeyedType,
   MAX_KEY_BYTES,
 } from '../../../../src/counters/keys/counter-address.ts'
-import { hash64 } from '../../../../src/counters/keys/key-hash.ts'
+import { InvalidInput } from '../../../../src/field-errors.ts'
 
 const type: KeyedType = { recordType: 7, key: 'string' }
 const integers: KeyedType = { recordType: 8, key: 'integer' }

@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import { SPELLINGS, type Spelling, spellingOf } from '../../../../src/counters/keys/key-spelling.ts'
+import {
+  addressOfKey,
+  type KeyedType,
+  SPELLINGS,
+  type Spelling,
+  spellingOf,
+} from '../../../../src/counters/keys/counter-address.ts'
 
 describe('The spelling of a key', () => {
   it.each<[Spelling[], string, string]>([

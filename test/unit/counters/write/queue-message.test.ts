@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
 import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
-import type { QueueProducer } from '../../../../src/counters/write/queue-message.ts'
-import { batchQueue, type QueuedBatch, readMessage } from '../../../../src/counters/write/queue-message.ts'
+import { batchQueue, type QueuedBatch, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */
 const MESSAGE_BYTES = 128_000

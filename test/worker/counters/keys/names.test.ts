@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { PRUNING_CRON, ROLL_UP_CRON } from '../../../../src/config/crons.ts'
+import { PRUNING_CRON, ROLL_UP_CRON } from '../../../../src/config/config.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { TestWorker } from '../../../harness/worker.ts'
 

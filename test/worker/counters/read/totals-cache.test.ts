@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { ROLL_UP_CRON } from '../../../../src/config/crons.ts'
+import { ROLL_UP_CRON } from '../../../../src/config/config.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
 import { TestWorker } from '../../../harness/worker.ts'

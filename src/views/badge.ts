@@ -1,3 +1,47 @@
+import { badgen } from 'badgen'
+
+/** Badge styles, by the names that shields.io uses. */
+export const BADGE_STYLES = ['flat', 'flat-square', 'for-the-badge'] as const
+
+/** What a badge shows. */
+export interface Badge {
+  /** The left half; left out if empty. Like the message, it must satisfy `isBadgeText`. */
+  label: string
+  message: string
+  color: BadgeColor
+  labelColor: BadgeColor
+  style: (typeof BADGE_STYLES)[number]
+}
+
+/** The maximum length of a label, in characters. */
+export const MAX_LABEL = 80
+
+/**
+ * Whether text fits on a badge: it is not too long, and has no characters that XML 1.0 cannot represent (control characters, lone
+ * surrogates, U+FFFE and U+FFFF: https://www.w3.org/TR/xml/#charsets).
+ */
+export function isBadgeText(text: string): boolean {
+  return [...text].length <= MAX_LABEL && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(text)
+}
+
+/**
+ * Draws a badge. It has its own background and a matching text color, so it is readable on dark and on light pages.
+ *
+ * @returns an SVG document with random ids, so no two documents are identical
+ */
+export function drawBadge({ label, message, color, labelColor, style }: Badge): string {
+  const loud = style === 'for-the-badge'
+  return badgen({
+    label: loud ? label.toUpperCase() : label,
+    status: loud ? message.toUpperCase() : message,
+    // The type allows the library's color names only, but the library accepts hexadecimal digits too.
+    color: paintOf(color) as 'blue',
+    labelColor: paintOf(labelColor) as 'blue',
+    style: style === 'flat' ? 'classic' : 'flat',
+    scale: loud ? 1.4 : 1,
+  })
+}
+
 /** A badge's color: one of the names below, or 3 or 6 hexadecimal digits. */
 export type BadgeColor = string
 
@@ -76,4 +120,15 @@ function luminance(rgb: number[]): number {
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+/**
+ * Formats a count for a badge: all digits in groups of three, or compact ("1.2k", "3.4M"). Compact counts are truncated,
+ * not rounded, so a badge never says 1M before the count reaches a million.
+ */
+export function showCount(count: bigint, { compact }: { compact: boolean }): string {
+  if (!compact) return new Intl.NumberFormat('en').format(count)
+  const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
+  // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
+  return new Intl.NumberFormat('en', format).format(count).replace('K', 'k')
 }

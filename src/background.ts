@@ -4,14 +4,15 @@ import { longestWindow } from './config/counter-types.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
-import { budgetPruningStatements, pruneBudgets } from './counters/keys/new-key-budget.ts'
+import { budgetPruningStatements, pruneBudgets } from './counters/keys/new-keys.ts'
 import { prune } from './counters/rollup/prune.ts'
 import { rollUp } from './counters/rollup/roll-up.ts'
+import { consume, type Delivery } from './counters/write/queue.ts'
 import type { Database } from './database/database.ts'
 import { withRetries } from './database/retry.ts'
 import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
-import { deleteOldSalts } from './visits/stored-salts.ts'
+import { deleteOldSalts } from './visits/salts.ts'
 
 /** Statements that deleting salts takes. The next run repeats what fails. */
 const SALT_STATEMENTS = 1
@@ -91,4 +92,17 @@ async function runExpiry(config: Config, db: Database, at: Date, statementsSent:
 
 function recordTypesOf({ types }: Config): number[] {
   return [...types.values()].map(({ recordType }) => recordType)
+}
+
+/** Counts the batches that the queue delivers. Logs one line about them, and one for each batch that can never be counted. */
+export async function runQueued(bindings: Bindings, deliveries: readonly Delivery[]): Promise<void> {
+  const { config } = isolateOf(bindings)
+  const context = {
+    db: openBackgroundDatabase(config),
+    idempotencyHours: config.pruning.idempotencyHours,
+    deadLetters: config.deadBatches,
+  }
+  const { dead, ...counts } = await consume(context, deliveries, new Date())
+  for (const letter of dead) log('error', 'batch_dead', { ...letter })
+  log(counts.retried > 0 ? 'warn' : 'info', 'queue', { ...counts, dead: dead.length })
 }

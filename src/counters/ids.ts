@@ -14,3 +14,12 @@ export async function hash64(text: string): Promise<bigint> {
 export async function hash63(text: string): Promise<bigint> {
   return BigInt.asUintN(63, await hash64(text))
 }
+
+/**
+ * A random 63-bit number, never 0: 0 marks a slot that no batch has been applied to. Not 64 bits, because vtgate does not turn
+ * literals of 2^63 and above into bind variables (Vitess `sqlparser/normalizer.go`), and plans every such statement again.
+ */
+export function random63(): bigint {
+  const number = BigInt.asUintN(63, crypto.getRandomValues(new BigUint64Array(1))[0]!)
+  return number === 0n ? random63() : number
+}
