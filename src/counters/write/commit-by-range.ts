@@ -2,7 +2,8 @@ import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { byRange } from '../ranges.ts'
 import { Overloaded } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import type { CountOptions, GroupCommit } from './group-commit.ts'
+import type { CountOptions } from './commit-group.ts'
+import type { GroupCommit } from './group-commit.ts'
 
 /**
  * Counts in several ranges: one `GroupCommit` for each, so that every flush is one statement in one range. A shard that is away

@@ -172,6 +172,21 @@ function isLinked(increments: readonly Increment[]): boolean {
 /** Milliseconds by which a request's own timer is later than the wake-up that it expects. */
 const WAKE_SLACK_MS = 20
 
+/** How to count a request. */
+export interface CountOptions {
+  /** Slot and batch id of increments that count once however often they are sent. */
+  key?: bigint | undefined
+  /** Keeps work going after the response, and after the client hung up. */
+  waitUntil: (work: Promise<unknown>) => void
+  /**
+   * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
+   * Then it is woken sooner. Default: false.
+   */
+  answerReady?: boolean
+  /** Whether the counters have names (`Keys`). If not, the queue's consumer makes sure of them. Default: true. */
+  named?: boolean
+}
+
 /** What a request is told about its outcome. */
 export function resultOf(outcome: CommitOutcome): 'counted' | 'queued' {
   if (outcome.status === 'failed') throw outcome.failure

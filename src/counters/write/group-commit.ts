@@ -1,8 +1,15 @@
 import { DatabaseFailure } from '../../database/errors.ts'
 import { log } from '../../log.ts'
-import { Overloaded, pause, SharedWork } from '../shared-work-state.ts'
+import { pause, SharedWork } from '../shared-work-state.ts'
 import type { Increment } from './apply-batch.ts'
-import { CommitGroup, type CommitOutcome, resultOf, type Ticket, waitForNews } from './commit-group.ts'
+import {
+  CommitGroup,
+  type CommitOutcome,
+  type CountOptions,
+  resultOf,
+  type Ticket,
+  waitForNews,
+} from './commit-group.ts'
 import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, spill } from './flush-group.ts'
 import { ShortestDuration } from './shortest-duration.ts'
 
@@ -48,21 +55,6 @@ interface Lane {
   aliveUntil: number
   /** Whether it takes no further group, so that another request may lead. */
   leaving: boolean
-}
-
-/** How to count a request. */
-export interface CountOptions {
-  /** Slot and batch id of increments that count once however often they are sent. */
-  key?: bigint | undefined
-  /** Keeps work going after the response, and after the client hung up. */
-  waitUntil: (work: Promise<unknown>) => void
-  /**
-   * Whether the request has its response to `counted` ready and only returns it afterwards: no I/O, no timer, no new response.
-   * Then it is woken sooner. Default: false.
-   */
-  answerReady?: boolean
-  /** Whether the counters have names (`Keys`). If not, the queue's consumer makes sure of them. Default: true. */
-  named?: boolean
 }
 
 /**
