@@ -86,10 +86,10 @@ function needsTable(sizing: Sizing, cpu: HitCpu): string {
 
 /** The rates at which limits are reached if the Worker is placed near the database. */
 function limitsTable(sizing: Sizing): string {
-  const cells = LIMITS.map((limit) => ({
-    limit,
-    rates: SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards)),
-  })).sort((a, b) => (a.rates[0] ?? Infinity) - (b.rates[0] ?? Infinity))
+  // What processors are needed is in the table of needs.
+  const cells = LIMITS.filter(({ name }) => !/processors? per shard/.test(name))
+    .map((limit) => ({ limit, rates: SHARDS.map((shards) => rateAtLimit(sizing, limit, 'placed', shards)) }))
+    .sort((a, b) => (a.rates[0] ?? Infinity) - (b.rates[0] ?? Infinity))
   return renderTable(
     ['limit', ...SHARDS.map(shardsOf), 'what helps'],
     cells.map(({ limit, rates }) => [
