@@ -9,21 +9,21 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
   {
     topic: 'hot-key',
     say: (median) =>
-      `One key, 256 connections, each hit answered after its commit: ${median('POST /hit?…', 'perSecond')} hits/s on one ` +
-      `isolate, with ${median('POST /hit?…', 'statementsPer1000')} statements per 1,000 hits.`,
+      `One key, 256 connections, each hit answered after its commit: ${median('POST /hit?…', 'perSecond')} hits/s in one ` +
+      `warm isolate, with ${median('POST /hit?…', 'statementsPer1000')} statements per 1,000 hits.`,
   },
   {
     topic: 'latency',
     say: (median) =>
-      `The same with 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s, ` +
-      `compared with ${median('one row, 256 connections', 'perSecond')} for one row per counter and ` +
-      `${median('published pattern, 256 connections', 'perSecond')} for the slotted counter pattern as published.`,
+      `With 5 ms of network latency and 2 ms per commit: ${median('group commit without a body, 256 connections', 'perSecond')} hits/s. ` +
+      `One row per counter: ${median('one row, 256 connections', 'perSecond')}. The slotted counter pattern as published: ` +
+      `${median('published pattern, 256 connections', 'perSecond')}.`,
   },
   {
     topic: 'idle',
     say: (median) =>
-      `A single hit: ${median('POST /hit', 'p50Ms')} ms (median), including its commit. The bare statement takes ` +
-      `${median('one statement', 'p50Ms')} ms.`,
+      `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median) with its commit, as one statement. The bare ` +
+      `statement takes ${median('one statement', 'p50Ms')} ms.`,
   },
   {
     topic: 'reading',
@@ -34,8 +34,8 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
   {
     topic: 'roll-up',
     say: (median) =>
-      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. The p99 latency of writers is ` +
-      `${median('writers beside a roll-up', 'p99Ms')} ms during a roll-up and ${median('writers alone', 'p99Ms')} ms without one.`,
+      `Roll-up: ${median('roll-up', 'rowsPerSecond')} slots/s. Meanwhile the p99 latency of writers is ` +
+      `${median('writers beside a roll-up', 'p99Ms')} ms, otherwise ${median('writers alone', 'p99Ms')} ms.`,
   },
 ]
 

@@ -6,7 +6,6 @@ import { renderChart } from './chart.ts'
 import { renderReadmeFigures } from './readme-figures.ts'
 import { type Question, renderReport } from './report.ts'
 import { type Results, writeAtomically } from './results.ts'
-import { renderShardingFigures } from './sharding-figures.ts'
 import { chartsOf } from './topic.ts'
 
 const PROJECT = join(import.meta.dirname, '../..')
@@ -17,7 +16,6 @@ const DOCUMENTS = {
   'README.md': renderReadmeFigures,
   'docs/deploy.md': renderDeployFigures,
   'docs/scale.md': renderScaleDocument,
-  'docs/sharding.md': renderShardingFigures,
 }
 
 /** Renders everything that is made from the results, by path in the project. */

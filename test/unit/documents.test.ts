@@ -36,11 +36,6 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 
-  it('are as short as they promise to be', () => {
-    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(10_000)
-    expect(Buffer.byteLength(read('DESIGN.md'))).toBeLessThanOrEqual(25_000)
-  })
-
   it('name npm scripts that exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     const named = DOCUMENTS.flatMap((path) =>

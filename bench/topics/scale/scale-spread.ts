@@ -13,7 +13,7 @@ const BUDGET = 20_000
 /** The most hits a second for which a location runs one isolate. The smaller, the more isolates there are. */
 const PER_ISOLATE = [1_000, 100, 10, 3]
 /** Isolates of 300 locations that follow from that. */
-export const ISOLATES = [300, 331, 1_167, 3_493]
+const ISOLATES = [300, 331, 1_167, 3_493]
 const DAY_SECONDS = 86_400
 
 /** What could be done about many isolates. */
@@ -24,18 +24,18 @@ interface Way {
   change?: Partial<WriteLoad>
 }
 
-export const AS_SHIPPED: Way = { name: 'as shipped', about: 'the product' }
-export const PACES: Way[] = [50, 250].map((milliseconds) => ({
+const AS_SHIPPED: Way = { name: 'as shipped', about: 'the product' }
+const PACES: Way[] = [50, 250].map((milliseconds) => ({
   name: `a flush every ${milliseconds} ms`,
   about: `the same code, with flushes ${milliseconds} ms apart even if few requests wait`,
   constants: { PACE_MS: milliseconds, MANY: 1 },
 }))
-export const LANES: Way[] = [2, 1].map((lanes) => ({
+const LANES: Way[] = [2, 1].map((lanes) => ({
   name: lanes === 1 ? 'one flush at a time' : `${lanes} flushes at a time`,
   about: `the same code, with at most ${lanes === 1 ? 'one flush' : `${lanes} flushes`} of an isolate under way`,
   constants: { MAX_LANES: lanes },
 }))
-export const OBJECTS: Way = {
+const OBJECTS: Way = {
   name: 'an object per location',
   about:
     'all isolates of a location pass their hits to one Durable Object, which runs the same code and lives for a day',
@@ -43,7 +43,7 @@ export const OBJECTS: Way = {
 }
 const WAYS = [AS_SHIPPED, ...LANES, ...PACES]
 
-export const spreadName = ({ name }: Way, isolates: number) => `${isolates.toLocaleString('en-US')} isolates, ${name}`
+const spreadName = ({ name }: Way, isolates: number) => `${isolates.toLocaleString('en-US')} isolates, ${name}`
 
 /** @param perIsolate the most hits a second for which a location runs one isolate */
 function variantOf(way: Way, isolates: number, perIsolate: number): Variant {

@@ -3,7 +3,6 @@ import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
 import { Keys } from '../../simulation/keys.ts'
-import { PRICES } from '../alternatives/cloudflare-prices.ts'
 import { MONTH_S } from './cloudflare-bill.ts'
 import { keysOf, nameOf, type Placement, RATES, SHARDS, SWING } from './loads.ts'
 import { MOST_SLOTS, pruningName, rollUpName, scaleRollUp } from './scale-roll-up.ts'
@@ -180,20 +179,6 @@ export function peakOf(average: number): number {
   return average * (1 + SWING)
 }
 
-/** Dollars a month for a Durable Object in each of some locations that is asked about every hit. */
-export function objectsDollars(average: number, objects: number): number {
-  const OBJECT_GB = 0.128
-  return (
-    ((average * MONTH_S) / 1e6) * PRICES.objectRequests +
-    ((objects * MONTH_S * OBJECT_GB) / 1e6) * PRICES.objectGbSeconds
-  )
-}
-
-/** Dollars a month of processors that are busy for half of the time. */
-export function processorsDollars(processors: number): number {
-  return (processors / BUSY) * DOLLARS_PER_PROCESSOR
-}
-
 /** A limit that is reached at some rate. */
 export interface Limit {
   name: string
@@ -227,7 +212,7 @@ export const LIMITS: readonly Limit[] = [
   },
   {
     name: `the roll-up takes ${ROLLUP.max_seconds} s`,
-    remedy: '4 shards; beyond that, a change of the product',
+    remedy: '4 shards; beyond that, a change to the product',
     used: (sizing, placement, shards, average) => sizing.rollUpSeconds(placement, shards, average) / ROLLUP.max_seconds,
   },
   {
