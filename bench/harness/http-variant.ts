@@ -10,7 +10,7 @@ const MAX_WARM_UP_CONNECTIONS = 64
 
 /** A route, and the load to put on it. */
 export interface HttpVariant
-  extends Pick<Variant, 'name' | 'title' | 'about' | 'table' | 'axes' | 'needs'>,
+  extends Pick<Variant, 'name' | 'title' | 'about' | 'axes' | 'needs'>,
     Omit<DeploymentOptions, 'server'> {
   /** The database product to measure on. Default: the testbed's first server. */
   server?: 'mysql' | 'mariadb' | 'vitess'
@@ -35,14 +35,13 @@ export interface HttpVariant
 
 /** A variant that warms up a route, puts load on it, and compares the requests answered with the hits counted. */
 export function httpVariant(variant: HttpVariant): Variant {
-  const { name, title, about, table, axes, server } = variant
+  const { name, title, about, axes, server } = variant
   const needs = [...(variant.needs ?? []), ...(server === undefined ? [] : [server])]
   if (variant.redis !== undefined) needs.push('redis')
   return {
     name,
     ...(title !== undefined && { title }),
     about,
-    ...(table !== undefined && { table }),
     ...(axes !== undefined && { axes }),
     needs,
     measure: (testbed, round, seconds) =>

@@ -19,12 +19,10 @@ export type Outcome = Pick<Run, 'figures' | 'violations'>
 export interface Variant {
   /** Identifies it in bench/results and on the command line. */
   name: string
-  /** How the report shows it. Default: its name. */
+  /** A shorter name, for charts and the command line. Default: its name. */
   title?: string
   /** What it is, in a few words. */
   about: string
-  /** The table of the report that lists it. Default: the topic's only one. */
-  table?: string
   /** Its place in charts. */
   axes?: Record<string, string | number>
   /** What it needs; if that is missing, the variant is skipped. */

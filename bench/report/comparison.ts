@@ -50,7 +50,7 @@ export function judge({ figure, of, to, as, target }: Comparison, runs: readonly
 /** A comparison's value as people read it. */
 export function formatValue({ figure, to, as }: Comparison, value: number): string {
   if (Number.isNaN(value)) return '–'
-  if (to !== undefined && as !== 'difference') return `${value.toFixed(2)} ×`
+  if (to !== undefined && as !== 'difference') return `${value.toFixed(2)}×`
   return formatFigure(figure, value)
 }
 
@@ -59,6 +59,6 @@ export function formatTarget({ target, ...comparison }: Comparison): string {
   if (target === undefined) return '–'
   if ('within' in target)
     return `${formatValue(comparison, 1 - target.within)} to ${formatValue(comparison, 1 + target.within)}`
-  const [words, value] = 'atLeast' in target ? ['at least', target.atLeast] : ['at most', target.atMost]
-  return `${words} ${formatValue(comparison, value)}`
+  const [sign, value] = 'atLeast' in target ? ['≥', target.atLeast] : ['≤', target.atMost]
+  return `${sign} ${formatValue(comparison, value)}`
 }

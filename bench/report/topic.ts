@@ -17,13 +17,17 @@ export interface Topic {
   /** The most rounds, for topics whose figures vary little. Default: as many as are asked for. */
   mostRounds?: number
   variants: Variant[]
-  /** Figures to show for each variant. */
+  /** Figures to print after each run. */
   columns: FigureName[]
   comparisons: Comparison[]
+  /** Whether the report lists the comparisons. Default: true. */
+  listed?: boolean
   /** What `once` needs beyond the needs of the variants. */
   needs?: readonly Need[]
   /** Measurements outside the rounds, made once after them. */
   once?(testbed: Testbed, seconds: number, rounds: number): Promise<Table[]>
+  /** The titles of those of its tables that the report shows. Default: none. All of them are in `results/`. */
+  keptTables?: readonly string[]
   charts?(results: TopicResults): Chart[]
   /** Conclusions that readers can act on: sentences whose figures come from the results. */
   findings?(results: TopicResults): string[]

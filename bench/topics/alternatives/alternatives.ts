@@ -1,3 +1,4 @@
+import { formatFigure } from '../../harness/figure-names.ts'
 import { httpVariant } from '../../harness/http-variant.ts'
 import type { Run } from '../../harness/variant.ts'
 import { barChart } from '../../report/chart.ts'
@@ -5,7 +6,7 @@ import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { type Candidate, CUMULATIVE, EVENTS, MEMORY, OBJECT, PRODUCT, REDIS, ROW } from './candidates.ts'
-import { objectCost, PRICES, workerCost } from './cloudflare-prices.ts'
+import { objectCost, workerCost } from './cloudflare-prices.ts'
 
 const CONNECTIONS = 64
 const KEYS = [1, 1_000]
@@ -26,7 +27,6 @@ const variants = KEYS.flatMap((keys) =>
       ...(redis && { redis }),
       ...(durableObjects && { durableObjects }),
       ...(background && { background }),
-      table: keys === 1 ? 'One key' : keysText(keys),
       axes: { candidate: name, keys: keysText(keys) },
       connections: CONNECTIONS,
       keys,
@@ -38,28 +38,23 @@ const variants = KEYS.flatMap((keys) =>
 /** Hits per second for which to show a Durable Object's cost. */
 const RATES = [1, 1_000]
 
-function costs(runs: readonly Run[]): string[][] {
-  const money = (dollars: number) => `$${dollars.toFixed(dollars < 0.01 ? 4 : 2)}`
+function rowsOf(runs: readonly Run[]): string[][] {
+  const money = (dollars: number) => `$${dollars.toFixed(2)}`
   return CANDIDATES.map((candidate) => {
-    const cpu = medianOf(runs, named(candidate, 1), 'cpuMicros')
-    const statements = medianOf(runs, named(candidate, 1), 'statementsPer1000')
-    const worker = workerCost(cpu)
-    const own = `${PRICES.workerRequests.toFixed(2)} + ${rounded(cpu)} µs × ${PRICES.workerCpuMs} / 1,000`
-    if (candidate === OBJECT) {
-      const [slow, fast] = RATES.map((rate) => worker + objectCost(rate)) as [number, number]
-      return [
-        candidate.name,
-        `${money(fast)} at ${RATES[1]!.toLocaleString('en-US')} hits/s, ${money(slow)} at ${RATES[0]} hit/s`,
-        `${own} + ${PRICES.objectRequests} + ${PRICES.objectRowsWritten.toFixed(2)} + ${PRICES.objectRowsRead} + 1,000,000 ÷ hits/s × 0.128 GB × ${PRICES.objectGbSeconds} / 1,000,000`,
-        '–',
-      ]
-    }
+    const figure = (name: 'perSecond' | 'p99Ms' | 'cpuMicros' | 'statementsPer1000', keys = 1) =>
+      medianOf(runs, named(candidate, keys), name)
+    const worker = workerCost(figure('cpuMicros'))
+    const [slow, fast] = RATES.map((rate) => money(worker + objectCost(rate))) as [string, string]
     const store = candidate.redis ? 'plus Redis' : 'plus a database'
     return [
       candidate.name,
-      `${money(worker)} ${store}`,
-      own,
-      candidate.redis ? '1,000.0 commands' : statements.toFixed(1),
+      candidate.about,
+      ...KEYS.map((keys) => formatFigure('perSecond', figure('perSecond', keys))),
+      formatFigure('p99Ms', figure('p99Ms')),
+      candidate === OBJECT || candidate.redis ? '–' : formatFigure('statementsPer1000', figure('statementsPer1000')),
+      candidate === OBJECT
+        ? `${fast} at ${RATES[1]!.toLocaleString('en-US')} hits/s, ${slow} at ${RATES[0]} hit/s`
+        : `${money(worker)} ${store}`,
     ]
   }).filter((row) => !row.join('').includes('NaN'))
 }
@@ -69,9 +64,8 @@ export const alternatives: Topic = {
   name: 'alternatives',
   title: 'Would another way of counting be better?',
   text:
-    `Seven ways to count, each on the same workerd, with ${CONNECTIONS} connections, for one key and for ${KEYS[1]!.toLocaleString('en-US')} keys. The database is the first server at its default isolation ` +
-    'level. No latency is added. Redis is Debian’s, behind a Node.js process that serves HTTP, like the database. The Durable Object runs in the same workerd, so requests to it ' +
-    'stay within one process; on Cloudflare they travel to the machine where the object lives. All but the counter in memory respond after the hit is stored. `faults` shows what each of them loses or counts twice.',
+    `Seven ways to count on the same workerd, with ${CONNECTIONS} connections. Redis is behind a Node.js process that serves HTTP, like the database. The Durable Object runs in ` +
+    'the same workerd; on Cloudflare, requests travel to the machine where it lives. All but the counter in memory answer after the hit is stored.',
   seconds: 1,
   variants,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros', 'lockWaitsPer1000', 'deadlocksPer1000'],
@@ -101,21 +95,28 @@ export const alternatives: Topic = {
     const better = faster.length === 0 ? 'No alternative is faster' : `Faster: ${faster.map(withRate).join(', ')}`
     return [
       `For one busy key, group commit counts ${rounded(rate(PRODUCT))} hits/s. ${better}.`,
-      'Use a Durable Object if you have no database, no counter comes near the platform’s limit of 1,000 requests/s per object, and you need not list or join counters.',
-      'Use Redis if you already run it, and if double-counting a hit after a lost response is acceptable.',
-      'Use a counter in memory if losing the last 10 s at a restart is acceptable.',
+      'Use a Durable Object if you have no database, need not list or join counters, and no counter comes near 1,000 requests/s, the platform’s limit per object.',
+      'Use Redis if you already run it, and may count a hit twice after a lost response.',
+      'Use a counter in memory if you may lose the last 10 s at a restart.',
       'Use an event log if you need the individual hits.',
-      'Where counts must be exact after every failure, use slots that recognise a repeated batch.',
+      'Use slots that recognize a repeated batch if counts must be exact after every failure.',
     ]
   },
   derived: ({ runs }) => [
     {
-      title: 'A million hits at list prices',
+      title: 'Speed and price',
       text:
-        'Prices of Cloudflare’s paid plan in September 2026, in US dollars, without the included amounts (`cloudflare-prices.ts`). They cover the Worker’s requests and its CPU time as measured here for one key. For the Durable Object they add ' +
-        'its requests, the row that each request reads and writes, and its time in memory, which depends on the rate of hits. Storage is not included. Nor are the database and Redis, which are priced by size rather than by hit; the statements show the load on the database.',
-      headings: ['', 'cost of a million hits', 'calculation', 'statements per 1,000 hits'],
-      rows: costs(runs),
+        'A million hits at the list prices of Cloudflare’s paid plan (September 2026, US dollars, without the included amounts): the Worker’s requests and its CPU time as measured for ' +
+        'one key, and for the Durable Object its requests, rows and time in memory. Database, Redis and storage are not included.',
+      headings: [
+        '',
+        '',
+        ...KEYS.map((keys) => `hits/s, ${keysText(keys)}`),
+        'p99 ms',
+        'statements per 1,000',
+        'a million hits',
+      ],
+      rows: rowsOf(runs),
     },
   ],
 }

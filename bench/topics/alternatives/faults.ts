@@ -32,20 +32,17 @@ const CUTS = 200
 type Fault = 'Worker killed' | 'answers cut' | 'database killed'
 
 /** Each fault, and the candidates that it can affect. */
-const FAULTS: Record<Fault, { title: string; about: string; candidates: Candidate[] }> = {
+const FAULTS: Record<Fault, { title: string; candidates: Candidate[] }> = {
   'Worker killed': {
     title: 'Worker killed',
-    about: 'workerd is killed (SIGKILL) halfway through, and restarted immediately',
     candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
   'answers cut': {
     title: 'Responses lost',
-    about: 'connections to the database, Redis or object are cut after the commit and before the response',
     candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, OBJECT, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
   'database killed': {
     title: 'Database killed',
-    about: 'the database server is killed (SIGKILL) halfway through, and restarted on its data',
     candidates: [PRODUCT, PRODUCT_WITH_KEY, ROW, REDIS, MEMORY, EVENTS, CUMULATIVE],
   },
 }
@@ -57,7 +54,6 @@ const variants: Variant[] = (Object.keys(FAULTS) as Fault[]).flatMap((fault) =>
     name: named(candidate, fault),
     title: candidate.name,
     about: candidate.about,
-    table: `${FAULTS[fault].title}: ${FAULTS[fault].about}`,
     needs: candidate.redis === undefined ? [] : (['redis'] as const),
     measure: (testbed: Testbed, _: number, seconds: number) => measure(testbed, candidate, fault, seconds),
   })),
@@ -158,7 +154,7 @@ function tableOfErrors(runs: readonly Run[]): Table {
   }
   return {
     title: 'Hits lost or counted twice',
-    text: 'All rounds together, of the number of acknowledged hits.',
+    text: 'Of the acknowledged hits of all rounds.',
     headings: ['', ...faults.map((fault) => FAULTS[fault].title)],
     rows: candidates.map((candidate) => [candidate.name, ...faults.map((fault) => cell(candidate, fault))]),
   }
@@ -169,11 +165,9 @@ export const faults: Topic = {
   name: 'faults',
   title: 'Which hits are lost or counted twice when something fails?',
   text:
-    `${CLIENTS} clients count one key and retry every hit until it is acknowledged. Halfway through, something fails. Afterwards, the number of acknowledged hits is compared with the count. ` +
-    'A hit that was never acknowledged may or may not be counted. Responses are lost ' +
-    `for one in ${CUT_EVERY} statements that write, and for one in ${CUT_EVERY_GROUP} of group commit’s, which sends fewer. The counter in memory writes once. The Durable Object is in the same process, so the Worker drops its responses. ` +
-    'If group commit cannot find out whether a batch was stored, it says so (503, `X-Hit: unknown`). These clients then retry, which may count the hit twice. ' +
-    'Without an `Idempotency-Key`, no candidate can tell a retry from a new hit once the Worker that received it first is gone. Only private database servers are killed, even if `MYSQL_URL` is set.',
+    `${CLIENTS} clients count one key and retry every hit until it is acknowledged. Halfway through, workerd or the database server is killed (SIGKILL) and restarted; or responses are cut off after ` +
+    `the commit, for one in ${CUT_EVERY} statements that write (one in ${CUT_EVERY_GROUP} of group commit’s, which sends fewer). Then the count is compared with the number of acknowledged hits. If group commit cannot find out ` +
+    'whether a batch was stored, it answers 503 and `X-Hit: unknown`. These clients then retry. Only private servers are killed.',
   seconds: 1,
   variants,
   columns: ['told', 'untold', 'counted', 'lost', 'doubled'],
@@ -186,10 +180,10 @@ export const faults: Topic = {
     )
     const wrong = withKey.reduce((sum, { figures }) => sum + (figures.lost ?? 0) + (figures.doubled ?? 0), 0)
     return [
-      `Send an \`Idempotency-Key\` where counts must be exact: with one, ${wrong} hits were lost or counted twice in ${withKey.length} runs.`,
-      `Without a key, group commit loses nothing either. A killed Worker counts at most the hits in flight twice (median: ${typical(PRODUCT, 'Worker killed', 'doubled')} for ${CLIENTS} clients).`,
+      `Send an \`Idempotency-Key\` where counts must be exact: in ${withKey.length} runs, ${wrong} hits were lost or counted twice.`,
+      `Without a key, group commit loses nothing either. If its Worker is killed, at most the hits in flight count twice (median: ${typical(PRODUCT, 'Worker killed', 'doubled')} of ${CLIENTS}).`,
       `Counting in memory lost ${typical(MEMORY, 'Worker killed', 'lost').toLocaleString('en-US')} acknowledged hits (median) when the Worker was killed. Lost responses made one row count ` +
-        `${typical(ROW, 'answers cut', 'doubled')} hits twice, and Redis ${typical(REDIS, 'answers cut', 'doubled')}: neither can recognise a retry.`,
+        `${typical(ROW, 'answers cut', 'doubled')} hits twice, and Redis ${typical(REDIS, 'answers cut', 'doubled')}: neither recognizes a retry.`,
     ]
   },
   derived: ({ runs }) => [tableOfErrors(runs)],

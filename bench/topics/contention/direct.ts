@@ -6,7 +6,7 @@ import { pointsOf } from '../../report/chart-points.ts'
 import { medianOf, rounded } from '../../report/medians.ts'
 import type { Topic } from '../../report/topic.ts'
 import { explainLocks } from './held-locks.ts'
-import { addDirectly, INCREMENTS, KINDS, type Kind, SLOTS, TABLES } from './mysql-clients.ts'
+import { addDirectly, KINDS, type Kind, SLOTS, TABLES } from './mysql-clients.ts'
 
 const PLACES: { server: 'mysql' | 'mariadb'; isolation: IsolationLevel; clients: number }[] = (
   ['mysql', 'mariadb'] as const
@@ -26,7 +26,6 @@ const variants: Variant[] = PLACES.flatMap((where) =>
     name: named(kind, where),
     title: kind,
     about: TABLES[kind],
-    table: place(where),
     axes: { kind, place: place(where) },
     needs: [where.server],
     measure: (testbed: Testbed, _: number, seconds: number) =>
@@ -39,10 +38,9 @@ export const direct: Topic = {
   name: 'direct',
   title: 'Why is the published schema slower than one row on MySQL?',
   text:
-    `Clients of the MySQL protocol add 1 to one counter, one statement after the other, without Worker and endpoint. No latency is added, and all ${SLOTS} slots ` +
-    `exist. The milliseconds are for ${INCREMENTS.toLocaleString('en-US')} increments. Each run opens new connections, but starts no new processes. ` +
-    'The tables of locks are from `performance_schema.data_locks`. They show three transactions that increment different slots. ' +
-    '`X` is a next-key lock (a record and the gap before it), `X,REC_NOT_GAP` locks the record alone, `X,INSERT_INTENTION` waits to insert where a gap is locked, and `supremum` is the end of an index.',
+    `Clients add 1 to one counter, one statement after another, over the MySQL protocol, without Worker and endpoint. All ${SLOTS} slots exist. The table compares ` +
+    '64 clients at REPEATABLE READ. The locks are from `performance_schema.data_locks`: `X` locks a record and the gap before it, `X,REC_NOT_GAP` the record ' +
+    'alone, `X,INSERT_INTENTION` waits to insert into a locked gap, and `supremum` is the end of an index.',
   seconds: 0.6,
   needs: ['mysql'],
   variants,
@@ -50,13 +48,13 @@ export const direct: Topic = {
   comparisons: PLACES.filter(({ clients, isolation }) => clients === 64 && isolation === 'REPEATABLE READ').flatMap(
     (where) => [
       {
-        label: `increments/s: published schema relative to one row, ${place(where)}`,
+        label: `increments/s, ${PRODUCTS[where.server]}: published schema vs. one row`,
         figure: 'perSecond' as const,
         of: named('published schema', where),
         to: named('one row', where),
       },
       {
-        label: `increments/s: our key relative to the published one, ${place(where)}`,
+        label: `increments/s, ${PRODUCTS[where.server]}: our key vs. the published one`,
         figure: 'perSecond' as const,
         of: named('our key, random slots', where),
         to: named('published schema', where),
@@ -80,13 +78,13 @@ export const direct: Topic = {
     const committed = PLACES.find(({ server, isolation }) => server === 'mysql' && isolation === 'READ COMMITTED')!
     const waits = (kind: Kind) => rounded(medianOf(runs, named(kind, where), 'lockWaitsPer1000'))
     return [
-      'The published upsert first inserts a row at the end of the primary key. The unique key rejects that row, but the end of the index (`supremum`) ' +
-        'stays locked until the commit. So upserts wait for each other even if their slots differ: ' +
-        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks only its own row: ${waits('our key, random slots')} lock waits.`,
-      'If you can change the schema, make (type, id, slot) the primary key. If you cannot, use READ COMMITTED, where the published schema has ' +
-        `${rounded(medianOf(runs, named('published schema', committed), 'lockWaitsPer1000'))} lock waits per 1,000.`,
+      'The published upsert first inserts a row at the end of the primary key. The unique key rejects it, but the end of the index (`supremum`) stays ' +
+        'locked until the commit. So upserts of different slots wait for each other: ' +
+        `${waits('published schema')} lock waits per 1,000 increments. With our primary key, an upsert locks only its own row: ${waits('our key, random slots')}.`,
+      `If you cannot change the schema, use READ COMMITTED: ${rounded(medianOf(runs, named('published schema', committed), 'lockWaitsPer1000'))} lock waits per 1,000.`,
     ]
   },
+  keptTables: ['Locks with the published schema, REPEATABLE READ'],
   async once(testbed) {
     return testbed.missing('mysql') === null ? explainLocks(testbed.server('mysql')) : []
   },

@@ -6,7 +6,7 @@ import type { Table } from '../../report/results.ts'
 
 const WAIT_MS = 5_000
 const POLL_MS = 20
-/** A slot, its neighbour, and one that is far from both. */
+/** A slot, its neighbor, and one that is far from both. */
 const SLOTS = [5, 6, 9] as const
 
 const SCHEMAS = {
@@ -77,7 +77,7 @@ async function explain(server: BenchServer, name: keyof typeof SCHEMAS, isolatio
     return {
       title: `Locks with ${name}, ${isolation}`,
       text:
-        `Three open transactions increment slot ${SLOTS[0]}, its neighbour ${SLOTS[1]} and slot ${SLOTS[2]}: ` +
+        `Three open transactions increment slot ${SLOTS[0]}, its neighbor ${SLOTS[1]} and slot ${SLOTS[2]}: ` +
         `${waiting.length === 0 ? 'none of them waits' : `those of slots ${waiting.join(' and ')} wait`}.`,
       headings: ['transaction', 'index', 'mode', 'record', 'status'],
       rows: locks.map((lock) => [

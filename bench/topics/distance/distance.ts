@@ -13,7 +13,6 @@ import {
   ONE_RANGE,
   SEQUENTIAL,
   slotsOf,
-  WARM_UP_SLOTS,
   type Way,
 } from './distance-variants.ts'
 
@@ -22,17 +21,15 @@ export const distance: Topic = {
   name: 'distance',
   title: 'How fast is the roll-up when the database is far away, and with ranges?',
   text:
-    `As \`roll-up\`, with ${LATENCIES.join(', ')} ms of network latency per statement. \`POST /v1/rollup\` moves ${number(slotsOf(ONE_RANGE))} slots of ` +
-    `${number(ONE_RANGE.counters)} counters. \`SHARDING.ranges\` is ${ONE_RANGE.ranges} or ${FOUR_RANGES.ranges}, on one server in both cases. Pages of different ranges are moved side by side, ` +
-    'and so are pages of the same range if a round trip takes 16 ms or longer. For comparison, a Worker with the same code sends each transaction, and each ' +
-    `statement outside one, only after the previous one has ended. It moves ${number(slotsOf(SEQUENTIAL))} slots of ${number(SEQUENTIAL.counters)} counters. Before each run, hand-written SQL moves as many slots, ` +
-    `so that all rows exist, and a roll-up of ${number(WARM_UP_SLOTS)} slots without latency warms up the Worker.`,
+    `As \`roll-up\`, with ${LATENCIES.join(', ')} ms of network latency, ${number(slotsOf(ONE_RANGE))} slots of ${number(ONE_RANGE.counters)} counters, and \`SHARDING.ranges\` ${ONE_RANGE.ranges} or ${FOUR_RANGES.ranges} on one server. Pages of different ` +
+    'ranges are moved side by side, and so are pages of one range if a round trip takes 16 ms or longer. For comparison, a Worker with the same code sends one ' +
+    `statement at a time, for ${number(slotsOf(SEQUENTIAL))} slots.`,
   variants: byDistance,
   columns: ['rows', 'rowsPerSecond', 'milliseconds', 'statements'],
   comparisons: [
     ...FAR.map(
       (latencyMs): Comparison => ({
-        label: `slots/s with ${latencyMs} ms of latency: roll-up relative to one page after the other`,
+        label: `slots/s, ${latencyMs} ms: several pages at once vs. one`,
         figure: 'rowsPerSecond',
         of: named(ONE_RANGE, latencyMs),
         to: named(SEQUENTIAL, latencyMs),
@@ -41,7 +38,7 @@ export const distance: Topic = {
     ),
     ...LATENCIES.map(
       (latencyMs): Comparison => ({
-        label: `slots/s with ${latencyMs} ms of latency: ${FOUR_RANGES.name} relative to ${ONE_RANGE.name}`,
+        label: `slots/s, ${latencyMs} ms: ${FOUR_RANGES.name} vs. ${ONE_RANGE.name}`,
         figure: 'rowsPerSecond',
         of: named(FOUR_RANGES, latencyMs),
         to: named(ONE_RANGE, latencyMs),
@@ -63,11 +60,11 @@ export const distance: Topic = {
     const rate = (way: Way, latencyMs: number) => rounded(medianOf(runs, named(way, latencyMs), 'rowsPerSecond'))
     const [near, far] = [LATENCIES[0]!, LATENCIES.at(-1)!]
     const bothRates = (latencyMs: number) =>
-      `with ${latencyMs} ms of latency ${rate(ONE_RANGE, latencyMs)} slots/s, compared with ${rate(SEQUENTIAL, latencyMs)} one page after the other`
+      `with ${latencyMs} ms of latency ${rate(ONE_RANGE, latencyMs)} slots/s instead of ${rate(SEQUENTIAL, latencyMs)}`
     return [
-      `If the database is far away, a roll-up moves several pages at the same time: ${FAR.map(bothRates).join(', and ')}.`,
-      `Ranges are rolled up side by side: without latency, ${rate(FOUR_RANGES, near)} slots/s with ${FOUR_RANGES.name}, compared with ${rate(ONE_RANGE, near)} with ${ONE_RANGE.name}; ` +
-        `with ${far} ms, ${rate(FOUR_RANGES, far)} and ${rate(ONE_RANGE, far)}.`,
+      `If the database is far away, a roll-up moves several pages at once: ${FAR.map(bothRates).join(', and ')}.`,
+      `Ranges help near the database: ${rate(FOUR_RANGES, near)} slots/s with ${FOUR_RANGES.name} instead of ${rate(ONE_RANGE, near)} with ${ONE_RANGE.name}. With ${far} ms, there are ` +
+        `${rate(FOUR_RANGES, far)} and ${rate(ONE_RANGE, far)}.`,
     ]
   },
 }

@@ -77,36 +77,35 @@ export const hotKey: Topic = {
   name: 'hot-key',
   title: 'How much does counting cost compared with a no-op?',
   text:
-    `${CONNECTIONS} connections count one key. Every request is answered after its commit. No latency is added. The ceiling is a route ` +
-    'that only responds with 204 to the same request, with or without its body: one in the same Worker, behind its middleware, and one ' +
-    'in a Hono app without middleware. The Worker, the endpoint, the database and wrk share the machine’s CPUs, so in requests/s counting pays for all of them. ' +
-    'The CPU time per request is that of the Worker alone. Its target follows from that of the requests/s.',
+    `${CONNECTIONS} connections count one key. Every hit is answered after its commit. A no-op route answers the same request with 204: one in ` +
+    'the same Worker, behind its middleware, and one in a Hono app without middleware. Worker, endpoint, database and wrk share the CPUs, so ' +
+    'requests/s includes the cost of all of them. CPU time is the Worker’s alone. Its target follows from that of requests/s.',
   variants,
   seconds: 2,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
   comparisons: COMPARED.flatMap(({ of, to, atLeast, atLeastOfBare }): Comparison[] => [
     {
-      label: `requests/s: ${of} relative to a no-op in the same Worker`,
+      label: `requests/s: ${of} vs. no-op, same Worker`,
       figure: 'perSecond',
       of,
       to,
       target: { atLeast },
     },
     {
-      label: `requests/s: ${of} relative to a no-op in a bare Hono app`,
+      label: `requests/s: ${of} vs. no-op, bare Hono app`,
       figure: 'perSecond',
       of,
       to: BARE,
       ...(atLeastOfBare !== undefined && { target: { atLeast: atLeastOfBare } }),
     },
     {
-      label: `database statements per 1,000 requests: ${of}`,
+      label: `statements per 1,000 requests: ${of}`,
       figure: 'statementsPer1000',
       of,
       target: { atMost: 12 },
     },
     {
-      label: `CPU µs per request: ${of} relative to a no-op in the same Worker`,
+      label: `CPU per request: ${of} vs. no-op, same Worker`,
       figure: 'cpuMicros',
       of,
       to,
@@ -126,8 +125,8 @@ export const hotKey: Topic = {
   findings({ runs }) {
     const [query, body] = [medianOf(runs, QUERY, 'perSecond'), medianOf(runs, HIT, 'perSecond')]
     return [
-      `Send type and key in the query, as the beacon does: ${rounded(query)} hits/s, compared with ${rounded(body)} with a JSON body.`,
-      `An isolate that counts every hit before it responds handles ${rounded((query / medianOf(runs, NOTHING_QUERY, 'perSecond')) * 100)} % of the requests that it handles when it counts nothing.`,
+      `With type and key in the query, as the beacon sends them: ${rounded(query)} hits/s. With a JSON body: ${rounded(body)}.`,
+      `Counting each hit before answering leaves ${rounded((query / medianOf(runs, NOTHING_QUERY, 'perSecond')) * 100)} % of the requests/s of a route that does nothing.`,
     ]
   },
 }

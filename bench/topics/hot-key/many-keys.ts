@@ -12,9 +12,8 @@ export const manyKeys: Topic = {
   name: 'many-keys',
   title: 'And with many keys?',
   text:
-    `${CONNECTIONS} connections count ${KEYS.toLocaleString('en-US')} keys, chosen uniformly at random. Group commit then merges few rows, ` +
-    'but still saves statements. No latency is added. The baseline is a route that sends the same statement for ' +
-    'each request, with a slot from the same kind of pool.',
+    `${CONNECTIONS} connections count ${KEYS.toLocaleString('en-US')} random keys. Few increments share a row, but many rows share a statement. The baseline ` +
+    'sends one statement per request.',
   variants: [
     httpVariant({
       name: GROUP,
@@ -38,12 +37,12 @@ export const manyKeys: Topic = {
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'statementsPer1000', 'cpuMicros'],
   comparisons: [
     {
-      label: `requests/s: ${GROUP} relative to ${EACH}`,
+      label: `requests/s: ${GROUP} vs. ${EACH}`,
       figure: 'perSecond',
       of: GROUP,
       to: EACH,
       target: { atLeast: 6 },
     },
-    { label: `database statements per 1,000 requests: ${GROUP}`, figure: 'statementsPer1000', of: GROUP },
+    { label: `statements per 1,000 requests: ${GROUP}`, figure: 'statementsPer1000', of: GROUP },
   ],
 }

@@ -11,6 +11,8 @@ import type { Table } from '../../report/results.ts'
 const KEY = 'hello'
 const READS = 100
 const DEADLINE_MS = 10_000
+/** The title of the table. */
+export const BREAKDOWN = 'Breakdown of read latency'
 
 /** Breaks down the latency of a read: the same statement sent directly, through the endpoint, and by the Worker. */
 export function readLatencyBreakdown(testbed: Testbed, rounds: number): Promise<Table[]> {
@@ -52,7 +54,7 @@ export function readLatencyBreakdown(testbed: Testbed, rounds: number): Promise<
       }
       return [
         {
-          title: 'Breakdown of read latency',
+          title: BREAKDOWN,
           text: `Medians of ${READS} sequential reads, the best of ${rounds} rounds. Each column includes the one before it.`,
           headings: ['', 'server (MySQL protocol)', 'with endpoint and driver', 'with Worker and HTTP'],
           rows,

@@ -112,11 +112,10 @@ async function fillCounters(
   )
 }
 
-const variantOf = ({ expected, ...read }: Read, connections: number, table: string) =>
+const variantOf = ({ expected, ...read }: Read, connections: number) =>
   httpVariant({
     ...read,
     name: connections === 1 ? read.name : busy(read.name),
-    table,
     worker: 'product',
     method: 'GET',
     connections,
@@ -132,18 +131,15 @@ const variantOf = ({ expected, ...read }: Read, connections: number, table: stri
     },
   })
 
-export const sequentialReads = READS.map((read) => variantOf(read, 1, 'One connection'))
-export const batchReads = BATCHES.map((read) => variantOf(read, 1, 'Several keys per request, one connection'))
-export const concurrentReads = [ofOneRow, ...[1, 100, 1_000].map(ofExact)].map((read) => {
-  return variantOf(read, BUSY, `${BUSY} connections, and the cost of writing`)
-})
+export const sequentialReads = READS.map((read) => variantOf(read, 1))
+export const batchReads = BATCHES.map((read) => variantOf(read, 1))
+export const concurrentReads = [ofOneRow, ...[1, 100, 1_000].map(ofExact)].map((read) => variantOf(read, BUSY))
 export const writes = [
   { ...ONE_ROW, name: WRITE_ONE_ROW },
   { ...GROUP_COMMIT, name: WRITE_GROUP },
 ].map((writer) =>
   httpVariant({
     ...writer,
-    table: `${BUSY} connections, and the cost of writing`,
     connections: BUSY,
     behaviour: { commitMs: WRITE_COMMIT_MS },
     rampSeconds: 1,

@@ -26,11 +26,9 @@ export const rollUp: Topic = {
   name: 'roll-up',
   title: 'How much does rolling up cost, and does it slow writers down?',
   text:
-    `\`POST /v1/rollup\` with the paid plan’s settings (\`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}). Pages have ${number(SMALL_PAGE_SLOTS)} slots, or ${number(SETTINGS.ROLLUP.page_slots)} after an unfinished run. ` +
-    'The baseline is hand-written SQL: INSERT … SELECT … GROUP BY into the same tables and an UPDATE of the slots, in one transaction on the server, so that no row leaves it. ' +
-    'Both first move as many slots to warm up. Afterwards, totals and every period must hold each pending count exactly once. The next tables vary the number of pending slots and of idle ' +
-    'counters. Memory growth is the peak growth of workerd. ' +
-    `Writers have ${WRITER_LOAD}. During their load, roll-ups run one after the other; in production there is one a minute. The other tables have no added latency.`,
+    `\`POST /v1/rollup\` with \`max_statements\` ${number(SETTINGS.ROLLUP.max_statements)}. Pages have ${number(SMALL_PAGE_SLOTS)} slots, or ${number(SETTINGS.ROLLUP.page_slots)} after an unfinished run. The baseline is hand-written SQL in one transaction on the ` +
+    'server: INSERT … SELECT … GROUP BY into the same tables, and an UPDATE of the slots. Afterwards, totals and every period must hold each pending count exactly once. ' +
+    `Writers have ${WRITER_LOAD}. During their load, roll-ups run without a pause; in production, one runs each minute.`,
   variants: [...byMethod, ...byPending, ...duringRollUps],
   columns: [
     'rows',
@@ -45,55 +43,55 @@ export const rollUp: Topic = {
   ],
   comparisons: [
     {
-      label: 'slots/s: roll-up relative to hand-written SQL',
+      label: 'slots/s: roll-up vs. hand-written SQL',
       figure: 'rowsPerSecond',
       of: ROLL_UP,
       to: SQL,
       target: { atLeast: 0.75 },
     },
     {
-      label: 'slots/s: the same with 1 slot per counter',
+      label: 'slots/s: the same, 1 slot per counter',
       figure: 'rowsPerSecond',
       of: SINGLE,
       to: SINGLE_SQL,
       target: { atLeast: 0.75 },
     },
     {
-      label: 'slots/s: the same with 1,000 slots per counter',
+      label: 'slots/s: the same, 1,000 slots per counter',
       figure: 'rowsPerSecond',
       of: HOT,
       to: HOT_SQL,
       target: { atLeast: 0.75 },
     },
     {
-      label: 'slots/s: roll-up with large pages relative to hand-written SQL',
+      label: 'slots/s: large pages vs. hand-written SQL',
       figure: 'rowsPerSecond',
       of: LARGE_PAGES,
       to: SQL,
       target: { atLeast: 0.5 },
     },
     {
-      label: 'slots/s: roll-up relative to hand-written SQL for totals only',
+      label: 'slots/s: roll-up vs. hand-written SQL for totals only',
       figure: 'rowsPerSecond',
       of: ROLL_UP,
       to: SQL_TOTALS,
     },
     {
-      label: 'writers’ p99 ms: during roll-ups relative to alone',
+      label: 'writers’ p99: during roll-ups vs. alone',
       figure: 'p99Ms',
       of: DURING,
       to: ALONE,
       target: { atMost: 1.1 },
     },
     {
-      label: 'writers’ p99 ms: during roll-ups with large pages relative to alone',
+      label: 'writers’ p99: during roll-ups with large pages vs. alone',
       figure: 'p99Ms',
       of: DURING_LARGE_PAGES,
       to: ALONE,
       target: { atMost: 1.15 },
     },
     {
-      label: 'writers’ p99 ms: during hand-written SQL relative to alone',
+      label: 'writers’ p99: during hand-written SQL vs. alone',
       figure: 'p99Ms',
       of: DURING_SQL,
       to: ALONE,
@@ -142,12 +140,10 @@ export const rollUp: Topic = {
     const perSecond = (variant: string) => rounded(medianOf(runs, variant, 'perSecond'))
     const p99 = (variant: string) => rounded(medianOf(runs, variant, 'p99Ms'))
     return [
-      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} of the rate of hand-written SQL for equal work. It sends about ` +
-        `${Math.round(statements / (largest / 1_000))} statements for every 1,000 slots. If many counters are busy, raise \`ROLLUP.max_statements\`: ${number(largest)} pending ` +
-        `slots took ${rounded(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ${rounded(statements)} statements.`,
-      `Run roll-ups as often as you like. The p99 latency of writers is ${p99(ALONE)} ms alone, ${p99(DURING)} ms during consecutive roll-ups, and ` +
-        `${p99(DURING_LARGE_PAGES)} ms with large pages (\`ROLLUP.page_slots\` ${number(SETTINGS.ROLLUP.page_slots)}).`,
-      `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits a second beside it, and ${perSecond(DURING)} beside roll-ups.`,
+      `A roll-up moves ${rounded(rate)} slots/s, ${rounded(rate / medianOf(runs, SQL, 'rowsPerSecond'))} of the rate of hand-written SQL, with about ` +
+        `${Math.round(statements / (largest / 1_000))} statements for 1,000 slots. ${number(largest)} pending slots took ${rounded(medianOf(runs, pendingName(largest), 'milliseconds') / 1_000)} s and ${rounded(statements)} statements.`,
+      `The p99 of writers is ${p99(ALONE)} ms alone, ${p99(DURING)} ms during roll-ups, and ${p99(DURING_LARGE_PAGES)} ms during roll-ups with large pages.`,
+      `Do not roll up in one big transaction: writers wait for its locks. They count ${perSecond(DURING_SQL)} hits/s during it, and ${perSecond(DURING)} during roll-ups.`,
     ]
   },
   once: async (testbed, _, rounds) => [await measureAmongIdle(testbed, rounds)],

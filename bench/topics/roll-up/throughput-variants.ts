@@ -59,7 +59,6 @@ function moving(name: string, way: string, about: string, slotsEach: number, met
     name,
     title: slotsEach === SLOTS_EACH ? way : `${way}, ${spread}`,
     about,
-    table: `${number(SLOTS)} pending slots`,
     axes: { way, spread },
     measure: (testbed) => moveSlots(testbed, SLOTS, slotsEach, method),
   }
@@ -89,7 +88,6 @@ export const byMethod = [
 export const byPending: Variant[] = PENDING.map((slots) => ({
   name: pendingName(slots),
   about: `the product, ${SLOTS_EACH} slots per counter`,
-  table: 'By number of pending slots',
   axes: { slots, way: 'roll-up' },
   measure: (testbed) => moveSlots(testbed, slots, SLOTS_EACH, 'product'),
 }))

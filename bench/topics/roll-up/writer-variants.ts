@@ -48,7 +48,6 @@ const writers = (
   name,
   title,
   about,
-  table: 'Writers during roll-ups',
   axes: { way: title },
   measure: (testbed, round, seconds) =>
     withDeployment(testbed, WRITER_DEPLOYMENT, async (deployment) => {

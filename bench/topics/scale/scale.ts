@@ -16,7 +16,6 @@ const variants: Variant[] = POINTS.map((point): Variant => {
   return {
     name: nameOf(point),
     about: '',
-    table: `The Worker runs ${placement === 'placed' ? 'in one place near the database' : `in ${LOCATIONS} locations`}`,
     axes: { hits: hitsPerSecond, series: `${placement}, ${shards === 1 ? '1 shard' : `${shards} shards`}` },
     measure: (testbed, round): Promise<Outcome> => simulate(testbed, loadOf(point), round, BUDGET),
   }
@@ -27,11 +26,10 @@ export const scale: Topic = {
   name: 'scale',
   title: 'What reaches the database from the whole internet?',
   text:
-    'A simulation: the product’s group commit, slot pool and names, unchanged, on a virtual clock, and a model of the database made of `server-costs`. ' +
-    `Visitors come from ${LOCATIONS} locations, 5 to 250 ms from the database, the busiest of which has 9 % of them; or the Worker is placed in one location, 5 ms away. A location runs an isolate for every ` +
-    `${PER_ISOLATE.toLocaleString('en-US')} hits a second, at least one, and isolates live for ${ISOLATE_SECONDS / 60} minutes on average. A commit takes ${COMMIT_MS} ms. A site with n hits a second has 1,000 × √n ` +
-    'keys, and their popularity follows Zipf’s law. There is a range for each shard. Where a minute has more hits than can be simulated, each simulated isolate stands for several. Pending slots after a ' +
-    'minute, and slots kept for a day, are computed from the slots that the isolates used and from the law of the keys; the last column compares that formula with what was pending in the simulation.',
+    'A simulation of the product’s group commit, slot pool and names, unchanged, on a virtual clock, with a model of the database made of `server-costs`. ' +
+    `Visitors are in ${LOCATIONS} locations, 5 to 250 ms from the database; or the Worker is placed in one, 5 ms away. A location runs an isolate for every ` +
+    `${PER_ISOLATE.toLocaleString('en-US')} hits a second, at least one. Isolates live for ${ISOLATE_SECONDS / 60} minutes on average. A commit takes ${COMMIT_MS} ms. A site with n hits a second has 1,000 × √n keys, whose ` +
+    'popularity follows Zipf’s law. Each shard has one range. [Capacity and cost](../docs/scale.md) has the tables.',
   mostRounds: 3,
   variants,
   columns: [
@@ -84,8 +82,10 @@ export const scale: Topic = {
   findings({ runs }) {
     const hitsPerStatement = (placement: 'everywhere' | 'placed', hitsPerSecond: number) =>
       rounded(hitsPerSecond / medianOf(runs, nameOf({ placement, shards: 1, hitsPerSecond }), 'hitStatementsPerSecond'))
+    const formulas = variants.map(({ name }) => medianOf(runs, name, 'pendingFormula')).sort((a, b) => a - b)
     return [
-      `At 10,000 hits/s, a statement carries ${hitsPerStatement('everywhere', 10_000)} hits if the Worker runs everywhere, and ${hitsPerStatement('placed', 10_000)} if it is placed near the database.`,
+      `At 10,000 hits/s, a statement carries ${hitsPerStatement('everywhere', 10_000)} hits if the Worker runs in all locations, and ${hitsPerStatement('placed', 10_000)} if it is placed near the database.`,
+      `What is pending after a minute, and kept after a day, follows from the slots that were used and the law of the keys. That formula gives ${formulas[0]!.toFixed(2)} to ${formulas.at(-1)!.toFixed(2)} times what the simulation left pending.`,
     ]
   },
 }

@@ -23,7 +23,6 @@ const variants = COMMITS.flatMap((commitMs) =>
     httpVariant({
       ...ownKey(slots),
       name: named(slots, commitMs),
-      table: `Commits of ${commitMs} ms`,
       connections: CONNECTIONS,
       behaviour: { commitMs },
       rampSeconds: slots <= FEW_SLOTS ? 1 : 0,
@@ -44,10 +43,9 @@ export const slots: Topic = {
   name: 'slots',
   title: 'How many slots are enough?',
   text:
-    `One key, ${CONNECTIONS} connections, our primary key, a random slot below N, and one statement per request, on the first server at its default isolation ` +
-    'level. The number of slots and the commit latency vary. There is no network latency. The dashed lines are the rule: N slots, each busy half of the time. ' +
-    'How long a write locks its row is measured with one slot, where writers follow each other without a gap. The product needs no N, because its writers do not share ' +
-    'slots. The rule is for `slots = N` in a type’s settings, and for implementations of the pattern elsewhere.',
+    `One key, ${CONNECTIONS} connections, our primary key, a random slot below N, one statement per request. The dashed lines are the rule: N slots, each busy half of ` +
+    'the time. How long a write locks its row is measured with one slot, where writes follow each other without a gap. The product needs no N, because its ' +
+    'writers do not share slots. The rule is for `slots = N` in a type’s settings, and for other implementations of the pattern.',
   seconds: 1,
   variants,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'lockWaitsPer1000', 'deadlocksPer1000'],
@@ -83,17 +81,17 @@ export const slots: Topic = {
   findings({ runs }) {
     const locked = lockedFor(runs, 5)
     return [
-      `N = ${HEADROOM} × writes per second of the busiest counter × seconds for which a write locks its row. With commits of 5 ms, a write locks its row for ` +
-        `${rounded(locked * 1_000)} ms, so 100 writes/s need ${neededFor(100, locked)} slots and 1,000 need ${neededFor(1_000, locked)}.`,
-      `Round N up and stop there: from ${CONNECTIONS} connections, 1,000 slots reach ${rounded(medianOf(runs, named(1_000, 5), 'perSecond') / medianOf(runs, named(100, 5), 'perSecond'))} times the throughput of ` +
-        '100, and every read sums ten times as many rows.',
+      `N = ${HEADROOM} × writes per second of the busiest counter × seconds for which a write locks its row. With commits of 5 ms, ` +
+        `those are ${rounded(locked * 1_000)} ms: 100 writes/s need ${neededFor(100, locked)} slots, and 1,000 need ${neededFor(1_000, locked)}.`,
+      `More slots do not help: with ${CONNECTIONS} connections, 1,000 slots reach ${rounded(medianOf(runs, named(1_000, 5), 'perSecond') / medianOf(runs, named(100, 5), 'perSecond'))} times the throughput of ` +
+        '100, and each read sums ten times as many rows.',
     ]
   },
   derived({ runs }) {
     return [
       {
         title: 'N by write rate',
-        text: `Slots needed for the busiest counter’s writes per second, by the rule ${HEADROOM} × rate × seconds locked.`,
+        text: 'Slots for the writes per second of the busiest counter.',
         headings: ['commit latency', 'row locked for', ...RATES.map((rate) => `${rate.toLocaleString('en-US')}/s`)],
         rows: COMMITS.map((commitMs) => {
           const locked = lockedFor(runs, commitMs)

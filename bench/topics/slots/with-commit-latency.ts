@@ -22,7 +22,6 @@ const variants = NETWORKS.flatMap((latencyMs) =>
       httpVariant({
         ...writer,
         name: named(writer, commitMs, latencyMs),
-        table: `Network latency ${latencyMs} ms`,
         connections: CONNECTIONS,
         behaviour: { commitMs, latencyMs },
         rampSeconds: QUEUEING.includes(writer) ? 1 : 0,
@@ -37,9 +36,8 @@ export const contentionLatency: Topic = {
   name: 'contention-latency',
   title: 'How does commit latency affect a counter that everybody increments?',
   text:
-    `As \`contention\`, with ${CONNECTIONS} connections, on the first server at its default isolation level. A commit takes ${COMMITS.join(', ')} ms and holds its row ` +
-    `locks, as on replicated storage. The network latency between Worker and database is ${NETWORKS.join(' or ')} ms and holds no locks. Where writers ` +
-    'queue for locks, the first second, in which the queue builds up, is left out.',
+    `As \`contention\`, with ${CONNECTIONS} connections. A commit takes ${COMMITS.join(', ')} ms and holds its row locks, as on replicated storage. The network latency of ` +
+    `${NETWORKS.join(' or ')} ms holds none. Where writers queue for locks, the first second, in which the queue builds up, is left out.`,
   seconds: 1,
   variants,
   columns: ['perSecond', 'p50Ms', 'p99Ms', 'lockWaitsPer1000', 'deadlocksPer1000', 'statementsPer1000'],
@@ -60,10 +58,10 @@ export const contentionLatency: Topic = {
   findings({ runs }) {
     const rate = (writer: WriteStrategy, commitMs: number) => medianOf(runs, named(writer, commitMs, 0), 'perSecond')
     return [
-      `Writers of one row commit one after the other: with commits of 5 ms, one row is limited to ${rounded(rate(ONE_ROW, 5))} hits/s on any machine. A slot ` +
-        `per writer reaches ${rounded(rate(SLOT_PER_WRITER, 5))} hits/s.`,
-      'If your database replicates before it confirms a commit, use slots or group commit for counters with more than a few hundred writes/s. Group commit ' +
-        `reaches ${rounded(rate(GROUP_COMMIT, 5))} hits/s.`,
+      `Writers of one row commit one after another: with commits of 5 ms, one row takes ${rounded(rate(ONE_ROW, 5))} hits/s on any machine. With a slot ` +
+        `per writer, it is ${rounded(rate(SLOT_PER_WRITER, 5))}.`,
+      'If your database replicates before it confirms a commit, use slots or group commit above a few hundred writes/s. Group commit takes ' +
+        `${rounded(rate(GROUP_COMMIT, 5))} hits/s.`,
     ]
   },
 }

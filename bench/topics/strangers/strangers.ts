@@ -52,14 +52,14 @@ export const strangers: Topic = {
   name: 'strangers',
   title: 'What do honest visitors notice of strangers?',
   text:
-    `One honest client sends one request after the other, while strangers send ${ATTACK_PER_SECOND} requests a second to the same isolate, ` +
-    'without rate limits in front, and with the shipped budget of new keys. Client, strangers, Worker and database share 2 cores.',
+    `One honest client sends one request after another, while strangers send ${ATTACK_PER_SECOND} requests a second to the same isolate, without a rate limit and with the shipped ` +
+    `budget of new keys. ${ATTACKS.map(({ name, about }) => `*${name[0]!.toUpperCase()}${name.slice(1)}*: ${about}`).join('. ')}.`,
   variants,
   columns: ['p50Ms', 'p99Ms', 'perSecond'],
   comparisons: HONEST.flatMap(({ name }) =>
     ATTACKS.map(
       (attack): Comparison => ({
-        label: `median ms: ${name} beside ${attack.name} relative to alone`,
+        label: `median ms: ${name}, ${attack.name} vs. alone`,
         figure: 'p50Ms',
         of: named(name, attack.name),
         to: named(name, ALONE),
@@ -71,8 +71,7 @@ export const strangers: Topic = {
     const ms = (honest: string, attack: string) => rounded(medianOf(runs, named(honest, attack), 'p50Ms'))
     return HONEST.map(
       ({ name }) =>
-        `Beside ${ATTACK_PER_SECOND} requests of strangers a second, the median ${name} takes ` +
-        `${ATTACKS.map((attack) => `${ms(name, attack.name)} ms (${attack.name})`).join(', ')}, and ${ms(name, ALONE)} ms alone.`,
+        `The median ${name} takes ${ms(name, ALONE)} ms alone, and during attacks ${ATTACKS.map((attack) => `${ms(name, attack.name)} ms (${attack.name})`).join(', ')}.`,
     )
   },
 }

@@ -26,18 +26,19 @@ export const profile: Topic = {
   name: 'profile',
   title: 'Where does a hit spend its CPU time?',
   text:
-    `V8's CPU profile of the Worker under \`POST /hit\` with one key and ${CONNECTIONS} connections, by self time. \`(program)\` is the part of ` +
-    'workerd outside JavaScript: HTTP, streams, timers and the event loop. The profiler itself takes some of the time.',
+    `V8’s CPU profile of the Worker under \`POST /hit\` with one key and ${CONNECTIONS} connections, by self time. \`(program)\` is the part of workerd outside JavaScript: HTTP, streams, ` +
+    'timers and the event loop.',
   variants: [],
   columns: [],
   comparisons: [],
+  keptTables: [BY_PART],
   findings({ tables }) {
     const parts = tables.find(({ title }) => title === BY_PART)?.rows ?? []
     const own = parts.filter(([part]) => part!.startsWith('src/'))
     if (own.length === 0) return []
     const share = own.reduce((sum, [, time]) => sum + Number.parseFloat(time!), 0)
     return [
-      `About ${share.toFixed(0)} % of the CPU time of a hit is spent in Slotted Counter’s own code. \`${own[0]![0]}\` takes the most, ${own[0]![1]}.`,
+      `${share.toFixed(0)} % of the CPU time of a hit is spent in our own code. \`${own[0]![0]}\` takes the most, ${own[0]![1]}.`,
     ]
   },
   async once(testbed, seconds) {

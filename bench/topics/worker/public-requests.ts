@@ -2,7 +2,7 @@ import { hash64 } from '../../../src/counters/ids.ts'
 import type { Deployment } from '../../harness/deployment.ts'
 import type { Variant } from '../../harness/variant.ts'
 import type { Topic } from '../../report/topic.ts'
-import { MOST_MS, measureCpu, type Prepare, RUNS, WARM_UPS } from './free-plan.ts'
+import { MOST_MS, measureCpu, type Prepare } from './free-plan.ts'
 import { fillHistory, KEY } from './long-history.ts'
 
 /** Pending slots of the counter. */
@@ -75,10 +75,7 @@ const variants = Object.entries(REQUESTS).map(
 export const publicRequests: Topic = {
   name: 'public-requests',
   title: 'What does the largest public request cost?',
-  text:
-    `Measured as in the benchmark of the free plan: the mean of ${RUNS} requests after ${WARM_UPS} more. The counter has ` +
-    `${PENDING.toLocaleString('en-US')} pending slots, 20 years of days and months, and 90 days of hours. Each request asks for ` +
-    'something that is not kept yet.',
+  text: `As above. The counter has ${PENDING.toLocaleString('en-US')} pending slots, 20 years of days and months, and 90 days of hours. No request asks for an answer that is already kept.`,
   mostRounds: 3,
   variants,
   columns: ['cpuMs', 'nativeMs', 'statements'],

@@ -28,7 +28,6 @@ const cpu: Variant[] = [
     worker: 'product',
     path: `/hit${HIT_QUERY}`,
     counts: 'slotted_counters',
-    table: 'CPU',
     connections: CONNECTIONS,
     keys: 0,
   }),
@@ -39,7 +38,6 @@ const cpu: Variant[] = [
     worker: 'product',
     path: `/bench/nothing${HIT_QUERY}`,
     counts: null,
-    table: 'CPU',
     connections: CONNECTIONS,
     keys: 0,
   }),
@@ -50,7 +48,6 @@ const cpu: Variant[] = [
     worker: 'empty',
     path: `/${HIT_QUERY}`,
     counts: null,
-    table: 'CPU',
     connections: CONNECTIONS,
     keys: 0,
   }),
@@ -88,7 +85,6 @@ const starting: Variant[] = (
   name,
   title,
   about,
-  table: 'Start-up and size',
   axes: { way: title },
   measure: (testbed: Testbed) => start(testbed, worker),
 }))
@@ -98,20 +94,20 @@ export const worker: Topic = {
   name: 'worker',
   title: 'How much does the Worker itself cost?',
   text:
-    `CPU time is that of the workerd process, with ${CONNECTIONS} connections, one key and no added latency. Start-up is the time from starting workerd and its supervising process to the first response on a path that ` +
-    'needs no database; only the difference is meaningful. The size is that of the deployed module. `profile` shows where a hit spends its CPU time.',
+    `CPU time is that of workerd, with ${CONNECTIONS} connections and one key. Start-up is the time until the first response on a path that needs no database; only the difference is ` +
+    'meaningful. The size is that of the deployed module.',
   variants: [...cpu, ...starting],
   columns: ['cpuMicros', 'perSecond', 'p50Ms', 'startMs', 'kilobytes', 'gzipKilobytes'],
   comparisons: [
     {
-      label: 'CPU µs: a hit minus a no-op in the same Worker',
+      label: 'CPU µs: hit minus no-op, same Worker',
       figure: 'cpuMicros',
       of: HIT,
       to: NOTHING,
       as: 'difference',
     },
     {
-      label: 'CPU µs: a hit minus a request to an empty Worker',
+      label: 'CPU µs: hit minus empty Worker',
       figure: 'cpuMicros',
       of: HIT,
       to: EMPTY,
@@ -146,8 +142,8 @@ export const worker: Topic = {
     const [hit, empty] = [medianOf(runs, HIT, 'cpuMicros'), medianOf(runs, EMPTY, 'cpuMicros')]
     const extra = medianOf(runs, START, 'startMs') - medianOf(runs, START_EMPTY, 'startMs')
     return [
-      `A hit takes ${rounded(hit)} µs of CPU. The runtime takes ${rounded(empty)} µs of that for any request. A hit stays far below the free plan’s limit of 10 ms, and a million hits take ${rounded(hit)} s.`,
-      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. After a cold start, it responds ${rounded(extra)} ms later than an empty Worker.`,
+      `A hit takes ${rounded(hit)} µs of CPU time, of which the runtime takes ${rounded(empty)} µs for any request. The free plan allows 10 ms.`,
+      `The module is ${rounded(medianOf(runs, START, 'gzipKilobytes'))} kB gzipped. After a cold start, it answers ${rounded(extra)} ms later than an empty Worker.`,
     ]
   },
 }
