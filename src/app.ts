@@ -87,7 +87,9 @@ function failed(error: Error, c: Context<AppEnv>): Response {
  * The hot path, in an app of its own: Hono composes a route with every matching middleware of its app and awaits each of them.
  * A route without middleware is called directly (bench/README.md). The whole app answers what this one does not serve.
  */
-const hot = new Hono<AppEnv>(belowBase).route('/', hit)
+const hot = new Hono<AppEnv>({
+  getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
+}).route('/', hit)
 hot.onError(failed)
 hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
 

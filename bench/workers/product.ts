@@ -1,4 +1,4 @@
-import { callerOf } from '../../src/http/authorization.ts'
+import { callerOf } from '../../src/http/caller.ts'
 // The product's Worker, and baseline routes behind the same middleware.
 
 import { app } from '../../src/app.ts'

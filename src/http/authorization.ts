@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { CounterType } from '../config/counter-types.ts'
 import { includes, type Scope, type Token } from '../config/tokens.ts'
-import type { Caller } from '../service/caller.ts'
 import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { subscriberOf } from '../visits/network.ts'
@@ -148,17 +147,6 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   )
   c.set('isAuthorized', authorized)
   return authorized
-}
-
-/** The request as a caller of the services. */
-export function callerOf(c: Context<AppEnv>): Caller {
-  return {
-    isolate: c.get('isolate'),
-    waitUntil: (work) => c.executionCtx.waitUntil(work),
-    hasToken: () => isAuthorized(c),
-    wantsFresh: /\bno-cache\b/i.test(c.req.header('Cache-Control') ?? ''),
-    databaseTime: c.get('databaseTime'),
-  }
 }
 
 /**

@@ -91,8 +91,6 @@ function sessionCookieOf(c: Context<AppEnv>): { name: string; options: CookieOpt
 
 /** Whether visits from the browser that sent the request do not count. */
 export function isMarked(c: Context<AppEnv>): boolean {
-  // Most requests have no cookie, so this comes first.
-  if (!c.req.header('Cookie')?.includes(OWN_VISITS)) return false
   return getCookie(c, markOf(c).name) === '1'
 }
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/values.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, namedObject, typeParam } from '../openapi/described.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'

@@ -2,14 +2,13 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { describe } from '../http/endpoint.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { RememberedQueries } from '../http/query-string.ts'
-import { visitorOf } from '../http/visit.ts'
-import { type Isolate, isolateOf } from '../isolate.ts'
+import { isolateOf } from '../isolate.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
@@ -161,14 +160,15 @@ export const hit = routes
     '/hit',
     describe<typeof postHitContract>(postHit, async (c) => {
       try {
-        const { config } = setIsolate(c)
+        const isolate = isolateOf(c.env)
+        c.set('isolate', isolate)
         // The query is the faster way: reading a body costs as much as the rest of a hit.
         const { url } = c.req
         const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
         // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
-        const counted = noContent(c, config, 'counted')
+        const counted = noContent(c, isolate.config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
-        return said === 'counted' ? counted : noContent(c, config, said)
+        return said === 'counted' ? counted : noContent(c, isolate.config, said)
       } catch (error) {
         const config = c.get('isolate')?.config
         if (config) for (const [name, value] of crossOrigin(config, c.req.header('Origin'))) c.header(name, value)
@@ -183,7 +183,7 @@ export const hit = routes
     describe<typeof getPixelContract>(getPixel, async (c) => {
       const counted = pixel('counted')
       try {
-        setIsolate(c)
+        c.set('isolate', isolateOf(c.env))
         const hit = queries.read(c.req.url)
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : pixel(said)
@@ -192,13 +192,6 @@ export const hit = routes
       }
     }),
   )
-
-/** The hot path has no middleware that does it. */
-function setIsolate(c: Context<AppEnv>): Isolate {
-  const isolate = isolateOf(c.env)
-  c.set('isolate', isolate)
-  return isolate
-}
 
 // Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
 // with its headers is a tenth of the cost of a hit.

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
-import { callerOf, checkTypes } from '../http/authorization.ts'
+import { checkTypes } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { answerChange, neededIdempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'

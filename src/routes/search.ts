@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/values.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, namedObject, typeParam } from '../openapi/described.ts'

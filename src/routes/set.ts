@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'

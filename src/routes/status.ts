@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { openDatabase } from '../database/database.ts'
-import { callerOf } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { documented, type Route } from '../openapi/contract.ts'

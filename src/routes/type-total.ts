@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { toJsonNumber } from '../database/values.ts'
-import { askedPrefix, callerOf } from '../http/authorization.ts'
+import { askedPrefix } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { documented, type Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'

@@ -4,8 +4,9 @@ import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
 import { skipsStart } from '../visits/download.ts'
+import { isIn, networkOf } from '../visits/network.ts'
 import { exceedsLimit } from '../visits/rate-limit.ts'
-import type { Visitor } from '../visits/visitor.ts'
+import { asksNotToBeTracked, isInAdvance, pageOf, type Visitor } from '../visits/visitor.ts'
 import type { Caller } from './caller.ts'
 import { problemOf } from './problem.ts'
 
@@ -15,8 +16,8 @@ export interface AddOptions {
   key?: bigint | undefined
   /** What the client can do if nobody knows whether it was counted. */
   advice: string
-  /** Whether the counters were admitted (`Keys.admits`). */
-  admitted?: boolean
+  /** Whether the counters have names. By default, this makes sure of it. */
+  named?: boolean
   /** See `CountOptions`. */
   answerReady?: boolean
 }
@@ -29,14 +30,17 @@ export interface AddOptions {
 export async function addToCounters(
   { isolate: { keys, counting }, waitUntil, databaseTime }: Caller,
   increments: readonly Increment[],
-  { key, advice, admitted = false, answerReady = false }: AddOptions,
+  { key, advice, named, answerReady = false }: AddOptions,
 ): Promise<'counted' | 'queued'> {
   // Hits are not timed, so they have no clock.
   const began = databaseTime === undefined ? 0 : performance.now()
   try {
-    const counters = increments.map(({ counter }) => counter)
-    if (!admitted) await keys.ensure(counters, waitUntil)
-    return await counting.count(increments, { key, waitUntil, answerReady, named: keys.areNamed(counters) })
+    if (named === undefined) {
+      const counters = increments.map(({ counter }) => counter)
+      await keys.ensure(counters, waitUntil)
+      named = keys.areNamed(counters)
+    }
+    return await counting.count(increments, { key, waitUntil, answerReady, named })
   } catch (error) {
     throw problemOf(error, { may: 'have been counted', advice })
   } finally {
@@ -77,11 +81,11 @@ export async function countVisit(caller: Caller, visit: Visit): Promise<string> 
   const reason = reasonToIgnore(caller, visit)
   if (reason !== null) return ignored(caller, visit, reason)
   const { rateLimit } = isolate.config
-  if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit)
+  if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit, true)
   const counting = (async () => {
     if (await exceedsLimit(rateLimit, visit.visitor.address)) return ignored(caller, visit, 'rate')
     if (!(await isAdmitted(caller, visit))) return ignored(caller, visit, 'key')
-    return countAdmitted(caller, visit)
+    return countAdmitted(caller, visit, isolate.keys.knows(visit.counter))
   })()
   waitUntil(counting.catch(() => {}))
   return counting
@@ -91,26 +95,26 @@ export async function countVisit(caller: Caller, visit: Visit): Promise<string> 
 function reasonToIgnore({ isolate: { bots, config } }: Caller, visit: Visit): HitReason | null {
   const { type, visitor, purpose, isHead = false, automated = false } = visit
   const { headers } = visitor
+  const { ownNetworks } = config
   if (isHead) return 'head'
   if (purpose === 'download' && skipsStart(headers.get('Range') ?? undefined)) return 'range'
   if (purpose === 'download' && EMBEDDED.has(headers.get('Sec-Fetch-Dest') ?? '')) return 'embedded'
-  if (purpose === 'page' && !isAllowed(type.allowedOrigins, visitor.page)) return 'origin'
-  if (visitor.marked || visitor.isIn(config.ownNetworks)) return 'own'
+  if (purpose === 'page' && !type.allowedOrigins.includes('*') && !isAllowed(type, pageOf(headers))) return 'origin'
+  if (visitor.marked || (ownNetworks.length > 0 && isIn(ownNetworks, visitor.address))) return 'own'
   if (automated && !type.countAutomated) return 'automated'
-  if (visitor.isInAdvance) return 'prefetch'
-  if (type.respectDoNotTrack && visitor.asksNotToBeTracked) return 'dnt'
+  if (isInAdvance(headers)) return 'prefetch'
+  if (type.respectDoNotTrack && asksNotToBeTracked(headers)) return 'dnt'
   if (!type.countBots && bots.has(visitor.agent, purpose)) return 'bot'
   return null
 }
 
-function isAllowed(allowed: readonly string[], page: string | null): boolean {
-  if (allowed.includes('*')) return true
-  return page !== null && URL.canParse(page) && allowed.includes(new URL(page).origin)
+function isAllowed({ allowedOrigins }: CounterType, page: string | null): boolean {
+  return page !== null && URL.canParse(page) && allowedOrigins.includes(new URL(page).origin)
 }
 
 /** Remembers for the status that a visit was ignored. */
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
-  isolate.ignoredHits.remember(type.name, reason, visitor.page, new Date())
+  isolate.ignoredHits.remember(type.name, reason, pageOf(visitor.headers), new Date())
   return ignoredBecause(reason)
 }
 
@@ -133,13 +137,14 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   }
 }
 
-function countAdmitted(caller: Caller, visit: Visit): Promise<string> {
-  const { type, counter, dedupeSeconds } = visit
-  if (dedupeSeconds > 0 || type.also !== null) return countOnce(caller, visit)
-  return addToCounters(caller, [{ counter, by: 1n }], { ...visit, admitted: true })
+/** @param named whether its counters have names, or the queue's consumer makes sure of them */
+function countAdmitted(caller: Caller, visit: Visit, named: boolean): Promise<string> {
+  const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
+  if (dedupeSeconds > 0 || type.also !== null) return countOnce(caller, visit, named)
+  return addToCounters(caller, [{ counter, by: 1n }], { advice, answerReady, named })
 }
 
-async function countOnce(caller: Caller, visit: Visit): Promise<string> {
+async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<string> {
   const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
   const { visitors, config } = caller.isolate
   const also = type.also === null ? undefined : config.types.get(type.also)
@@ -153,7 +158,7 @@ async function countOnce(caller: Caller, visit: Visit): Promise<string> {
     const otherKey = await keyOfVisit(caller, visit, other, longest, longest)
     if (otherKey === undefined || !visitors.wasCounted(otherKey)) increments.push(once(other, otherKey))
   }
-  const outcome = await addToCounters(caller, increments, { advice, admitted: true, answerReady })
+  const outcome = await addToCounters(caller, increments, { advice, answerReady, named })
   for (const { key } of increments) if (key !== undefined) visitors.markCounted(key)
   return outcome
 }
@@ -169,11 +174,12 @@ function once(counter: CounterAddress, key: bigint | undefined): Increment {
  */
 async function keyOfVisit(
   { isolate, waitUntil }: Caller,
-  { visitor: { network, agent } }: Visit,
+  { visitor: { address, agent } }: Visit,
   counter: CounterAddress,
   seconds: number,
   longest: number,
 ): Promise<bigint | undefined> {
+  const network = networkOf(address ?? '')
   if (network === null) return undefined
   return isolate.visitors.visit({ network, agent }, counter, { seconds, longest, at: new Date(), waitUntil })
 }

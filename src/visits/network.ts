@@ -134,3 +134,9 @@ export function contains({ address: first, bits }: Network, address: Address): b
     return group >> ignored === address[i]! >> ignored
   })
 }
+
+/** Whether an address is in one of some networks. */
+export function isIn(networks: readonly Network[], address: string | null): boolean {
+  const groups = parseAddress(address ?? '')
+  return groups !== null && networks.some((network) => contains(network, groups))
+}

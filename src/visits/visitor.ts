@@ -1,4 +1,12 @@
-import { contains, type Network, networkOf, parseAddress } from './network.ts'
+/** Who sent a request, as far as its headers tell. */
+export interface Visitor {
+  /** Cloudflare sets it (`CF-Connecting-IP`), whatever the client sends. Without it, visitors cannot be told apart. */
+  address: string | null
+  agent: string
+  /** Whether its browser is marked as the owner's. */
+  marked: boolean
+  headers: Headers
+}
 
 /**
  * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
@@ -7,57 +15,18 @@ import { contains, type Network, networkOf, parseAddress } from './network.ts'
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 
-/**
- * Who sent a request, as far as its headers tell. Each header is read once, and only if it is needed: reading one costs time on
- * the hot path.
- */
-export class Visitor {
-  readonly headers: Headers
-  /** Whether its browser is marked as the owner's. */
-  readonly marked: boolean
-  #address: string | null | undefined
-  #agent: string | undefined
+/** Whether a browser loads a page in advance. */
+export function isInAdvance(headers: Headers): boolean {
+  for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return true
+  return false
+}
 
-  constructor(headers: Headers, marked: boolean) {
-    this.headers = headers
-    this.marked = marked
-  }
+/** Whether a browser asks not to be tracked (DNT, Global Privacy Control). */
+export function asksNotToBeTracked(headers: Headers): boolean {
+  return headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1'
+}
 
-  /** Cloudflare sets it, whatever the client sends. Without it, visitors cannot be told apart. */
-  get address(): string | null {
-    if (this.#address === undefined) this.#address = this.headers.get('CF-Connecting-IP')
-    return this.#address
-  }
-
-  get agent(): string {
-    this.#agent ??= this.headers.get('User-Agent') ?? ''
-    return this.#agent
-  }
-
-  /** The origin or the URL of the page that sent the request. */
-  get page(): string | null {
-    return this.headers.get('Origin') ?? this.headers.get('Referer')
-  }
-
-  /** The network in which it is one visitor (`networkOf`). */
-  get network(): string | null {
-    return networkOf(this.address ?? '')
-  }
-
-  /** Whether it is in one of some networks. */
-  isIn(networks: readonly Network[]): boolean {
-    if (networks.length === 0) return false
-    const address = parseAddress(this.address ?? '')
-    return address !== null && networks.some((network) => contains(network, address))
-  }
-
-  /** Whether its browser loads the page in advance. */
-  get isInAdvance(): boolean {
-    return PURPOSE_HEADERS.some((name) => IN_ADVANCE.test(this.headers.get(name) ?? ''))
-  }
-
-  /** Whether its browser asks not to be tracked (DNT, Global Privacy Control). */
-  get asksNotToBeTracked(): boolean {
-    return this.headers.get('DNT') === '1' || this.headers.get('Sec-GPC') === '1'
-  }
+/** The origin or the URL of the page that sent a request. */
+export function pageOf(headers: Headers): string | null {
+  return headers.get('Origin') ?? headers.get('Referer')
 }

@@ -86,9 +86,9 @@ describe('POST /v1/imports', () => {
     expect(await adjustments()).toBe(before)
   })
 
-  it('needs an Idempotency-Key', async () => {
+  it('requires an Idempotency-Key', async () => {
     const response = await worker.api('POST', '/v1/imports', { counters: [{ type: 'page_view', key: 'a', count: 1 }] })
-    const errors = [{ field: 'Idempotency-Key', message: expect.stringContaining('header') }]
+    const errors = [{ field: 'Idempotency-Key', message: expect.stringContaining('unique to this request') }]
     await expectProblem(response, 422, 'invalid_request', { errors })
   })
 
