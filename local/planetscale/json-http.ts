@@ -24,10 +24,11 @@ export async function readJson(request: IncomingMessage): Promise<Record<string,
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) {
-      throw new HttpError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${MAX_BODY_BYTES} bytes`)
-    }
-    chunks.push(chunk)
+    // A body is read to its end: Node reads no further request from a connection with an unread rest.
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk)
+  }
+  if (size > MAX_BODY_BYTES) {
+    throw new HttpError(413, 'RESOURCE_EXHAUSTED', `the body is larger than ${MAX_BODY_BYTES} bytes`)
   }
   try {
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString() || '{}')
