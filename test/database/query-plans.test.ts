@@ -3,6 +3,7 @@ import type { RecordedStatement } from '../../local/planetscale/fault-injection.
 import { freshDatabase, type TestDatabase } from '../harness/database.ts'
 import { fillTables, STATEMENTS, sendEveryStatement, statementOf } from '../harness/every-statement.ts'
 import { onVitess } from '../harness/on-vitess.ts'
+import { isSent, sourceStatements, withoutBlanks } from '../harness/source-statements.ts'
 
 /** Views of the server itself. They are in its memory and have no indexes, and their size does not depend on the counters. */
 const OF_SERVER = /^SHOW |information_schema/
@@ -55,6 +56,13 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
     const recorded = statements.map(({ sql }) => sql).filter((sql) => !/^(BEGIN|COMMIT|ROLLBACK)$/i.test(sql))
     const sent = new Set(recorded.map((sql) => statementOf(sql)))
     expect([...sent].sort()).toEqual(Object.keys(STATEMENTS).sort())
+  })
+
+  it('is sent here, whichever file it is in', () => {
+    const sent = statements.map(({ sql }) => withoutBlanks(sql))
+    const inSource = sourceStatements()
+    expect(inSource.length).toBeGreaterThan(80)
+    expect(inSource.filter((statement) => !sent.some((sql) => isSent(sql, statement)))).toEqual([])
   })
 
   it('finds its rows through an index', async () => {
