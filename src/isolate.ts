@@ -34,19 +34,19 @@ import { Attempts, MAX_ATTEMPTS, NewKeyAllowance } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
-/** Milliseconds for one attempt at a statement of a request. A statement is given up within twice that. */
+/** The time-out of one attempt at a statement of a request. A statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000
-/** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
+/** The time-out of a statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
-/** Counts in one generation of `shownCounts`; it holds two generations. */
+/** Counts in one generation of `shownCounts`; it holds two. */
 const MAX_SHOWN_COUNTS = 1_000
 
 /** Different totals of types and prefixes that one group of requests reads. */
 const MAX_TOTALS = 12
 /** How many of them are read at once, each with a statement or two. */
 const TOTALS_AT_ONCE = 3
-/** Up to so many counters, each may have its share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
+/** Up to so many counters may each have their share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
 export const FEW = 10
 const LEAST_PUBLIC_PENDING = 20
 
@@ -54,9 +54,8 @@ const LEAST_PUBLIC_PENDING = 20
 export interface Isolate {
   config: Config
   db: Database
-  /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
+  /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
   breakers: readonly CircuitBreaker[]
-  /** The names of counters, and which keys of public requests count. */
   keys: Keys
   counting: CommitByRange
   reads: ReturnType<typeof makeReads>
@@ -68,20 +67,18 @@ export interface Isolate {
   /** Attempts at the owner's token. */
   attempts: Attempts
   newKeys: NewKeyAllowance
-  /** Answers for strangers that read many rows. */
   kept: KeptAnswers
   /** The counts that counting badges showed last, by counter and period. */
   shownCounts: BoundedMap<bigint>
 }
 
-// By the bindings: the platform passes the same object to every request of an isolate.
+// The platform passes the same object to every request of an isolate.
 const isolates = new WeakMap<Bindings, Isolate>()
-/** The one that was asked for last: there is seldom another, and a hit asks several times. */
+/** There is seldom another, and a hit asks several times. */
 let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
 /**
- * The isolate's services, created on its first request. The only way to reach them.
- *
+ * The isolate's services, created on its first request.
  * @throws {ConfigurationError} on every request until the settings are right
  */
 export function isolateOf(bindings: Bindings): Isolate {
@@ -96,8 +93,7 @@ export function isolateOf(bindings: Bindings): Isolate {
 }
 
 /**
- * Opens the database for a background run. Without retries: runs retry by themselves, and their budgets count every statement
- * that is sent.
+ * Opens the database for a background run. Without retries: runs retry by themselves, and their budgets count every statement.
  */
 export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Database {
   return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
@@ -168,7 +164,6 @@ function shareReads<Value>(
 
 /**
  * How requests read counters.
- *
  * @param attempts one for each range
  * @param everywhere for statements that go to all shards
  */
@@ -180,7 +175,7 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
       read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: attempts.length }),
     })
   const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
-  // By what `totalOf` takes for a counter; the refusal of one that has too many keys.
+  // A refusal of too many keys is a value: it concerns one total of a group.
   const sums = {
     exact: sumsOf(MAX_PENDING),
     bounded: publicSumsOf(null),
@@ -202,7 +197,6 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
   return {
     exact,
     bounded,
-    /** What waits for counters, as of now. */
     load() {
       const loads = [exact, bounded.one, bounded.few, bounded.many].map(({ load }) => load)
       return {

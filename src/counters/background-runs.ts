@@ -1,18 +1,17 @@
 import type { Executor } from '../database/database.ts'
 import { toBigInt, toDate } from '../database/values.ts'
 
-/** The budgets that can end a run before its work is done, with their numbers in the database. */
+/** Budgets that can end a run before its work is done; numbers as stored. */
 const BUDGETS = { statements: 1, seconds: 2 } as const
 export type StoppedBy = keyof typeof BUDGETS
 
-/** The background tasks whose runs are recorded, with their numbers in the database. The roll-up has `rollup_state`. */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`. */
 const TASKS = { pruning: 1, expiry: 2 } as const
 export type BackgroundTask = keyof typeof TASKS
 
-/** How the last run of a task ended. */
 export interface BackgroundRun {
   finishedAt: Date
-  /** The budget that ended it before its work was done; `null` if it was done. */
+  /** `null`: all work was done. */
   stoppedBy: StoppedBy | null
 }
 
@@ -36,7 +35,7 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
   )
 }
 
-/** Reads how the last run of each task ended; a task that never finished a run is missing. */
+/** Reads how the last run of each task ended. A task that never finished a run is missing. */
 export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundTask, BackgroundRun>>> {
   const { rows } = await db.execute(
     `SELECT task, finished_at, stopped_by FROM background_runs FORCE INDEX (PRIMARY)

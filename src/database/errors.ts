@@ -119,8 +119,8 @@ export class DatabaseFailure extends Error implements FailureClass {
 }
 
 /**
- * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied. Any other
- * error (a lost connection, a time-out, a proxy's error page) leaves the outcome unknown.
+ * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied: a lost
+ * connection, a time-out or a proxy's error page leaves the outcome unknown.
  */
 export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error

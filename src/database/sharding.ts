@@ -6,9 +6,7 @@ import { RECORD } from './migrations.ts'
 const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', RECORD]
 
 /**
- * What must be done before the tables of a keyspace with several shards can be made; `null` if nothing must, or if the database
- * has one shard or none.
- *
+ * What must be done before the tables of a keyspace with several shards can be made; `null` if nothing must.
  * @param ranges `SHARDING.ranges`; `null` if it is not known
  */
 export async function missingSharding(db: Executor, ranges: number | null): Promise<string | null> {

@@ -2,7 +2,6 @@ import type { Database, Executor } from './database.ts'
 
 /** A database that counts its statements, including BEGIN and COMMIT. Each statement is a subrequest of the Worker. */
 export interface CountedDatabase extends Database {
-  /** Statements sent so far. */
   readonly sent: number
 }
 

@@ -1,16 +1,13 @@
 import { contains, type Network, networkOf, parseAddress } from './network.ts'
 
 /**
- * Headers in which browsers say that nobody is looking at the page yet: https://wicg.github.io/nav-speculation/prerendering.html
- * (Sec-Purpose), and what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
+ * Headers of browsers that load a page in advance: https://wicg.github.io/nav-speculation/prerendering.html (Sec-Purpose), and
+ * what Chrome, Safari (Purpose, X-Purpose) and Firefox (X-Moz) sent before it.
  */
 const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 
-/**
- * Who sent a request, as far as its headers tell. Each header is read once, and only if it is needed: reading one costs time on
- * the hot path.
- */
+/** Who sent a request, by its headers. Each is read once, and only if needed: reading one costs time on the hot path. */
 export class Visitor {
   readonly headers: Headers
   /** Whether its browser is marked as the owner's. */
@@ -39,12 +36,11 @@ export class Visitor {
     return this.headers.get('Origin') ?? this.headers.get('Referer')
   }
 
-  /** The network in which it is one visitor (`networkOf`). */
+  /** The network in which it is one visitor. */
   get network(): string | null {
     return networkOf(this.address ?? '')
   }
 
-  /** Whether it is in one of some networks. */
   isIn(networks: readonly Network[]): boolean {
     if (networks.length === 0) return false
     const address = parseAddress(this.address ?? '')

@@ -14,25 +14,24 @@ interface Slot {
   count: bigint
 }
 
-/** What a counter has at one instant, and what the target of a move has. */
+/** A counter at one instant, and the target of a move. */
 export interface CounterState {
-  /** Whether there is anything: a total, a pending count, or a name that is not marked. */
+  /** Whether it has a total, a pending count, or a name that is not marked. */
   exists: boolean
   total: bigint
   /** The version of its total; `null` if it has none. */
   version: bigint | null
-  /** Those that are not empty, in primary key order. */
+  /** In primary key order. */
   slots: Slot[]
-  /** The sum of its adjustments. */
   adjustments: bigint
-  /** The number of its slots that are not empty, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
+  /** Slots, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
   rows: number
   target: { exists: boolean; total: bigint; version: bigint | null }
 }
 
 /**
- * Reads what a counter has, without locks. One server does so from one snapshot. vtgate may send a statement for the target and
- * another for the source. So what is read must be guarded by the versions of both totals.
+ * Reads a counter without locks. vtgate may read source and target one after the other, so the versions of both totals must
+ * guard what is read.
  */
 export async function readState(
   db: Executor,

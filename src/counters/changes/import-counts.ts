@@ -21,20 +21,18 @@ import { boundsOf, byRange, laneOf } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'
 
 /**
- * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, two for the history, adjustments,
- * COMMIT, and ROLLBACK if that fails.
+ * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, 2 for the history, adjustments, COMMIT,
+ * and ROLLBACK if that fails.
  */
 const ATTEMPT_STATEMENTS = 11
 
-/** A count from elsewhere. */
 export interface ImportRow {
   counter: CounterAddress
   count: bigint
-  /** Any instant of the UTC day on which it was counted; `null` if the day is unknown. */
+  /** Any instant of its UTC day; `null` if the day is unknown. */
   day: Date | null
 }
 
-/** The counts imported for one counter. */
 interface CounterImport {
   counter: CounterAddress
   amount: bigint
@@ -44,16 +42,14 @@ interface CounterImport {
 }
 
 /**
- * Adds counts from elsewhere to the totals: in each range, all of them or none. Counts with a day go into the history as well;
- * counts without one become adjustments. Every counter gets an adjustment, of 0 if necessary: it tells that days may have more
- * than their hours. If the import got into some ranges only, sending it again completes it.
- *
- * @param options `id`: the hash of the idempotency key; `at`: the current time
+ * Adds counts from elsewhere to the totals: in each range all of them or none. Dated counts go into the history, others become
+ * adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours. Sending an import
+ * again completes it.
+ * @param options `id`: the hash of the idempotency key
  * @returns `repeated` if all of it was imported before
- * @throws {KeyReused} if other rows were to be imported under the same id before, or with another number of ranges; nothing was
- *   changed
- * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; its `applied` is `unknown` if some ranges have it
+ * @throws {KeyReused} the id was used for other rows, or with another number of ranges; nothing was changed
+ * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; `applied` is `unknown` if some ranges have it
  */
 export function importCounts(
   ledger: Ledger,
@@ -69,13 +65,13 @@ async function importByRange(
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
   const { ranges } = database
-  // With another number of ranges the parts are others. They must not be mistaken for those of before.
+  // With another number of ranges, the parts differ and must not pass for the former ones.
   const [contents, partHash] = await Promise.all([hash64(contentsOf(rows, ranges)), hash64(`part ${options.id}`)])
   const whole = { recordId: 0n, hash: options.id, contents }
   const parts = [...byRange(sumByCounter(rows), ranges, ({ counter }) => counter.recordId)]
   try {
     if (ranges > 1) await tieKey(database, whole)
-    // What must not be imported must not get into some of the ranges either.
+    // One range without room refuses the import in all of them.
     if (parts.length > 1) await checkRanges(database, parts, partHash)
   } catch (error) {
     throw error instanceof DatabaseFailure ? error.withApplied('no') : error
@@ -99,7 +95,6 @@ async function importByRange(
 
 /**
  * Checks that every total has room, in the ranges that do not have their part yet.
- *
  * @throws {DatabaseFailure} of kind `range`
  */
 async function checkRanges(
@@ -132,7 +127,7 @@ async function attemptToImport(
   const changes = await createTotals(db, read)
   const counters = imports.map(({ counter }) => counter)
   await ensureNames(db, counters, 1)
-  // The order in which roll-ups lock, too: totals, days, types.
+  // The lock order of roll-ups: totals, days, types.
   await lockTotals(transaction, changes)
   await addToTotals(transaction, changes, null)
   await addToDays(
@@ -153,7 +148,7 @@ function checkRoom(imports: readonly CounterImport[], totals: ReadonlyMap<string
   if (!fits) throw outOfRange()
 }
 
-/** The rows as a text, with the number of ranges. The order of the rows makes no difference to an import. */
+/** The same text for the same rows in any order, with the same number of ranges. */
 function contentsOf(rows: readonly ImportRow[], ranges: number): string {
   const lines = rows.map(({ counter: { recordType, recordId }, count, day }) =>
     [recordType, recordId, count, day === null ? '' : startOf('day', day).toISOString()].join(),
@@ -161,7 +156,7 @@ function contentsOf(rows: readonly ImportRow[], ranges: number): string {
   return [ranges, ...lines.sort()].join('\n')
 }
 
-/** Adds up the rows of each counter. Counters are in primary key order. */
+/** Adds up the rows of each counter, in primary key order. */
 function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
   const imports = new Map<string, CounterImport>()
   for (const { counter, count, day } of rows) {
@@ -182,7 +177,6 @@ function addressOf({ recordType, recordId }: CounterAddress) {
   return { recordType, recordId }
 }
 
-/** A total at one instant. */
 interface TotalSnapshot {
   total: bigint
   version: bigint

@@ -20,36 +20,31 @@ import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
 /**
- * The most statements of one attempt: BEGIN, state, two for the target's name, lock, two for totals, slots, six for the history,
- * name, COMMIT, and ROLLBACK if that fails. A deletion has fewer, and so has an attempt that creates a missing total.
+ * The most statements of one attempt: BEGIN, state, 2 for the target's name, lock, 2 for totals, slots, 6 for the history,
+ * name, COMMIT, and ROLLBACK if that fails. Deletions and attempts that create a missing total have fewer.
  */
 const ATTEMPT_STATEMENTS = 17
 
-/** An error of an INSERT of a row that is there. */
+/** MySQL's error number of a duplicate key. */
 const DUPLICATE = 1062
 
-/** What to do with a counter. */
 export interface MoveRequest {
   kind: 'delete' | 'rename' | 'merge'
-  /** The counter that gets everything, of the same type; `null` for deletions. */
+  /** Receives everything; of the same type. `null` for deletions. */
   target: CounterAddress | null
-  /** Only if its count is below this number; `null`: whatever it is. */
+  /** Only if its count is below this number. */
   below: bigint | null
-  /** The hash of an idempotency key, which may be used for several counters; `null` if there is none. */
+  /** The hash of an idempotency key, which may be used for several counters. */
   key: bigint | null
 }
 
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the instant at which
- * it was read is the beginning of a new counter under the old key.
- *
- * Its total is locked, so no roll-up and no other change comes in between. What is pending is taken out of the slots as a roll-up
- * does it, and stays pending at the target. The history of the type changes only if something is deleted.
- *
- * @throws {ChangeRefused} nothing was changed
- * @throws {KeyReused} nothing was changed
- * @throws {Overtaken} if other changes came first every time; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others possibly with an unknown outcome
+ * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the read begins
+ * a new counter under the old key. The locked total keeps roll-ups and other changes out. Pending counts are taken from the
+ * slots as a roll-up takes them, and stay pending at the target. The history of the type changes only if something is deleted.
+ * @throws {ChangeRefused | KeyReused} nothing was changed
+ * @throws {Overtaken} other changes came first every time; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others may have an unknown outcome
  */
 export async function moveCounter(
   ledger: Ledger,
@@ -90,7 +85,7 @@ async function attemptToMove(
     await ensureNames(db, [target], 1)
   }
   if (state.version === null) {
-    // Read again once there is a version. Without one, nothing would tell if what is pending is taken in the meantime.
+    // Read again: without a version, nothing would reveal that pending counts were taken meanwhile.
     await createTotals(db, [{ ...source, version: null }])
     throw new Overtaken()
   }
@@ -103,8 +98,7 @@ async function attemptToMove(
 
 /**
  * Deletes the total of the source and adds it to that of the target.
- *
- * @throws {Overtaken} if either has changed since it was read, or is about to
+ * @throws {Overtaken} if either changed since it was read, or is about to
  */
 async function takeTotals(
   transaction: Executor,
@@ -144,8 +138,8 @@ async function insertTotal(transaction: Executor, counter: CounterAddress, count
 }
 
 /**
- * Subtracts what was pending from the slots, and adds it to a new slot of the target. Empty slots stay until they are pruned: they
- * recognize what was counted before and is sent again.
+ * Subtracts pending counts from the slots and adds them to a new slot of the target. Empty slots stay until they are pruned:
+ * they recognize batches that are sent again.
  */
 async function takeSlots(
   transaction: Executor,
@@ -175,7 +169,6 @@ const HISTORY = {
   counter_adjustments: 'adjustment_id, kind, adjusted_at, count',
 } as const
 
-/** Moves hours, days, weeks, months and adjustments. */
 async function moveHistory(transaction: Executor, source: CounterAddress, target: CounterAddress): Promise<void> {
   for (const [table, columns] of Object.entries(HISTORY)) {
     await transaction.execute(
@@ -187,7 +180,7 @@ async function moveHistory(transaction: Executor, source: CounterAddress, target
   }
 }
 
-/** Deletes them, and takes them out of the history of the type. */
+/** Deletes the history, and takes it out of that of the type. */
 async function deleteHistory(
   transaction: Executor,
   db: Database,

@@ -17,28 +17,22 @@ import {
 import { laneOf } from '../ranges.ts'
 import { keyOfCounter, makeChange } from './change.ts'
 
-/**
- * The most statements of one attempt: BEGIN, read, name, lock, total, two for the adjustment, COMMIT, and ROLLBACK if that fails.
- */
+/** The most statements of one attempt: BEGIN, read, name, lock, total, 2 for the adjustment, COMMIT, ROLLBACK. */
 const ATTEMPT_STATEMENTS = 9
 
-/** What to set a counter to. */
 export interface Setting {
   count: bigint
-  /** The hash of an idempotency key, by which the same setting is recognized whenever it is sent again; `null` if there is none. */
+  /** The hash of an idempotency key. */
   id: bigint | null
-  /** The current time. */
   at: Date
 }
 
 /**
- * Sets a counter. Afterwards, `total + pending` is the requested count plus everything counted since the slots were read. Slots
- * are neither locked nor changed, so counting continues undisturbed. The difference is recorded as an adjustment; the history
- * keeps what was counted.
- *
- * @returns `repeated` if the same setting was applied before; nothing was changed, even if the counter has another count by now
- * @throws {KeyReused} if the counter was to be set to another count under the same id before; nothing was changed
- * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
+ * Sets a counter: `total + pending` becomes the requested count plus what is counted after the read. Slots are neither locked
+ * nor changed. The difference is recorded as an adjustment; the history keeps what was counted.
+ * @returns `repeated` if the same setting was applied before; nothing was changed, whatever the count is by now
+ * @throws {KeyReused} the id was used for another count; nothing was changed
+ * @throws {Overtaken} every attempt was overtaken; nothing was changed
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
 export async function setCounter(
@@ -65,13 +59,12 @@ async function attemptToSet(
   if (!fitsTotal(total)) throw outOfRange()
   await ensureNames(db, [counter], 1)
   if (snapshot.version === null) {
-    // Read again once there is a version. Without one, nothing would tell if what was pending is deleted in the meantime.
+    // Read again: without a version, nothing would reveal that pending counts were deleted meanwhile.
     await createTotals(db, [{ ...counter, version: null }])
     throw new Overtaken()
   }
   await lockTotals(transaction, [counter])
-  // Every change of a total changes its version, so this matches no row if anything was rolled up since the snapshot.
-  // Anything counted since then is in the slots, in addition to what the snapshot found there.
+  // Matches no row if anything was rolled up since the read: every change of a total changes its version.
   const { rowsAffected } = await transaction.execute(
     `UPDATE counter_totals SET count = ?, version = version + 1
      WHERE record_type = ? AND record_id = ? AND version = ?`,
@@ -83,15 +76,14 @@ async function attemptToSet(
   await recordAdjustments(transaction, 'set', [{ ...counter, count: amount }], at)
 }
 
-/** A counter at one instant. */
 interface CounterSnapshot {
   total: bigint
-  /** The version of its total; `null` if it has none yet. */
+  /** The version of its total; `null` if it has none. */
   version: bigint | null
   pending: bigint
 }
 
-/** Reads what a setting depends on, in one statement, so from one snapshot, and without locks. */
+/** One statement, so one snapshot, without locks. */
 async function readForSetting(db: Executor, counter: CounterAddress): Promise<CounterSnapshot> {
   const address = [counter.recordType, counter.recordId]
   const { rows } = await db.execute(

@@ -7,54 +7,49 @@ import { DAY_MS, PERIODS, startOf } from '../calendar.ts'
 import { counterListsSql } from '../counters-sql.ts'
 import { byRange } from '../ranges.ts'
 
-/** How long the history keeps hours, and the bounds of one run that deletes them. */
 export interface ExpirySettings {
-  /** Days for which hours are kept. Of an older day, only its sum remains. */
+  /** Of older days, only the sum remains. */
   hourDays: number
   /** Hours that one page reads and deletes. */
   pageHours: number
-  /** Statements that a run may send, including those of pruning. Each is one subrequest of the Worker. */
+  /** Including the statements of pruning. Each is one subrequest of the Worker. */
   maxStatements: number
-  /** Seconds after which a run starts no further page. Default: no limit. */
+  /** No further page starts after this. Default: no limit. */
   maxSeconds?: number
 }
 
-/** The result of one run. */
 export interface ExpirySummary {
   outcome: 'complete' | 'partial'
-  /** The budget that was spent before everything was deleted. */
+  /** The budget that ended the run early. */
   stoppedBy: StoppedBy | null
-  /** Hours deleted, of counters and types. */
+  /** Of counters and types. */
   deleted: number
-  /** Hours that are old enough but were kept, because the history does not have their day. */
+  /** Hours that are old enough but whose day is missing. */
   kept: number
   statements: number
   milliseconds: number
 }
 
-/** The statements of a page of types and one of counters: each is read with one, and deleted with one for each range. */
+/** The statements of a page of types and one of counters: one read each, and one deletion for each range. */
 export function leastExpiryStatements(ranges: number): number {
   return 2 * (1 + ranges)
 }
 
-/** How to run. */
 export interface ExpiryOptions extends ExpirySettings {
-  /** The record types whose own hours expire too. */
   recordTypes: readonly number[]
-  /** The time of the run. */
   at: Date
 }
 
 /**
- * Deletes the hours of old days from the history, oldest first, page by page. The days stay and hold the sums of their hours, so
- * histories by UTC days or months do not change. An hour whose day is missing is kept. The next run deletes what this one leaves.
+ * Deletes the hours of old days from the history, oldest first, page by page. Days hold the sums of their hours, so histories
+ * by UTC days or months do not change. An hour whose day is missing is kept.
  */
 export async function expireHours(database: Database, options: ExpiryOptions): Promise<ExpirySummary> {
   const counted = countStatements(database)
   const db = withRetries(counted)
   const began = Date.now()
   const tally = { deleted: 0, kept: 0 }
-  // Whole days, so that a day has either all of its hours or none, unless a run could not finish it.
+  // Whole days: a day has all of its hours or none, unless a run could not finish it.
   const before = startOf('day', new Date(options.at.getTime() - options.hourDays * DAY_MS))
   const { pageHours, recordTypes, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
 
@@ -92,24 +87,21 @@ export async function expireHours(database: Database, options: ExpiryOptions): P
   return { outcome, stoppedBy, ...tally, statements: counted.sent, milliseconds: Date.now() - began }
 }
 
-/** An hour of the history that is old enough to be deleted. */
 export interface OldHour {
   recordType: number
-  /** When it began, in UTC, in the database's notation. */
+  /** UTC, in the database's notation. */
   start: string
   /** Whether the history has its day. */
   covered: boolean
 }
 
-/** An hour of one counter's history. */
 interface OldCounterHour extends OldHour {
   recordId: bigint
 }
 
 /**
- * Reads the next hours of counters that began before a time, oldest first, without locks.
- *
- * @param after the last hour of the previous page; `null` for the first page
+ * Reads the next hours of counters before a time, oldest first, without locks.
+ * @param after the last hour of the previous page
  */
 export async function readCounterHours(
   db: Executor,
@@ -143,17 +135,12 @@ export async function readCounterHours(
   })
 }
 
-/**
- * Deletes hours, which must all be in one range. Deleting all that began before a time would lock the gaps that roll-ups insert
- * into.
- *
- * @returns the number of hours deleted
- */
+/** Deletes hours of one range, by primary key: deleting by time would lock the gaps that roll-ups insert into. */
 export async function deleteCounterHours(db: Executor, hours: readonly OldCounterHour[]): Promise<number> {
   const conditions = [...Map.groupBy(hours, ({ start }) => start)].flatMap(([start, begun]) =>
     counterListsSql(begun).map((counters) => `(${counters} AND period_start = '${start}')`),
   )
-  // The first list routes the statement to the shard: vtgate does not look into OR.
+  // Routes the statement to the shard: vtgate does not look into OR.
   const recordIds = new Set(hours.map(({ recordId }) => recordId))
   const { rowsAffected } = await db.execute(
     `DELETE FROM counter_history WHERE record_id IN (${[...recordIds].join(',')}) AND (${conditions.join(' OR ')})`,
@@ -161,16 +148,11 @@ export async function deleteCounterHours(db: Executor, hours: readonly OldCounte
   return rowsAffected
 }
 
-/** A row of an hour of a type. */
 interface OldTypeHour extends OldHour {
   rangeLane: bigint
 }
 
-/**
- * Reads the next hours of types that began before a time, without locks.
- *
- * @param after the last hour of the previous page; `null` for the first page
- */
+/** Reads the next hours of types before a time, without locks. */
 export async function readTypeHours(
   db: Executor,
   recordTypes: readonly number[],
@@ -202,11 +184,7 @@ export async function readTypeHours(
   }))
 }
 
-/**
- * Deletes hours of types by primary key, in its order. All of them must be in one range.
- *
- * @returns the number of hours deleted
- */
+/** Deletes hours of types of one range, by primary key, in its order. */
 export async function deleteTypeHours(db: Executor, hours: readonly OldTypeHour[]): Promise<number> {
   const rows = hours.map(
     ({ recordType, start, rangeLane }) => `(${recordType},${PERIODS.hour},'${start}',${rangeLane})`,

@@ -2,7 +2,6 @@ import type { Executor } from '../../database/database.ts'
 import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 
-/** An amount to add to the history of one counter. */
 export interface PeriodAmount extends CounterPlace {
   amount: bigint
 }
@@ -11,12 +10,10 @@ const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
 const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
 
 /**
- * Prepares to add counts to the periods in which an instant lies, of each counter and of its type: writes the text of the statements
- * at once.
- *
+ * Prepares to add counts to the periods that contain an instant, of each counter and of its type: writes the statements.
  * @param amounts in primary key order, each counter once
  * @param rangeLane the lane of the range in the history of types (`laneOf`)
- * @returns what sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
+ * @returns sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
  *   always accounts for the totals.
  */
 export function additionToPeriods(
@@ -40,12 +37,11 @@ export function additionToPeriods(
 }
 
 /**
- * Added to the lane for amounts of which only the day is known, so that they have rows of their own: what of a day was imported.
- * Larger than any lane.
+ * Added to the lane for amounts of which only the day is known: the imported part of a day has rows of its own. Larger than any
+ * lane.
  */
 export const IMPORT_LANE = 64n
 
-/** An amount to add to the history of one counter on one day. */
 export interface DayAmount extends PeriodAmount {
   /** Any instant of the UTC day. */
   at: Date
@@ -54,10 +50,8 @@ export interface DayAmount extends PeriodAmount {
 /**
  * Adds amounts of which only the day is known to the days, weeks and months of each counter and of its type, and adjustments to
  * the sums of the types.
- *
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
- * @param rangeLane as for `additionToPeriods`
  */
 export function addToDays(
   transaction: Executor,
@@ -68,12 +62,8 @@ export function addToDays(
   return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, rangeLane)(transaction)
 }
 
-/** What changes in the history. */
 interface CalendarAmounts {
-  /**
-   * Amounts of which the hour is known. They are added to the hours of the types; the caller has added them to those of the
-   * counters.
-   */
+  /** Amounts of which the hour is known. The caller has added them to the hours of the counters. */
   hourly: readonly DayAmount[]
   daily: readonly DayAmount[]
   /** Adjustments, which are in no day. */
@@ -82,8 +72,7 @@ interface CalendarAmounts {
 
 /**
  * Prepares to add amounts to the days, weeks and months of each counter and of its type.
- *
- * @returns what sends the statements
+ * @returns sends the statements
  */
 function additionToCalendar(
   { hourly, daily, undated }: CalendarAmounts,
@@ -129,7 +118,7 @@ async function addToType(transaction: Executor, rows: Sums): Promise<void> {
   )
 }
 
-/** The sums of amounts by type. There are far more amounts than types and periods, so they are summed first. */
+/** Amounts by type, summed first because there are far more amounts than types and periods. */
 function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
   const sums = new Map<number, bigint>()
   for (const { recordType, amount } of amounts) sums.set(recordType, (sums.get(recordType) ?? 0n) + amount)
@@ -138,8 +127,7 @@ function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
 
 /**
  * The rows of an INSERT that adds amounts to the days, weeks and months of counters; empty if there are none.
- *
- * @param amounts in primary key order, a counter possibly several times: so no two transactions lock rows in opposite orders
+ * @param amounts in primary key order, so that no two transactions lock rows in opposite orders
  */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const starts = new Map<number, string[]>()
@@ -169,20 +157,17 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
   return rows.join(',')
 }
 
-/** What a counter's history has of one day. */
+/** A UTC day of a counter's history. */
 export interface DayHistory {
-  /** The start of the day, in UTC. */
   start: Date
   count: bigint
-  /** Its hours, as far as they are known and kept. */
+  /** As far as they are known and kept. */
   hours: readonly { start: Date; count: bigint }[]
 }
 
 /**
  * Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own.
- *
  * @param adjustments the sum of its adjustments
- * @param rangeLane as for `additionToPeriods`
  */
 export async function removeFromType(
   transaction: Executor,
@@ -193,7 +178,7 @@ export async function removeFromType(
 ): Promise<void> {
   const taken = (at: Date, count: bigint): DayAmount => ({ recordType, recordId, at, amount: -count })
   const hourly = days.flatMap(({ hours }) => hours.map(({ start, count }) => taken(start, count)))
-  // What a day has beyond its hours.
+  // The remainder of a day beyond its hours.
   const daily = days.map(({ start, count, hours }) => {
     const rest = hours.reduce((left, hour) => left - hour.count, count)
     return taken(start, rest)
@@ -218,7 +203,6 @@ class Sums {
 
   /**
    * The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders.
-   *
    * @param prefix of each address
    */
   rows(prefix = ''): string {

@@ -4,17 +4,16 @@ import { toBigInt, toDate } from '../../database/values.ts'
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000
 
-/** The slots that wait to be rolled up and pruned. */
 export interface Backlog {
-  /** Slots that are not empty, up to `MAX_COUNTED`. */
+  /** Slots that are not empty. */
   pending: number
-  /** Slots last written before the idempotency window, up to `MAX_COUNTED`. The empty ones among them may be deleted. */
+  /** Slots last written before the idempotency window. The empty ones may be deleted. */
   prunable: number
-  /** Hours since the oldest slot was last written; `null` if there is none. */
+  /** Since the oldest slot was last written; `null` if there is none. */
   oldestHours: number | null
 }
 
-/** Measures the backlog. The hour 0 is of slots that were pruned while they were rolled up: they are not old. */
+/** Measures the backlog, up to `MAX_COUNTED`. The hour 0 marks slots that were pruned while rolled up: they are not old. */
 export async function readBacklog(db: Executor, idempotencyHours: number): Promise<Backlog> {
   const { rows } = await db.execute(
     `SELECT
@@ -33,7 +32,7 @@ export async function readBacklog(db: Executor, idempotencyHours: number): Promi
   }
 }
 
-/** Reads the oldest hour in the history; `null` if there is none. */
+/** The oldest hour in the history; `null` if there is none. */
 export async function readOldestHour(db: Executor): Promise<Date | null> {
   const { rows } = await db.execute('SELECT MIN(period_start) AS oldest FROM counter_history')
   return toDate(rows[0]?.oldest ?? null)

@@ -6,22 +6,20 @@ import type { StoppedBy } from '../background-runs.ts'
 import { rowsByRange } from '../ranges.ts'
 import type { Cursor } from './lease.ts'
 
-/** The bounds of one pruning run. */
 export interface PruningSettings {
-  /** Hours for which an empty slot is kept, so that it recognizes a batch that is sent again. */
+  /** How long an empty slot is kept, to recognize a batch that is sent again. */
   idempotencyHours: number
   /** Slots that one page reads and deletes. */
   pageSlots: number
-  /** Statements that one run may send. Each is one subrequest of the Worker. */
+  /** Each is one subrequest of the Worker. */
   maxStatements: number
-  /** Seconds after which a run starts no further page. Default: no limit. */
+  /** No further page starts after this. Default: no limit. */
   maxSeconds?: number
 }
 
-/** The result of one pruning run. */
 export interface PruneSummary {
   outcome: 'complete' | 'partial'
-  /** The budget that was spent before everything was pruned. */
+  /** The budget that ended the run early. */
   stoppedBy: StoppedBy | null
   deleted: number
   statements: number
@@ -29,16 +27,12 @@ export interface PruneSummary {
 }
 
 interface OldSlot extends Cursor {
-  /** The hour in which it was written. */
   hour: bigint
 }
 
 /**
- * Deletes empty slots to which no batch was applied within the idempotency window, oldest first, page by page. A slot that is
- * not empty is never deleted, so pruning cannot change a count. The next run deletes what this one leaves.
- *
- * Slots are read without locks and then deleted by primary key, because a range delete would lock the gaps that writers insert
- * into. One DELETE never spans two ranges.
+ * Deletes empty slots to which no batch was applied within the idempotency window, oldest first, page by page. Slots are read
+ * without locks and then deleted by primary key: a range delete would lock the gaps that writers insert into.
  */
 export async function prune(database: Database, settings: PruningSettings): Promise<PruneSummary> {
   const { idempotencyHours, pageSlots, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = settings
@@ -64,9 +58,9 @@ export async function prune(database: Database, settings: PruningSettings): Prom
   return summary('statements')
 }
 
-/** @returns the number of slots deleted */
 async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly OldSlot[]): Promise<number> {
-  // Integers, written into the statement: see applyBatch. `written_hour + 0` keeps the optimizer from using the index on written_hour, whose gaps must not be locked.
+  // Integers, written into the statement: see applyBatch. `+ 0` keeps the optimizer from the index on written_hour, whose gaps
+  // must not be locked.
   const { rowsAffected } = await db.execute(
     `DELETE FROM slotted_counters
      WHERE (record_type, record_id, slot) IN (${slots.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot})`).join(',')})

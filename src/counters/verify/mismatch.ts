@@ -2,10 +2,8 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { DAY_MS, dayText, startOf } from '../calendar.ts'
 
-/** What can be wrong. */
 export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
-/** The most mismatches that one page lists. */
 export const MAX_WRONG = 1_000
 
 /** Two sums that must be equal but are not. */
@@ -28,7 +26,7 @@ export interface Mismatch {
   shouldBe: bigint
 }
 
-/** Reads twice, and returns the mismatches that are there both times, as read the second time. */
+/** Reads twice, and returns the mismatches of both, as read the second time. */
 export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promise<Mismatch[]> {
   const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
   const first = new Set((await read()).map(place))
@@ -50,14 +48,12 @@ export function toMismatch(recordType: number, recordId: bigint | null, row: Rec
 }
 
 /**
- * Decides for which days all hours must be there. Hours expire, oldest first, once the configured days have passed, and raising
- * that setting does not bring them back. So the hours are checked from the day after the oldest hour, or since yesterday, and
- * not for days that may be expiring at the moment.
+ * Determines the days for which all hours must be kept. Hours expire, oldest first, after `hourDays`, and raising that does not
+ * bring them back. So hours are checked from the day after the oldest hour, or since yesterday, and not for days that may be
+ * expiring now.
  */
 export interface HourRule {
-  /** The time of the check. */
   at: Date
-  /** Days for which hours are kept. */
   hourDays: number
 }
 

@@ -15,7 +15,6 @@ const LARGEST_ID = 2n ** 64n - 1n
 interface CounterPage extends HourRule {
   recordType: number
   recordId: bigint
-  /** The most counters. */
   limit: number
   /** The most rows of each table, unless a single counter has more. */
   rows: number
@@ -35,7 +34,6 @@ export async function nextRecordType(db: Executor, recordType: number): Promise<
 
 /**
  * Checks counters of one type, in the order of their ids.
- *
  * @returns `next`: where the next page of the type begins; `null` if there is none
  */
 export async function verifyCounters(
@@ -52,7 +50,7 @@ export async function verifyCounters(
   return { checked, wrong, next }
 }
 
-/** The number of counters in a page, in any of the tables, and the last record id of the page. */
+/** The number of counters of a page in any of the tables, and the last record id of the page. */
 async function findCounters(
   db: Executor,
   { recordType, recordId, limit, rows: maxRows }: CounterPage,
@@ -98,7 +96,7 @@ async function compare(
 ): Promise<Mismatch[]> {
   const range = `record_type = ${recordType} AND record_id >= ${recordId} AND record_id <= ${last}`
   const periods = `FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${range} AND period =`
-  // An import adds to days but not to hours. It cannot add to days after the day on which it was made.
+  // An import adds to days but not to hours, and only to days up to that on which it was made.
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
       FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range} AND kind = 2 GROUP BY record_id) AS i ON imported_id = record_id`
   const { rows } = await db.execute(

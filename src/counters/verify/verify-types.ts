@@ -10,7 +10,7 @@ import {
   toMismatch,
 } from './mismatch.ts'
 
-/** The mismatches of a page of periods, and the period with which the next page begins; `null` if there is none. */
+/** The mismatches of a page of periods, and the period with which the next page begins. */
 interface PeriodPage {
   wrong: Mismatch[]
   next: string | null
@@ -21,12 +21,9 @@ const [FIRST, LAST] = ['1000-01-01', '9999-12-31']
 
 /**
  * Checks the days of a type against those of its counters. A day is never split between pages, because only one statement reads
- * from one snapshot.
- *
- * With several shards, vtgate sends the statement to each of them whole and adds up what they return. A roll-up changes both
- * sides of a shard's sums in one transaction, so their difference does not depend on when each shard is read. For that, the parts
- * of the union must not be grouped.
- *
+ * from one snapshot. vtgate sends the statement whole to each shard and adds up the results. A roll-up changes both sides of a
+ * shard's sums in one transaction, so it does not matter when each shard is read. To that end, parts of the union must not be
+ * grouped.
  * @param start the day to begin with; empty for the first day
  * @param rows the number of rows after which the page ends, at the end of a day
  */
@@ -55,7 +52,6 @@ export async function verifyTypeDays(
 
 /**
  * Checks the hours of all types against those of their counters, for days whose hours are kept.
- *
  * @param start the hour to begin with; empty for the first hour
  * @param rows the number of rows after which the page ends, at the end of an hour
  */
@@ -87,7 +83,7 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
   return { wrong, next }
 }
 
-/** The last period of a page, by the number of rows, and the first period of the next page. */
+/** The last period of a page, by the number of rows, and the first one of the next page. */
 async function findPeriods(
   db: Executor,
   from: string,
@@ -101,7 +97,7 @@ async function findPeriods(
   )
   if (Number(toBigInt(rows[0]?.found)) < maxRows) return { last: LAST, next: null }
   const last = String(rows[0]?.last)
-  // The next page begins with the next day or hour. There is nothing in between.
+  // The next day or hour: there is nothing in between.
   const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 19) || '00:00:00'}Z`)
   return { last, next: last.length > 10 ? timeText(start + HOUR_MS) : dayText(start + DAY_MS) }
 }

@@ -3,12 +3,10 @@ import type { HourRule, Mismatch } from './mismatch.ts'
 import { nextRecordType, verifyCounters } from './verify-counters.ts'
 import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
 
-/** The most counters that one page checks. */
 export const MAX_VERIFIED = 500
-/** Rows per counter that a page may read. It ends early when they are used up. A counter with more rows gets its own page. */
+/** Rows per counter that a page may read. It ends early when they are used up. A larger counter gets its own page. */
 const ROWS_PER_COUNTER = 40
 
-/** The result of one page. */
 export interface VerifiedPage {
   /** Counters checked; 0 for the pages at the end, which check types. */
   checked: number
@@ -24,24 +22,19 @@ export type VerifyPosition =
   | { phase: 'hours'; start: string }
   | { phase: 'calendar'; recordType: number }
 
-/** The beginning of the first page. */
 export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
 
-/** How to check. */
 export interface VerifyOptions extends HourRule {
   from: VerifyPosition
-  /** The most counters to check, up to `MAX_VERIFIED`. */
   limit: number
 }
 
 /**
- * Checks one page: whether the tables agree with each other. `Mismatch.what` lists the sums.
+ * Checks one page: whether the tables agree with each other. `Mismatch.what` lists the sums. Each comparison is one statement,
+ * so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or not at all. Even so, a mismatch is
+ * read a second time, and reported only if it persists. Pending slots would be on both sides of every sum, so they are not
+ * read.
  *
- * Each comparison is one statement, so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or
- * not at all. A mismatch is nevertheless read a second time, and reported only if it persists.
- *
- * Pending slots would be on both sides of every sum, so they are not read. A counter that was never rolled up, set or imported
- * has nothing to compare.
  */
 export async function verifyPage(db: Database, options: VerifyOptions): Promise<VerifiedPage> {
   const { from } = options

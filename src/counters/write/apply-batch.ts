@@ -21,7 +21,7 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-/** Sums of increments, by the id of their counter. */
+/** By `counterId`. */
 export type IncrementSums = Map<string, Increment>
 
 /** Adds increments to sums. */
@@ -37,7 +37,6 @@ export function sumIncrements(increments: Iterable<Increment>, sums: IncrementSu
 
 /**
  * Makes a batch of increments.
- *
  * @param id a random number, or the hash of an idempotency key; never 0
  * @param slotOf chooses the slot for a counter
  */
@@ -63,16 +62,14 @@ export function batchOfSums(id: bigint, sums: IncrementSums, slotOf: (counter: C
 }
 
 /**
- * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in the
- * meantime. The caller guarantees that (`SlotPool`).
- *
- * @returns `settled`: whether no attempt can still reach the database. If an abandoned attempt may still be under way, the slots
- *   must stay with this batch although it was applied.
+ * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in
+ * between. The caller guarantees that (`SlotPool`).
+ * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
 export async function applyBatch(db: Executor, batch: Batch): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
-  // The values are integers, so they are written into the statement. Binding them takes the driver several times as long.
-  // The hour is the database's, as it is when pruning compares: one clock for both.
+  // Integers, written into the statement: binding them takes the driver several times as long. The hour is the database's, as
+  // in pruning: one clock for both.
   const values = batch.map(
     ({ recordType, recordId, slot, count, batch }) =>
       `(${recordType},${recordId},${slot},${count},${batch},FLOOR(UNIX_TIMESTAMP()/3600))`,

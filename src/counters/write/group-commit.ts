@@ -15,13 +15,13 @@ import { ShortestDuration } from './shortest-duration.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
-/** Milliseconds after which increments that no flush has picked up stop waiting. */
+/** After this, increments that no flush has picked up stop waiting. */
 const MAX_AGE_MS = 6_000
 /** The same if there is a queue to put them into. */
 const MAX_AGE_WITH_QUEUE_MS = 1_000
 /** Flushes in flight at once. Each has its own slot in every counter. */
 const MAX_LANES = 6
-/** Milliseconds that a group waits for more requests while many arrive: larger batches save more than the wait costs. */
+/** How long a group waits for more requests while many arrive: larger batches save more than the wait costs. */
 const PACE_MS = 6
 /** The same while flushes end in the queue, which charges by the message. */
 const QUEUE_PACE_MS = 100
@@ -31,19 +31,19 @@ const IDLE_MS = 1_000
 const MANY = 16
 /** Requests in a flush from which on a larger one saves little: a statement costs an isolate as much as a dozen hits. */
 const ENOUGH = 60
-/** The most groups into which the requests that wait are divided. */
+/** The most groups into which waiting requests are divided. */
 const MAX_SHARES = 3
 /**
- * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes
- * one if nothing fails), and may work for 30 s after its response.
+ * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes one
+ * if nothing fails), and may work for 30 s after its response.
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
-/** The longest that a request waits before it looks again, in milliseconds. */
+/** The longest interval between two polls, in milliseconds. */
 const MAX_PATIENCE_MS = 500
-/** Flushes that take longer than this, in milliseconds, do not slow the pace further. */
+/** Longer flushes do not slow the pace further. */
 const MAX_FLUSH_MS = 5_000
-/** Milliseconds after which a batch is not sent again, long before the rows that recognize it may be pruned. */
+/** A batch is not sent again after this, long before the rows that recognize it may be pruned. */
 const MAX_RESEND_MS = 10 * 60_000
 
 /** A request that sends what it and others are waiting for. */
@@ -59,10 +59,9 @@ interface Lane {
 
 /**
  * Merges the increments of an isolate's requests into few statements (group commit). Increments that arrive during a flush are
- * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once.
- *
- * The first request that finds a free lane leads: it flushes within its own `waitUntil` until nothing waits or its turn is over.
- * A leader that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
+ * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once. The first
+ * request that finds a free lane leads: it flushes within its own `waitUntil` until nothing waits or its turn is over. A leader
+ * that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
  */
 export class GroupCommit {
   readonly #context: FlushContext
@@ -89,9 +88,7 @@ export class GroupCommit {
 
   /**
    * Adds increments to their counters: all of them or none. Settles when it is known which.
-   *
-   * @throws {DatabaseFailure} if neither the database nor a queue accepted them; `applied` says whether certainly nothing was
-   *   counted
+   * @throws {DatabaseFailure} if neither database nor queue accepted them; `applied`: `no` if certainly nothing was counted
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   async count(
@@ -106,7 +103,7 @@ export class GroupCommit {
     // One turn at a time: the subrequests of a request are limited.
     let leads = false
     let looksAt = now
-    // From here on, the request may end at any await when its client hangs up. Nothing may depend on the code that follows.
+    // The request may end at any await when its client hangs up. Nothing may depend on the code that follows.
     for (;;) {
       const lane = leads ? null : this.#freeLane(looksAt)
       if (lane !== null) {
@@ -119,7 +116,7 @@ export class GroupCommit {
         await turn.first
       } else {
         const { expectedAt } = ticket.group
-        // A millisecond later than expected, so that the first look is usually the last.
+        // A millisecond later than expected, so that the first poll is usually the last.
         await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
@@ -154,7 +151,7 @@ export class GroupCommit {
     return startAt + this.#work.durationMs
   }
 
-  /** Milliseconds that a group waits for more requests. An idle isolate flushes at once. */
+  /** How long a group waits for more requests, in milliseconds. An idle isolate flushes at once. */
   #pace(now: number): number {
     if (now - this.#lastFlushAt > IDLE_MS) return 0
     if (this.#lastQueued) return QUEUE_PACE_MS
@@ -162,12 +159,10 @@ export class GroupCommit {
   }
 
   /**
-   * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
-   * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But a full group
-   * cannot grow, so it need not wait.
-   *
-   * If a crowd waits, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database
-   * answers, and then get the next requests of all of them at once.
+   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. More do not help a busy isolate
+   * or database: each is smaller, and all take longer. But a full group cannot grow, so it need not wait. If many requests
+   * wait, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database answers,
+   * and then get their next requests all at once.
    */
   #lanesWanted(): number {
     const { milliseconds } = this.#shortest
@@ -178,8 +173,8 @@ export class GroupCommit {
   }
 
   /**
-   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if many
-   * flushes seem to be wanted, because a busy isolate sees answers late, and the database seems farther away than it is.
+   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if
+   * many flushes seem to be wanted: a busy isolate sees answers late, so the database seems farther away than it is.
    */
   #isLargeEnough(): boolean {
     // The queue charges by the message.
@@ -263,7 +258,6 @@ export class GroupCommit {
     return { first, over }
   }
 
-  /** Flushes the next group. */
   async #flushNext(lane: Lane): Promise<void> {
     let now = Date.now()
     const pace = this.#pace(now)
@@ -272,10 +266,10 @@ export class GroupCommit {
       lane.aliveUntil = this.#work.aliveUntil(now + pace)
       await pause(early)
       now = Date.now()
-      // Another request took the lane: the group became large enough, or this leader counted as dead.
+      // The group became large enough, or this leader counted as dead. Another request took the lane.
       if (!this.#lanes.has(lane) && this.#leaders() > 0) return
     }
-    // There is no await between taking the group and sealing it, so increments that arrive from now on join the next one.
+    // No await between taking the group and sealing it, so increments that arrive from now on join the next one.
     const stale = this.#isStale(now)
     const group = this.#take(now)
     if (group === null) return
@@ -295,14 +289,13 @@ export class GroupCommit {
         this.#settle(group, await spill(this.#context, group, beat))
       else this.#conclude(lane, group, await flush(this.#context, group, beat))
     } catch (error) {
-      // A mistake of ours. The requests that wait must get an answer nevertheless.
+      // A bug. The requests that wait must get an answer nevertheless.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
     } finally {
       lane.group = null
     }
   }
 
-  /** The next group, if there is one. */
   #take(now: number): CommitGroup | null {
     for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
       // Its former leader was alive after all.

@@ -60,7 +60,6 @@ const message = z.object(
 
 type MessageRow = z.input<typeof message>['rows'][number]
 
-/** The contents of a message. */
 export interface QueuedBatch {
   since: Date
   applied: 'no' | 'unknown'
@@ -69,11 +68,9 @@ export interface QueuedBatch {
   named: CounterAddress[]
 }
 
-/** Accepts batches that the database did not. */
 export interface BatchQueue {
   /**
    * Puts a batch into the queue. Resolves when all of it is there.
-   *
    * @param counters the counters of the batch, for their names
    * @param facts when the oldest increment was counted, and whether the database may have applied the batch already
    */
@@ -81,8 +78,8 @@ export interface BatchQueue {
 }
 
 /**
- * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of one
- * key, also of different types, are in one message if they fit into one: a hit that counts in two types counts in both or in none.
+ * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of
+ * one key, also of different types, share a message if they fit: a hit that counts in two types counts in both or none.
  */
 export function batchQueue(queue: QueueProducer): BatchQueue {
   return {
@@ -91,14 +88,13 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
       for (const counter of counters) names.set(counterId(counter), counter.name)
       let part: Part = { rows: [], bytes: 256 }
       const parts = [part]
-      /** Makes room for so many bytes. */
       const makeRoom = (bytes: number) => {
         if (part.rows.length === 0 || part.bytes + bytes <= MAX_MESSAGE_BYTES) return
         part = { rows: [], bytes: 256 }
         parts.push(part)
       }
       for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) {
-        // The name of a counter is in each of its messages once.
+        // Each message has the name of a counter once.
         const written = rows.map((row, i) => toMessage(row, rows[i - 1]?.recordType === row.recordType ? null : names))
         const sizes = written.map(sizeOf)
         makeRoom(sizes.reduce((sum, size) => sum + size))
@@ -129,7 +125,6 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
   }
 }
 
-/** Rows of one message, and its size in bytes. */
 interface Part {
   rows: MessageRow[]
   bytes: number
@@ -158,7 +153,6 @@ function sizeOf(row: MessageRow): number {
 
 /**
  * Reads a message from the queue.
- *
  * @returns its contents, or a description of what is wrong with it
  */
 export function readMessage(body: unknown): QueuedBatch | string {
@@ -176,20 +170,18 @@ export function readMessage(body: unknown): QueuedBatch | string {
 }
 
 /**
- * Seconds before a message is delivered again: the delay after the first attempt, the factor for each further one, and the longest
- * delay. After an outage of a minute, everything is counted within half a minute. 100 attempts, the most that a queue makes, last
- * a day.
+ * Seconds before a message is delivered again: after the first attempt, the factor for each further one, and the longest. After
+ * an outage of a minute, everything is counted within half a minute. 100 attempts, the most of a queue, last a day.
  */
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 1.5
 const MAX_DELAY_SECONDS = 20 * 60
 /**
- * A message is given up this many hours before the rows that would recognize it may be pruned. The clocks of the database and the
+ * A message is given up this many hours before the rows that would recognize it may be pruned: the clocks of database and
  * Worker may differ, and rows hold whole hours.
  */
 const MARGIN_HOURS = 2
 
-/** A message as the queue delivers it. */
 export interface Delivery {
   id: string
   timestamp: Date
@@ -199,7 +191,7 @@ export interface Delivery {
   retry(options: { delaySeconds: number }): void
 }
 
-/** A message that can never be counted automatically, and the reason. A person has to decide about it. */
+/** A message that can never be counted automatically. A person has to decide about it. */
 export interface DeadLetter {
   kind: 'slotted-counter/dead-letter'
   version: 1
@@ -211,17 +203,15 @@ export interface DeadLetter {
   message: unknown
 }
 
-/** What `consume` uses. */
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  /** Hours for which an applied batch is recognized. */
+  /** How long an applied batch is recognized. */
   idempotencyHours: number
-  /** Accepts dead letters. If it is `null`, the queue moves them to its own dead-letter queue after the last attempt. */
+  /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
 }
 
-/** What happened to deliveries. */
 export interface ConsumeSummary {
   applied: number
   retried: number
@@ -231,10 +221,8 @@ export interface ConsumeSummary {
 }
 
 /**
- * Applies batches from the queue. The queue delivers at least once, late and in any order. A batch that is delivered again changes
- * nothing as long as its rows are kept. An older batch is not applied, because nothing can tell any more whether it was applied
- * before.
- *
+ * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long
+ * as its rows are kept. An older batch is not applied: nothing can tell whether it was applied before.
  * @param deliveries each of them is acknowledged or retried individually
  */
 export async function consume(
@@ -274,12 +262,12 @@ export async function consume(
       await giveUp(message, 'malformed', queued)
       continue
     }
-    // The database has just failed. Retry the remaining messages later instead of trying each one.
+    // The database has just failed: the remaining messages are not tried.
     if (summary.error !== null) {
       retryLater(message)
       continue
     }
-    // The older of two times, the sending Worker's and the queue's: either clock may be wrong.
+    // The sending Worker's time and the queue's: either clock may be wrong.
     if (Math.min(queued.since.getTime(), message.timestamp.getTime()) < oldest) {
       await giveUp(
         message,
