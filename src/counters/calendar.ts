@@ -7,7 +7,8 @@ export const NO_PERIOD = '1970-01-01 00:00:00'
 
 export type CalendarPeriod = keyof typeof PERIODS
 
-export const HOUR_MS = 3_600_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
 /** A UTC date such as 2026-11-20, as JSON and SQL write it. */
@@ -28,4 +29,14 @@ export function startOf(period: CalendarPeriod, at: Date): Date {
   if (period === 'week') start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7))
   if (period === 'month') start.setUTCDate(1)
   return start
+}
+
+/** The earliest time; `null` if any, or all, are missing. */
+export function earliest(times: readonly (Date | null)[]): Date | null {
+  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
+}
+
+/** Whether a time is in the future. One further ahead than it can have been set means that the clock was set back. */
+export function isAhead(time: number, now: number, most: number): boolean {
+  return time > now && time - now <= most
 }

@@ -1,4 +1,6 @@
-import type { CounterPlace } from './keys/counter-address.ts'
+import type { Executor } from '../database/database.ts'
+import { toBigInt } from '../database/values.ts'
+import { type CounterPlace, counterId } from './keys/counter-address.ts'
 
 const SIGNED_LIMIT = 2n ** 63n
 
@@ -17,6 +19,53 @@ export function counterListsSql(counters: readonly CounterPlace[]): string[] {
   })
 }
 
+/** An SQL condition for the rows of one counter. */
+export function counterSql({ recordType, recordId }: CounterPlace): string {
+  return `record_type = ${recordType} AND record_id = ${recordId}`
+}
+
+/**
+ * Reads columns of counters from a table with one row each, in one statement without locks.
+ * @param counters each once
+ * @returns the rows by `counterId`
+ */
+export async function readByCounter(
+  db: Executor,
+  columns: string,
+  table: 'counter_totals' | 'counter_names',
+  counters: readonly CounterPlace[],
+): Promise<Map<string, Record<string, unknown>>> {
+  const select = (list: string) =>
+    `SELECT record_type, record_id, ${columns} FROM ${table} FORCE INDEX (PRIMARY) WHERE ${list}`
+  const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
+  return new Map(rows.map((row) => [counterId(placeOf(row)), row]))
+}
+
+/** The counter of a row. */
+export function placeOf({ record_type, record_id }: Record<string, unknown>): CounterPlace {
+  return { recordType: Number(record_type), recordId: toBigInt(record_id) }
+}
+
+/**
+ * SQL that continues after a row, in the order of columns, and its arguments. Spelled out, because MySQL does not use an index for
+ * (a, b, c) > (x, y, z).
+ * @param values those of the row; `null` to begin with the first one
+ */
+export function afterSql(
+  columns: readonly string[],
+  values: readonly unknown[] | null,
+): [sql: string, args: unknown[]] {
+  if (values === null) return ['', []]
+  const [first, ...others] = columns.map((column, place) =>
+    [...columns.slice(0, place).map((before) => `${before} = ?`), `${column} > ?`].join(' AND '),
+  )
+  const sql = [first, ...others.map((condition) => `(${condition})`)].join(' OR ')
+  return [`AND (${sql})`, columns.flatMap((_, place) => values.slice(0, place + 1))]
+}
+
+/** The present hour in SQL, by the database's clock: one clock for all isolates. */
+export const HOUR_SQL = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
+
 /** The most pending slots of a counter that are added up for requests without a token. */
 export const MAX_PUBLIC_PENDING = 2_000
 
@@ -25,8 +74,8 @@ export const MAX_PUBLIC_PENDING = 2_000
  * counter: `pending` has only slots that are not empty, but each costs a step to its row; the primary key has the rows side by
  * side, but also the empty ones. For a single counter, MySQL and MariaDB measure both.
  */
-export function pendingSlotsSql({ recordType, recordId }: CounterPlace): string {
-  return `slotted_counters WHERE pending = 1 AND record_type = ${recordType} AND record_id = ${recordId}`
+export function pendingSlotsSql(counter: CounterPlace): string {
+  return `slotted_counters WHERE pending = 1 AND ${counterSql(counter)}`
 }
 
 /**

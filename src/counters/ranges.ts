@@ -8,6 +8,8 @@ export const MAX_RANGES = 256
 
 const ID_BITS = 64
 
+export const LARGEST_ID = 2n ** 64n - 1n
+
 /** The number of the range that contains a record id. */
 export function rangeOf(recordId: bigint, ranges: number): number {
   return ranges === 1 ? 0 : Number(recordId >> bitsPerRange(ranges))

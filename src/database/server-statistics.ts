@@ -39,16 +39,19 @@ export async function readServerIdentity(db: Executor): Promise<ServerIdentity> 
   return {
     version,
     isolation: values.get('transaction_isolation') ?? values.get('tx_isolation') ?? null,
-    shards: /vitess/i.test(version) ? await readShards(db).catch(() => null) : null,
+    shards: /vitess/i.test(version) ? (await readShards(db).catch(() => 0)) || null : null,
   }
 }
 
-/** Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
-async function readShards(db: Executor): Promise<number | null> {
-  const { rows } = await db.execute('SELECT DATABASE() AS keyspace')
-  const keyspace = String(rows[0]?.keyspace)
-  const shards = (await db.execute('SHOW VITESS_SHARDS')).rows.map((row) => String(Object.values(row)[0]))
-  return shards.filter((shard) => shard.startsWith(`${keyspace}/`)).length || null
+/** Reads the number of shards of the keyspace. Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
+export async function readShards(db: Executor): Promise<number> {
+  const [keyspace] = await readNames(db, 'SELECT DATABASE() AS keyspace')
+  return (await readNames(db, 'SHOW VITESS_SHARDS')).filter((shard) => shard.startsWith(`${keyspace}/`)).length
+}
+
+/** Reads rows of one column. */
+export async function readNames(db: Executor, sql: string): Promise<string[]> {
+  return (await db.execute(sql)).rows.map((row) => String(Object.values(row)[0]))
 }
 
 /** Reads the sizes of the database's tables from the server's statistics: cheap, but they may be a day old. */

@@ -46,3 +46,8 @@ export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   throw new TypeError(`expected text from the database, got ${typeof value}`)
 }
+
+/** The bytes in hexadecimal digits, in lower case. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

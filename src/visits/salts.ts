@@ -1,11 +1,12 @@
+import { isAhead } from '../counters/calendar.ts'
 import { pause } from '../counters/shared-work-state.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
-import { toText } from '../database/values.ts'
+import { hexOf, toText } from '../database/values.ts'
 import { log } from '../log.ts'
 
 const SALT_BYTES = 32
-const DAY_SECONDS = 86_400
+export const DAY_SECONDS = 86_400
 /** After this, a request that reads a salt counts as dead: its three statements are given up by then. */
 const MAX_ASKING_MS = 20_000
 /** How long a request waits for another one that reads. */
@@ -97,17 +98,8 @@ export class Salts {
   }
 }
 
-/** Whether a time is in the future. One further ahead than it can have been set means that the clock was set back. */
-function isAhead(time: number, now: number, most: number): boolean {
-  return time > now && time - now <= most
-}
-
 function randomSalt(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
-  return [...bytes]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .toUpperCase()
+  return hexOf(crypto.getRandomValues(new Uint8Array(SALT_BYTES))).toUpperCase()
 }
 
 /* The table of salts. All of its rows are in the first range. A day is the number of days since 1970-01-01 UTC. */

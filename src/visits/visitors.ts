@@ -1,7 +1,7 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { hash63 } from '../counters/ids.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import type { Salts } from './salts.ts'
+import { DAY_SECONDS, type Salts } from './salts.ts'
 
 /** Classes of user agents: the most rows that one network can leave in a counter and window. */
 export const AGENT_CLASSES = 64
@@ -21,7 +21,6 @@ export function classOf(agent: string, seed: number): number {
 
 /** Visits in one generation of the cache; it holds two. */
 const MAX_GENERATION = 10_000
-const DAY_SECONDS = 86_400
 
 /** The window in which a visitor counts once. */
 export interface Window {

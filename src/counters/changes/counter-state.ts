@@ -1,7 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
-import { pendingSlotsSql } from '../counters-sql.ts'
+import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import type { DayHistory } from '../ledger/periods.ts'
 
@@ -38,7 +38,7 @@ export async function readState(
   source: CounterAddress,
   target: CounterAddress | null,
 ): Promise<CounterState> {
-  const where = `WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}`
+  const where = `WHERE ${counterSql(source)}`
   const counted = (table: string) =>
     `UNION ALL SELECT 'rows', COUNT(*), 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
   const { rows } = await db.execute(
@@ -69,14 +69,13 @@ export async function readState(
 }
 
 function targetSql(target: CounterAddress): string {
-  return `UNION ALL SELECT 'target', version, count FROM counter_totals
-       WHERE record_type = ${target.recordType} AND record_id = ${target.recordId}
+  return `UNION ALL SELECT 'target', version, count FROM counter_totals WHERE ${counterSql(target)}
      UNION ALL (SELECT 'target slot', 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
 
 /** Reads the days of a counter with their hours. */
-export async function readDays(db: Executor, { recordType, recordId }: CounterAddress): Promise<DayHistory[]> {
-  const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+export async function readDays(db: Executor, counter: CounterAddress): Promise<DayHistory[]> {
+  const where = `WHERE ${counterSql(counter)}`
   const { rows } = await db.execute(
     `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)
        ${where} AND period = ${PERIODS.day}

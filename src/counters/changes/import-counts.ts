@@ -2,7 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
 import { startOf } from '../calendar.ts'
-import { counterListsSql } from '../counters-sql.ts'
+import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -17,7 +17,7 @@ import {
   outOfRange,
   recordAdjustments,
 } from '../ledger/totals.ts'
-import { boundsOf, byRange, laneOf } from '../ranges.ts'
+import { boundsOf, laneOf, rowsByRange } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'
 
 /**
@@ -33,8 +33,7 @@ export interface ImportRow {
   day: Date | null
 }
 
-interface CounterImport {
-  counter: CounterAddress
+interface CounterImport extends CounterAddress {
   amount: bigint
   /** The part of `amount` without a day. */
   undated: bigint
@@ -68,7 +67,7 @@ async function importByRange(
   // With another number of ranges, the parts differ and must not pass for the former ones.
   const [contents, partHash] = await Promise.all([hash64(contentsOf(rows, ranges)), hash64(`part ${options.id}`)])
   const whole = { recordId: 0n, hash: options.id, contents }
-  const parts = [...byRange(sumByCounter(rows), ranges, ({ counter }) => counter.recordId)]
+  const parts = [...rowsByRange(sumByCounter(rows), ranges)]
   try {
     if (ranges > 1) await tieKey(database, whole)
     // One range without room refuses the import in all of them.
@@ -120,30 +119,27 @@ async function attemptToImport(
 ): Promise<void> {
   const totals = await readTotals(transaction, imports)
   checkRoom(imports, totals)
-  const read = imports.map(({ counter, amount }) => {
-    return { ...addressOf(counter), amount, version: totals.get(counterId(counter))?.version ?? null }
-  })
+  const read = imports.map((each) => ({ ...each, version: totals.get(counterId(each))?.version ?? null }))
   // Outside the transaction, so that the rows stay if this attempt is overtaken.
   const changes = await createTotals(db, read)
-  const counters = imports.map(({ counter }) => counter)
-  await ensureNames(db, counters, 1)
+  await ensureNames(db, imports, 1)
+  const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
   // The lock order of roll-ups: totals, days, types.
   await lockTotals(transaction, changes)
   await addToTotals(transaction, changes, null)
   await addToDays(
     transaction,
-    imports.flatMap(({ counter, days }) => days.map((day) => ({ ...addressOf(counter), ...day }))),
-    imports.map(({ counter, undated }) => ({ ...addressOf(counter), amount: undated })),
-    laneOf(db, counters[0]!),
+    imports.flatMap(({ recordType, recordId, days }) => days.map((day) => ({ recordType, recordId, ...day }))),
+    undated,
+    laneOf(db, imports[0]!),
   )
-  const adjustments = imports.map(({ counter, undated }) => ({ ...addressOf(counter), count: undated }))
-  await recordAdjustments(transaction, 'import', adjustments, options.at)
+  await recordAdjustments(transaction, 'import', undated, options.at)
 }
 
 /** @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits */
-function checkRoom(imports: readonly CounterImport[], totals: ReadonlyMap<string, TotalSnapshot>): void {
-  const fits = imports.every(({ counter, amount }) => {
-    return fitsTotal((totals.get(counterId(counter))?.total ?? 0n) + amount) && fitsTotal(amount)
+function checkRoom(imports: readonly CounterImport[], totals: Awaited<ReturnType<typeof readTotals>>): void {
+  const fits = imports.every((each) => {
+    return fitsTotal((totals.get(counterId(each))?.total ?? 0n) + each.amount) && fitsTotal(each.amount)
   })
   if (!fits) throw outOfRange()
 }
@@ -163,39 +159,20 @@ function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
     const id = counterId(counter)
     let sum = imports.get(id)
     if (sum === undefined) {
-      sum = { counter, amount: 0n, undated: 0n, days: [] }
+      sum = { ...counter, amount: 0n, undated: 0n, days: [] }
       imports.set(id, sum)
     }
     sum.amount += count
     if (day === null) sum.undated += count
     else sum.days.push({ at: day, amount: count })
   }
-  return [...imports.values()].sort((a, b) => byPrimaryKey(a.counter, b.counter))
-}
-
-function addressOf({ recordType, recordId }: CounterAddress) {
-  return { recordType, recordId }
-}
-
-interface TotalSnapshot {
-  total: bigint
-  version: bigint
+  return [...imports.values()].sort(byPrimaryKey)
 }
 
 /** Reads totals without locks, by the id of their counter. */
-async function readTotals(db: Executor, imports: readonly CounterImport[]): Promise<Map<string, TotalSnapshot>> {
-  const { rows } = await db.execute(
-    counterListsSql(imports.map(({ counter }) => counter))
-      .map(
-        (list) =>
-          `SELECT record_type, record_id, count, version FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`,
-      )
-      .join(' UNION ALL '),
-  )
+async function readTotals(db: Executor, imports: readonly CounterImport[]) {
+  const rows = await readByCounter(db, 'count, version', 'counter_totals', imports)
   return new Map(
-    rows.map(({ record_type, record_id, count, version }) => [
-      counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }),
-      { total: toBigInt(count), version: toBigInt(version) },
-    ]),
+    [...rows].map(([id, { count, version }]) => [id, { total: toBigInt(count), version: toBigInt(version) }]),
   )
 }

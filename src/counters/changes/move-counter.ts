@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
+import { counterSql, HOUR_SQL } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames, markName } from '../keys/names.ts'
@@ -109,8 +110,7 @@ async function takeTotals(
   const guarded = target === null || state.target.version === null ? [source] : [source, target]
   await lockTotals(transaction, guarded.sort(byPrimaryKey))
   const { rowsAffected: deleted } = await transaction.execute(
-    `DELETE FROM counter_totals WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}
-       AND version = ${state.version}`,
+    `DELETE FROM counter_totals WHERE ${counterSql(source)} AND version = ${state.version}`,
   )
   if (deleted !== 1) throw new Overtaken()
   if (target === null) return
@@ -120,7 +120,7 @@ async function takeTotals(
   }
   const { rowsAffected: updated } = await transaction.execute(
     `UPDATE counter_totals SET count = count + ${state.total}, version = version + 1
-     WHERE record_type = ${target.recordType} AND record_id = ${target.recordId} AND version = ${state.target.version}`,
+     WHERE ${counterSql(target)} AND version = ${state.target.version}`,
   )
   if (updated !== 1) throw new Overtaken()
 }
@@ -155,7 +155,7 @@ async function takeSlots(
   const added =
     target === null || pending === 0n
       ? ''
-      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},FLOOR(UNIX_TIMESTAMP() / 3600))`
+      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},${HOUR_SQL})`
   await transaction.execute(
     `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
      VALUES ${subtractions}${added}
@@ -173,10 +173,10 @@ async function moveHistory(transaction: Executor, source: CounterAddress, target
   for (const [table, columns] of Object.entries(HISTORY)) {
     await transaction.execute(
       `INSERT INTO ${table} (record_type, record_id, ${columns})
-       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old ${whereOf(source)}
+       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old WHERE ${counterSql(source)}
        ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
     )
-    await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
+    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
   }
 }
 
@@ -190,9 +190,6 @@ async function deleteHistory(
   if (rows === 0) return
   const days = await readDays(transaction, source)
   await removeFromType(transaction, source, days, adjustments, laneOf(db, source))
-  for (const table of Object.keys(HISTORY)) await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
-}
-
-function whereOf({ recordType, recordId }: CounterAddress): string {
-  return `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+  for (const table of Object.keys(HISTORY))
+    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
 }

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { pendingSlotsSql } from '../counters-sql.ts'
+import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { addToDays } from '../ledger/periods.ts'
@@ -71,33 +71,22 @@ async function attemptToSet(
     [total, counter.recordType, counter.recordId, snapshot.version],
   )
   if (rowsAffected !== 1) throw new Overtaken()
-  const amount = total - snapshot.total
-  await addToDays(transaction, [], [{ ...counter, amount }], laneOf(db, counter))
-  await recordAdjustments(transaction, 'set', [{ ...counter, count: amount }], at)
+  const adjustments = [{ ...counter, amount: total - snapshot.total }]
+  await addToDays(transaction, [], adjustments, laneOf(db, counter))
+  await recordAdjustments(transaction, 'set', adjustments, at)
 }
 
-interface CounterSnapshot {
-  total: bigint
-  /** The version of its total; `null` if it has none. */
-  version: bigint | null
-  pending: bigint
-}
-
-/** One statement, so one snapshot, without locks. */
-async function readForSetting(db: Executor, counter: CounterAddress): Promise<CounterSnapshot> {
-  const address = [counter.recordType, counter.recordId]
+/** Reads a total, its version (`null` without a total) and what is pending: one statement, so one snapshot, without locks. */
+async function readForSetting(db: Executor, counter: CounterAddress) {
   const { rows } = await db.execute(
     `SELECT SUM(total) AS total, MAX(version) AS version, SUM(pending) AS pending FROM (
-       SELECT count AS total, version, 0 AS pending
-         FROM counter_totals WHERE record_type = ? AND record_id = ?
+       SELECT count AS total, version, 0 AS pending FROM counter_totals WHERE ${counterSql(counter)}
        UNION ALL SELECT 0, NULL, SUM(count) FROM ${pendingSlotsSql(counter)}) AS parts`,
-    address,
   )
-  const row = rows[0]!
-  const number = (value: unknown) => (value === null ? 0n : toBigInt(value))
+  const { total, version, pending } = rows[0]!
   return {
-    total: number(row.total),
-    version: row.version === null ? null : toBigInt(row.version),
-    pending: number(row.pending),
+    total: toBigInt(total ?? 0),
+    version: version === null ? null : toBigInt(version),
+    pending: toBigInt(pending ?? 0),
   }
 }

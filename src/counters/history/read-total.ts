@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, earliest, PERIODS, timeText } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
@@ -56,10 +56,13 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
   const { rows } = await db.execute(totalSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumOf = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
+  const runs = new Map(
+    parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
+  )
   return {
     total: sumOf('kept'),
     pending: exact ? sumOf('pending') : null,
-    rolledUpAt: earliest(options.ranges, parts.get('run') ?? []),
+    rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
   }
 }
 
@@ -109,11 +112,4 @@ function pendingSql(of: TotalOf): string {
     ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
         GROUP BY s.record_type, s.record_id`
     : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
-}
-
-/** The earliest time of all ranges; `null` if one has none. */
-function earliest(ranges: number, rows: readonly Record<string, unknown>[]): Date | null {
-  const times = new Map(rows.map(({ id, sum }) => [toBigInt(id), sum === null ? null : Number(toBigInt(sum))]))
-  const all = rangeStarts(ranges).map((start) => times.get(start) ?? null)
-  return all.includes(null) ? null : new Date(Math.min(...(all as number[])))
 }

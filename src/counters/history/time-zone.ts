@@ -1,6 +1,5 @@
-import { DAY_MS } from '../calendar.ts'
+import { DAY_MS, MINUTE_MS } from '../calendar.ts'
 
-const MINUTE_MS = 60_000
 /**
  * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block, and looked up in between only if these differ.
  * Since 1970, no clocks were put forward and back again in less than a week.

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
+import { isAhead, MINUTE_MS } from '../calendar.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, storeNames } from './names.ts'
 import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-keys.ts'
@@ -8,10 +9,9 @@ import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from 
 /** Counters in one generation of a map; it holds two. */
 const MAX_GENERATION = 10_000
 /** How long a name is believed to be stored. `pruneNames` deletes none earlier than an hour after its counter. */
-const KNOWN_MS = 10 * 60_000
+const KNOWN_MS = 10 * MINUTE_MS
 /** How long a key stays refused without a look-up. Short: a request with a token may create its counter. */
 const REFUSED_MS = 1_000
-const MINUTE_MS = 60_000
 /** Clients resolve them in paths, so a counter with such a key is hard to reach and delete. */
 const FOLDERS = new Set(['.', '..'])
 
@@ -96,7 +96,7 @@ export class Keys {
   ): Promise<boolean> {
     if (this.knows(counter)) return true
     if (FOLDERS.has(counter.name)) return false
-    if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
+    if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
     try {
       const rule = this.#options.rules.get(counter.recordType)
       // Without a budget, there is nothing to use up.
@@ -116,7 +116,7 @@ export class Keys {
   }
 
   #hasName(counter: CounterAddress): boolean {
-    return isBefore(this.#known.get(counterId(counter)), KNOWN_MS)
+    return isAhead(this.#known.get(counterId(counter)) ?? 0, Date.now(), KNOWN_MS)
   }
 
   /** The counter in which visits of another one count too. A key has the same record id in every type. */
@@ -192,11 +192,4 @@ export class Keys {
     entry.keys.add(id)
     return true
   }
-}
-
-/** Whether a time is in the future. A time further ahead than it can have been set means that the clock was set back. */
-function isBefore(until: number | undefined, ahead: number): boolean {
-  if (until === undefined) return false
-  const left = until - Date.now()
-  return left > 0 && left <= ahead
 }

@@ -1,17 +1,16 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt, toText } from '../../database/values.ts'
-import { counterListsSql } from '../counters-sql.ts'
+import { toText } from '../../database/values.ts'
+import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 
 const MAX_PRUNED = 1_000
 
-const HOUR = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
 /**
  * Marked for more than an hour: longer than an isolate believes in a name, and than a batch is sent again. `+ 0` keeps the
  * optimizer from the index, whose gaps must not be locked.
  */
-const LONG_GONE = `gone_hour + 0 < ${HOUR} - 1`
+const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
 /**
  * SQL: whether the counter of `counter_names AS n` has a total or a pending slot. Not EXISTS: MariaDB would read whole tables.
@@ -33,15 +32,9 @@ export interface FoundNames {
  * @param counters each once
  */
 export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
-  const select = (list: string) =>
-    `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
-  const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
+  const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', 'counter_names', counters)
   const [stored, gone] = [new Set<string>(), new Set<string>()]
-  for (const row of rows) {
-    const id = counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) })
-    if (Number(row.gone) === 1) gone.add(id)
-    else stored.add(id)
-  }
+  for (const [id, row] of rows) (Number(row.gone) === 1 ? gone : stored).add(id)
   return { stored, gone }
 }
 
@@ -73,9 +66,8 @@ export async function ensureNames(db: Executor, counters: readonly CounterAddres
 
 /** Marks the name of a counter, in the transaction that deletes or renames it. Counting it again removes the mark. */
 export async function markName(transaction: Executor, counter: CounterPlace): Promise<void> {
-  for (const one of counterListsSql([counter])) {
-    await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${one}`)
-  }
+  const [list] = counterListsSql([counter])
+  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR_SQL} WHERE ${list}`)
 }
 
 /** About the number of statements of `pruneNames`. */
@@ -91,11 +83,9 @@ export function namePruningStatements(ranges: number): number {
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, ${COUNTS_SQL} AS counts
-     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR} - 1 LIMIT ${MAX_PRUNED}`,
+     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
   )
-  const marked = rows.map(({ record_type, record_id, counts }) => {
-    return { recordType: Number(record_type), recordId: toBigInt(record_id), counts: Number(counts) === 1 }
-  })
+  const marked = rows.map((row) => ({ ...placeOf(row), counts: Number(row.counts) === 1 }))
   const change = async (statement: string, ifCounts: boolean) => {
     const names = marked.filter(({ counts }) => counts === ifCounts)
     for (const part of rowsByRange(names, db.ranges).values()) {
@@ -115,14 +105,9 @@ export async function readNames(
   db: Executor,
   counters: readonly CounterPlace[],
 ): Promise<(counter: CounterPlace) => string | null> {
-  const names = new Map<string, string>()
-  if (counters.length > 0) {
-    const select = (list: string) =>
-      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
-    const { rows } = await db.execute(counterListsSql(distinct(counters)).map(select).join(' UNION ALL '))
-    for (const { record_type, record_id, name } of rows) {
-      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
-    }
+  const rows = counters.length === 0 ? null : await readByCounter(db, 'name', 'counter_names', distinct(counters))
+  return (counter) => {
+    const row = rows?.get(counterId(counter))
+    return row === undefined ? null : toText(row.name)
   }
-  return (counter) => names.get(counterId(counter)) ?? null
 }

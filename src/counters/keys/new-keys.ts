@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
+import { isAhead, MINUTE_MS } from '../calendar.ts'
 import { boundsOf } from '../ranges.ts'
 
 export const MAX_PATTERNS = 100
@@ -44,7 +45,6 @@ export function matchesPattern(pattern: string, key: string): boolean {
 /** After that, what is left of the budget goes to other isolates. */
 const MAX_ROUNDS = 3
 const KEPT_MINUTES = 60
-const MINUTE_MS = 60_000
 /** Rows that one run deletes; far more than are written between two runs. */
 const MAX_PRUNED = 10_000
 
@@ -74,7 +74,7 @@ export class NewKeyBudgets {
    */
   async take(recordType: number, wanted: number, perMinute: number): Promise<number> {
     let asked = Math.min(wanted, perMinute)
-    if (asked === 0 || this.#isUsedUp(recordType)) return 0
+    if (asked === 0 || isAhead(this.#usedUpUntil.get(recordType) ?? 0, Date.now(), MINUTE_MS)) return 0
     const range = budgetRangeOf(recordType, this.#dbs.length)
     const db = this.#dbs[range]!
     const { first } = boundsOf(range, this.#dbs.length)
@@ -105,12 +105,6 @@ export class NewKeyBudgets {
       asked = Math.min(asked, left)
     }
     return 0
-  }
-
-  #isUsedUp(recordType: number): boolean {
-    const wait = (this.#usedUpUntil.get(recordType) ?? 0) - Date.now()
-    // A longer wait means that the clock was set back.
-    return wait > 0 && wait <= MINUTE_MS
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Executor } from '../../database/database.ts'
+import { hexOf } from '../../database/values.ts'
 import type { CounterAddress } from './counter-address.ts'
 
 /** The most keys with a prefix whose counters are added up. */
@@ -61,7 +62,7 @@ export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table
  * after every name with the prefix.
  */
 export function beginsWithSql(column: string, prefix: string): string {
-  return `${column} >= ${bytesSql(prefix)} AND ${column} < x'${hex(prefix)}FF'`
+  return `${column} >= ${bytesSql(prefix)} AND ${column} < x'${hexOf(encoder.encode(prefix))}FF'`
 }
 
 /**
@@ -69,9 +70,5 @@ export function beginsWithSql(column: string, prefix: string): string {
  *
  */
 export function bytesSql(text: string): string {
-  return `x'${hex(text)}'`
-}
-
-function hex(text: string): string {
-  return [...encoder.encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `x'${hexOf(encoder.encode(text))}'`
 }

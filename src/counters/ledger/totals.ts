@@ -136,13 +136,20 @@ export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 export async function recordAdjustments(
   transaction: Executor,
   kind: AdjustmentKind,
-  adjustments: readonly (CounterPlace & { count: bigint })[],
+  adjustments: readonly (CounterPlace & { amount: bigint })[],
   at: Date,
 ): Promise<void> {
   const id = random63()
   await transaction.execute(
     `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
      VALUES ${adjustments.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
-    adjustments.flatMap(({ recordType, recordId, count }) => [recordType, recordId, id, ADJUSTMENTS[kind], at, count]),
+    adjustments.flatMap(({ recordType, recordId, amount }) => [
+      recordType,
+      recordId,
+      id,
+      ADJUSTMENTS[kind],
+      at,
+      amount,
+    ]),
   )
 }

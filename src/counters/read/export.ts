@@ -1,8 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { dayText } from '../calendar.ts'
-
-const LARGEST_ID = 2n ** 64n - 1n
+import { LARGEST_ID } from '../ranges.ts'
 
 export interface ExportRow {
   recordId: bigint

@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { boundedPendingSql, counterListsSql, pendingSlotsSql } from '../counters-sql.ts'
+import { boundedPendingSql, counterListsSql, counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
 export const MAX_READ = 1_000
@@ -59,8 +59,7 @@ export async function readCounters(
 /** vtgate sends both SELECTs to one shard as one query, because they name the same record id. */
 async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> {
   const { rows } = await db.execute(
-    `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals
-     WHERE record_type = ${counter.recordType} AND record_id = ${counter.recordId}
+    `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals WHERE ${counterSql(counter)}
      UNION ALL SELECT 'pending', COALESCE(SUM(count), 0), NULL FROM ${pendingSlotsSql(counter)}`,
   )
   const total = rows.find(({ part }) => part === 'total')

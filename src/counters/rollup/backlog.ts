@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
+import { HOUR_SQL } from '../counters-sql.ts'
 
 /** Slots are counted up to this number, so that counting costs no more than a roll-up page or two. */
 export const MAX_COUNTED = 10_000
@@ -19,9 +20,9 @@ export async function readBacklog(db: Executor, idempotencyHours: number): Promi
     `SELECT
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (written)
-         WHERE written_hour < FLOOR(UNIX_TIMESTAMP() / 3600) - ? LIMIT ?) AS w) AS prunable,
+         WHERE written_hour < ${HOUR_SQL} - ? LIMIT ?) AS w) AS prunable,
        (SELECT MIN(written_hour) FROM slotted_counters WHERE written_hour > 0) AS oldest_hour,
-       FLOOR(UNIX_TIMESTAMP() / 3600) AS present_hour`,
+       ${HOUR_SQL} AS present_hour`,
     [MAX_COUNTED, idempotencyHours, MAX_COUNTED],
   )
   const { pending, prunable, oldest_hour, present_hour } = rows[0] ?? {}

@@ -1,6 +1,7 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
+import { earliest } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { rangeStarts } from '../ranges.ts'
 
@@ -63,11 +64,6 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
     caughtUpAt: earliestOf('caughtUpAt'),
     stoppedBy: states.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   }
-}
-
-/** The earliest time; `null` if any, or all, are missing. */
-export function earliest(times: readonly (Date | null)[]): Date | null {
-  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {

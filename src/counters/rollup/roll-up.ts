@@ -3,11 +3,12 @@ import { withRetries } from '../../database/retry.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'
+import { earliest } from '../calendar.ts'
 import { random63 } from '../ids.ts'
 import { changingTotals, type Ledger } from '../ledger/totals.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
-import { acquireLease, earliest, releaseLease } from './lease.ts'
+import { acquireLease, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
 /**

@@ -26,20 +26,26 @@ export interface Mismatch {
   shouldBe: bigint
 }
 
-/** Reads twice, and returns the mismatches of both, as read the second time. */
-export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promise<Mismatch[]> {
+/**
+ * Reads mismatches twice, and returns those of both, as read the second time.
+ * @param recordType default: that of the rows
+ */
+export async function confirmMismatches(
+  read: () => Promise<{ rows: Record<string, unknown>[] }>,
+  recordType?: number,
+): Promise<Mismatch[]> {
+  const mismatches = async () => (await read()).rows.map((row) => toMismatch(row, recordType))
   const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
-  const first = new Set((await read()).map(place))
-  return first.size === 0 ? [] : (await read()).filter((mismatch) => first.has(place(mismatch)))
+  const first = new Set((await mismatches()).map(place))
+  return first.size === 0 ? [] : (await mismatches()).filter((mismatch) => first.has(place(mismatch)))
 }
 
-/** Converts a row of the database to a mismatch. */
-export function toMismatch(recordType: number, recordId: bigint | null, row: Record<string, unknown>): Mismatch {
+function toMismatch(row: Record<string, unknown>, recordType = Number(row.record_type)): Mismatch {
   const what = String(row.what) as Mismatch['what']
   const start = row.start === null ? null : String(row.start)
   return {
     recordType,
-    recordId,
+    recordId: row.record_id === undefined ? null : toBigInt(row.record_id),
     what,
     start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
     is: toBigInt(row.recorded),

@@ -1,15 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import {
-  confirmMismatches,
-  firstDayWithHours,
-  type HourRule,
-  MAX_WRONG,
-  type Mismatch,
-  toMismatch,
-} from './mismatch.ts'
-
-const LARGEST_ID = 2n ** 64n - 1n
+import { LARGEST_ID } from '../ranges.ts'
+import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
 /** Counters of one type, starting at a record id. */
 interface CounterPage extends HourRule {
@@ -45,7 +37,7 @@ export async function verifyCounters(
     const from = await firstDayWithHours(db, page)
     return compare(db, { ...page, last, from })
   }
-  const wrong = checked === 0 ? [] : await confirmMismatches(read)
+  const wrong = checked === 0 ? [] : await confirmMismatches(read, page.recordType)
   const next = last === LARGEST_ID ? null : { recordType: page.recordType, recordId: last + 1n }
   return { checked, wrong, next }
 }
@@ -89,17 +81,17 @@ async function findCounters(
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
-/** The mismatches of a page's counters, from one snapshot. */
+/** Reads the mismatches of a page's counters, from one snapshot. */
 async function compare(
   db: Executor,
   { recordType, recordId, last, from }: CounterPage & { last: bigint; from: string },
-): Promise<Mismatch[]> {
+) {
   const range = `record_type = ${recordType} AND record_id >= ${recordId} AND record_id <= ${last}`
   const periods = `FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${range} AND period =`
   // An import adds to days but not to hours, and only to days up to that on which it was made.
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
       FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range} AND kind = 2 GROUP BY record_id) AS i ON imported_id = record_id`
-  const { rows } = await db.execute(
+  return db.execute(
     `SELECT record_id, what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
        SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS recorded, 0 AS expected
          FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${range}
@@ -118,5 +110,4 @@ async function compare(
      ) AS parts
      GROUP BY record_id, what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY record_id, what, start LIMIT ${MAX_WRONG}`,
   )
-  return rows.map((row) => toMismatch(recordType, toBigInt(row.record_id), row))
 }

@@ -1,14 +1,7 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
-import {
-  confirmMismatches,
-  firstDayWithHours,
-  type HourRule,
-  MAX_WRONG,
-  type Mismatch,
-  toMismatch,
-} from './mismatch.ts'
+import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
 /** The mismatches of a page of periods, and the period with which the next page begins. */
 interface PeriodPage {
@@ -36,8 +29,8 @@ export async function verifyTypeDays(
   const begin = start || FIRST
   const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
-  const wrong = await confirmMismatches(async () => {
-    const { rows } = await db.execute(
+  const read = () =>
+    db.execute(
       `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
            WHERE record_type = ? AND period = 1 AND period_start BETWEEN ? AND ?
@@ -45,9 +38,7 @@ export async function verifyTypeDays(
        ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
       [recordType, begin, last, recordType, begin, last],
     )
-    return rows.map((row) => toMismatch(recordType, null, row))
-  })
-  return { wrong, next }
+  return { wrong: await confirmMismatches(read, recordType), next }
 }
 
 /**
@@ -59,13 +50,13 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
   const begin = start || (await firstDayWithHours(db, rule))
   const index = 'FROM counter_history FORCE INDEX (period_start) WHERE period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
-  const wrong = await confirmMismatches(async () => {
+  const read = async () => {
     // Read again each time: a type that is too new for the first list is in the second one.
     const known = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
     const types = known.rows.map((row) => Number(row.record_type))
     const kept = await firstDayWithHours(db, rule)
     const range = [begin > kept ? begin : kept, last]
-    const { rows } = await db.execute(
+    return db.execute(
       `SELECT record_type, 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          ${types
            .map(
@@ -78,9 +69,8 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
        ORDER BY record_type, start LIMIT ${MAX_WRONG}`,
       [...types.flatMap((recordType) => [recordType, ...range]), ...range],
     )
-    return rows.map((row) => toMismatch(Number(row.record_type), null, row))
-  })
-  return { wrong, next }
+  }
+  return { wrong: await confirmMismatches(read), next }
 }
 
 /** The last period of a page, by the number of rows, and the first one of the next page. */
@@ -105,8 +95,8 @@ async function findPeriods(
 /** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
 export async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
-  return confirmMismatches(async () => {
-    const { rows } = await db.execute(
+  const read = () =>
+    db.execute(
       `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
          UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
@@ -117,6 +107,5 @@ export async function verifyTypeCalendar(db: Executor, recordType: number): Prom
            WHERE record_type = ${recordType}
        ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
     )
-    return rows.map((row) => toMismatch(recordType, null, row))
-  })
+  return confirmMismatches(read, recordType)
 }

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
+import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
-import { rowsByRange } from '../ranges.ts'
+import { LARGEST_ID, rowsByRange } from '../ranges.ts'
 import { applyBatch, type Batch, type BatchRow } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
@@ -13,7 +14,6 @@ const MAX_SEND_BYTES = 192 * 1024
 const MAX_SEND_MESSAGES = 100
 
 const KIND = 'slotted-counter/batch'
-const MAX_64 = 2n ** 64n
 
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
 const SIGNED_RULE = 'must be the digits of an integer'
@@ -22,7 +22,7 @@ const TYPE_RULE = 'must be a whole number from 1 to 65535'
 const toBigInt = z.transform((digits: string) => BigInt(digits))
 const unsigned = z
   .pipe(z.string({ error: UNSIGNED_RULE }).check(z.regex(/^\d{1,20}$/, UNSIGNED_RULE)), toBigInt)
-  .check(z.refine((value) => value < MAX_64, UNSIGNED_RULE))
+  .check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
 const signed = z.pipe(z.string({ error: SIGNED_RULE }).check(z.regex(/^-?\d{1,30}$/, SIGNED_RULE)), toBigInt)
 
 /** The part of a Cloudflare Queue that is used here. */
@@ -231,7 +231,7 @@ export async function consume(
   now: Date,
 ): Promise<ConsumeSummary> {
   const summary: ConsumeSummary = { applied: 0, retried: 0, dead: [], error: null }
-  const oldest = now.getTime() - Math.max(idempotencyHours - MARGIN_HOURS, idempotencyHours / 2) * 3_600_000
+  const oldest = now.getTime() - Math.max(idempotencyHours - MARGIN_HOURS, idempotencyHours / 2) * HOUR_MS
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
