@@ -51,26 +51,7 @@ export const FEW = 10
 const LEAST_PUBLIC_PENDING = 20
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
-export interface Isolate {
-  config: Config
-  db: Database
-  /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
-  breakers: readonly CircuitBreaker[]
-  keys: Keys
-  counting: CommitByRange
-  reads: ReturnType<typeof makeReads>
-  addresses: AddressCache
-  visitors: Visitors
-  bots: Bots
-  ignoredHits: IgnoredHits
-  tokens: TokenList
-  /** Attempts at the owner's token. */
-  attempts: Attempts
-  newKeys: NewKeyAllowance
-  kept: KeptAnswers
-  /** The counts that counting badges showed last, by counter and period. */
-  shownCounts: BoundedMap<bigint>
-}
+export type Isolate = ReturnType<typeof makeIsolate>
 
 // The platform passes the same object to every request of an isolate.
 const isolates = new WeakMap<Bindings, Isolate>()
@@ -99,7 +80,7 @@ export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Databas
   return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
 }
 
-function makeIsolate(config: Config): Isolate {
+function makeIsolate(config: Config) {
   const { databaseUrl: url, ranges, batches } = config
   const database = openDatabase({ url, deadlineMs: STATEMENT_DEADLINE_MS, ranges })
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
@@ -111,6 +92,7 @@ function makeIsolate(config: Config): Isolate {
   return {
     config,
     db,
+    /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
     keys: makeKeys(config, attemptsByRange),
     counting: new CommitByRange(
@@ -131,10 +113,12 @@ function makeIsolate(config: Config): Isolate {
     bots: new Bots(),
     ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
+    /** Attempts at the owner's token. */
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
-    shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
+    /** The counts that counting badges showed last, by counter and period. */
+    shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
   }
 }
 

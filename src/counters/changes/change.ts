@@ -87,7 +87,8 @@ export async function makeChange(
       await db.transaction(async (transaction) => {
         if (key !== null) await checkKey(transaction, key)
         await attempt(transaction, db)
-        if (key !== null) await writeKey(transaction, key)
+        // A request with the same key may have been faster.
+        if (key !== null && !(await insertKey(transaction, key))) throw new Overtaken()
         committing = true
       })
       return 'done'
@@ -111,10 +112,9 @@ export async function makeChange(
 }
 
 /** @throws {AlreadyApplied | KeyReused} if the key is stored */
-async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<void> {
-  const { rows } = await db.execute(selectSql({ recordId, hash }))
-  if (rows.length === 0) return
-  throw toBigInt(rows[0]!.contents_hash) === contents ? new AlreadyApplied() : new KeyReused()
+async function checkKey(db: Executor, key: ChangeKey): Promise<void> {
+  const contents = await readContents(db, key)
+  if (contents !== null) throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
 }
 
 /**
@@ -122,25 +122,23 @@ async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): 
  * @throws {KeyReused}
  */
 export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
-  const { rowsAffected } = await db.execute(insertSql(key))
-  if (rowsAffected === 1) return
-  // Stored by an earlier request, by a concurrent one, or by this one if its answer was lost.
-  const { rows } = await db.execute(selectSql(key))
-  if (toBigInt(rows[0]?.contents_hash) !== key.contents) throw new KeyReused()
+  // If it is stored: by an earlier request, by a concurrent one, or by this one if its answer was lost.
+  if (!(await insertKey(db, key)) && (await readContents(db, key)) !== key.contents) throw new KeyReused()
 }
 
-/** @throws {Overtaken} if a request with the same key was faster */
-async function writeKey(transaction: Executor, key: ChangeKey): Promise<void> {
-  const { rowsAffected } = await transaction.execute(insertSql(key))
-  if (rowsAffected !== 1) throw new Overtaken()
+async function readContents(db: Executor, { recordId, hash }: ChangeKey): Promise<bigint | null> {
+  const { rows } = await db.execute(
+    `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`,
+  )
+  return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }
 
-function selectSql({ recordId, hash }: Omit<ChangeKey, 'contents'>): string {
-  return `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`
-}
-
-function insertSql({ recordId, hash, contents }: ChangeKey): string {
-  return `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`
+/** Returns whether it was not stored before. */
+async function insertKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<boolean> {
+  const { rowsAffected } = await db.execute(
+    `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`,
+  )
+  return rowsAffected === 1
 }
 
 export type ChangeRefusal =

@@ -1,5 +1,5 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
 import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
@@ -81,19 +81,11 @@ export async function readDays(db: Executor, counter: CounterAddress): Promise<D
        ${where} AND period = ${PERIODS.day}
      UNION ALL SELECT 'hour', CAST(period_start AS CHAR), count FROM counter_history FORCE INDEX (PRIMARY) ${where}`,
   )
-  const days = new Map<string, { start: Date; count: bigint; hours: { start: Date; count: bigint }[] }>()
-  const dayOf = (text: string) => {
-    const known = days.get(text)
-    if (known !== undefined) return known
-    const day = { start: new Date(`${text}T00:00:00Z`), count: 0n, hours: [] }
-    days.set(text, day)
-    return day
-  }
-  for (const { part, at, count } of rows) {
-    const text = String(at)
-    const day = dayOf(text.slice(0, 10))
-    if (part === 'day') day.count = toBigInt(count)
-    else day.hours.push({ start: new Date(`${text.slice(0, 19).replace(' ', 'T')}Z`), count: toBigInt(count) })
-  }
-  return [...days.values()]
+  return [...Map.groupBy(rows, ({ at }) => String(at).slice(0, 10))].map(([day, parts]) => ({
+    start: new Date(`${day}T00:00:00Z`),
+    count: toBigInt(parts.find(({ part }) => part === 'day')?.count ?? 0),
+    hours: parts
+      .filter(({ part }) => part === 'hour')
+      .map(({ at, count }) => ({ start: toDate(String(at).slice(0, 19))!, count: toBigInt(count) })),
+  }))
 }

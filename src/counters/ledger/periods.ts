@@ -21,19 +21,32 @@ export function additionToPeriods(
   at: Date,
   rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
-  const changes = amounts.filter(({ amount }) => amount !== 0n)
-  if (changes.length === 0) return async () => {}
+  const hourly = amounts.flatMap(({ recordType, recordId, amount }) =>
+    amount === 0n ? [] : [{ recordType, recordId, amount, at }],
+  )
   // Integers and times, written into the statement: see applyBatch.
   const hour = timeText(startOf('hour', at))
-  const ofHours = `INSERT INTO counter_history (record_type, record_id, period_start, count)
-     VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`).join(',')}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
-  const hourly = changes.map(({ recordType, recordId, amount }) => ({ recordType, recordId, amount, at }))
-  const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, rangeLane)
+  const ofHours = hourly.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`)
+  const ofCounters = rowsOfCounters(hourly)
+  const ofTypes = rowsOfTypes({ hourly }, rangeLane)
   return async (transaction) => {
-    await transaction.execute(ofHours)
-    await toCalendar(transaction)
+    await addRows(transaction, HOURS, ofHours.join(','))
+    await addRows(transaction, DAYS, ofCounters)
+    await addRows(transaction, TYPES, ofTypes)
   }
+}
+
+const HOURS = 'counter_history (record_type, record_id, period_start, count)'
+const DAYS = 'counter_periods (record_type, record_id, period, period_start, count)'
+const TYPES = 'type_history (record_type, period, period_start, range_lane, count)'
+
+async function addRows(
+  transaction: Executor,
+  table: typeof HOURS | typeof DAYS | typeof TYPES,
+  rows: string,
+): Promise<void> {
+  if (rows === '') return
+  await transaction.execute(`INSERT INTO ${table} VALUES ${rows} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`)
 }
 
 /**
@@ -53,46 +66,25 @@ export interface DayAmount extends PeriodAmount {
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
  */
-export function addToDays(
+export async function addToDays(
   transaction: Executor,
   amounts: readonly DayAmount[],
   adjustments: readonly PeriodAmount[],
   rangeLane: bigint,
 ): Promise<void> {
-  return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, rangeLane)(transaction)
+  await addRows(transaction, DAYS, rowsOfCounters(amounts))
+  await addRows(transaction, TYPES, rowsOfTypes({ daily: amounts, undated: adjustments }, rangeLane))
 }
 
+/** Amounts of which the hour, the day or, for adjustments, no time is known. */
 interface CalendarAmounts {
-  /** Amounts of which the hour is known. The caller has added them to the hours of the counters. */
-  hourly: readonly DayAmount[]
-  daily: readonly DayAmount[]
-  /** Adjustments, which are in no day. */
-  undated: readonly PeriodAmount[]
-}
-
-/**
- * Prepares to add amounts to the days, weeks and months of each counter and of its type.
- * @returns sends the statements
- */
-function additionToCalendar(
-  { hourly, daily, undated }: CalendarAmounts,
-  rangeLane: bigint,
-): (transaction: Executor) => Promise<void> {
-  const ofCounters = rowsOfCounters([...hourly, ...daily])
-  const ofTypes = rowsOfTypes({ hourly, daily, undated }, rangeLane)
-  return async (transaction) => {
-    if (ofCounters !== '') {
-      await transaction.execute(
-        `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters}
-         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-      )
-    }
-    await addToType(transaction, ofTypes)
-  }
+  hourly?: readonly DayAmount[]
+  daily?: readonly DayAmount[]
+  undated?: readonly PeriodAmount[]
 }
 
 /** The rows by which amounts change the history of their types. */
-function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: bigint): Sums {
+function rowsOfTypes({ hourly = [], daily = [], undated = [] }: CalendarAmounts, rangeLane: bigint): string {
   const ofTypes = new Sums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
@@ -107,15 +99,7 @@ function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: big
   for (const [recordType, amount] of sumsOfTypes(undated.filter(({ amount }) => amount !== 0n))) {
     ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
   }
-  return ofTypes
-}
-
-async function addToType(transaction: Executor, rows: Sums): Promise<void> {
-  if (rows.size === 0) return
-  await transaction.execute(
-    `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${rows.rows()}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-  )
+  return ofTypes.rows()
 }
 
 /** Amounts by type, summed first because there are far more amounts than types and periods. */
@@ -186,16 +170,12 @@ export async function removeFromType(
   const some = ({ amount }: PeriodAmount) => amount !== 0n
   const undated = [{ recordType, recordId, amount: -adjustments }]
   const ofTypes = rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane)
-  await addToType(transaction, ofTypes)
+  await addRows(transaction, TYPES, ofTypes)
 }
 
 /** Sums of amounts, by the address of their row. */
 class Sums {
   readonly #sums = new Map<string, bigint>()
-
-  get size(): number {
-    return this.#sums.size
-  }
 
   add(address: string, amount: bigint): void {
     this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)

@@ -108,28 +108,23 @@ async function findIds(db: Executor, options: ExportOptions, tables: readonly st
 
 /** One row for each day of a counter, and one for the part that is in no day. */
 function byDay(parts: readonly Record<string, unknown>[], today: string): ExportRow[] {
-  const counters = new Map<bigint, { name: string; undated: bigint; days: Map<string, bigint> }>()
-  for (const part of parts) {
-    const recordId = toBigInt(part.record_id)
-    const count = toBigInt(part.count)
-    let counter = counters.get(recordId)
-    if (counter === undefined) {
-      counter = { name: '', undated: 0n, days: new Map() }
-      counters.set(recordId, counter)
-    }
-    // Days have none. Their counter has a total.
-    if (part.name !== null) counter.name = toText(part.name)
-    if (part.part === 'total') counter.undated += count
-    else {
-      const day = part.part === 'day' ? String(part.day) : today
-      counter.days.set(day, (counter.days.get(day) ?? 0n) + count)
-      if (part.part === 'day') counter.undated -= count
-    }
-  }
-  return [...counters]
+  return [...Map.groupBy(parts, ({ record_id }) => toBigInt(record_id))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([recordId, { name, undated, days }]) => [
-      ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
-      ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
-    ])
+    .flatMap(([recordId, rows]) => {
+      // Days have none. Their counter has a total.
+      const name = toText(rows.find(({ name }) => name !== null)?.name ?? '')
+      const days = new Map<string, bigint>()
+      let undated = 0n
+      for (const row of rows) {
+        const count = toBigInt(row.count)
+        if (row.part === 'total') undated += count
+        if (row.part === 'day') undated -= count
+        const day = row.part === 'day' ? String(row.day) : today
+        if (row.part !== 'total') days.set(day, (days.get(day) ?? 0n) + count)
+      }
+      return [
+        ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
+        ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
+      ]
+    })
 }

@@ -24,6 +24,13 @@ export type VerifyPosition =
 
 export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
 
+/** Where the next phase begins, after the last type. */
+const AFTER: Record<'counters' | 'days' | 'calendar', VerifyPosition | null> = {
+  counters: { phase: 'days', recordType: 0, start: '' },
+  days: { phase: 'hours', start: '' },
+  calendar: null,
+}
+
 export interface VerifyOptions extends HourRule {
   from: VerifyPosition
   limit: number
@@ -39,31 +46,29 @@ export interface VerifyOptions extends HourRule {
 export async function verifyPage(db: Database, options: VerifyOptions): Promise<VerifiedPage> {
   const { from } = options
   const rows = Math.min(options.limit, MAX_VERIFIED) * ROWS_PER_COUNTER
+  if (from.phase === 'hours') {
+    const { wrong, next } = await verifyTypeHours(db, options, from.start, rows)
+    return {
+      checked: 0,
+      wrong,
+      next: next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: next },
+    }
+  }
+  const recordType = await nextRecordType(db, from.recordType)
+  if (recordType === null) return { checked: 0, wrong: [], next: AFTER[from.phase] }
+  const continues = recordType === from.recordType
   switch (from.phase) {
     case 'counters': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'days', recordType: 0, start: '' } }
-      const recordId = recordType === from.recordType ? from.recordId : 0n
-      const page = await verifyCounters(db, { ...options, recordType, recordId, rows })
-      const next = page.next ?? { recordType: recordType + 1, recordId: 0n }
-      return { checked: page.checked, wrong: page.wrong, next: { phase: 'counters', ...next } }
+      const recordId = continues ? from.recordId : 0n
+      const { checked, wrong, next } = await verifyCounters(db, { ...options, recordType, recordId, rows })
+      return { checked, wrong, next: { phase: 'counters', ...(next ?? { recordType: recordType + 1, recordId: 0n }) } }
     }
     case 'days': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'hours', start: '' } }
-      const page = await verifyTypeDays(db, recordType, recordType === from.recordType ? from.start : '', rows)
-      const next = page.next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: page.next }
-      return { checked: 0, wrong: page.wrong, next: { phase: 'days', ...next } }
-    }
-    case 'hours': {
-      const page = await verifyTypeHours(db, options, from.start, rows)
-      const next: VerifyPosition =
-        page.next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: page.next }
-      return { checked: 0, wrong: page.wrong, next }
+      const { wrong, next } = await verifyTypeDays(db, recordType, continues ? from.start : '', rows)
+      const start = next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: next }
+      return { checked: 0, wrong, next: { phase: 'days', ...start } }
     }
     case 'calendar': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: null }
       const wrong = await verifyTypeCalendar(db, recordType)
       return { checked: 0, wrong, next: { phase: 'calendar', recordType: recordType + 1 } }
     }
