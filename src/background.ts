@@ -70,10 +70,7 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
   return summary.statements
 }
 
-/**
- * Expires hours with the statements that pruning leaves, at least one page of types and one of counters: PRUNING.max_statements
- * may be raised without HISTORY.max_statements.
- */
+/** At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)

@@ -58,10 +58,7 @@ const isolates = new WeakMap<Bindings, Isolate>()
 /** There is seldom another, and a hit asks several times. */
 let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
-/**
- * The isolate's services, created on its first request.
- * @throws {ConfigurationError} on every request until the settings are right
- */
+/** The isolate's services, created on its first request. @throws {ConfigurationError} until the settings are right */
 export function isolateOf(bindings: Bindings): Isolate {
   if (latest?.bindings === bindings) return latest.isolate
   let isolate = isolates.get(bindings)
@@ -73,9 +70,7 @@ export function isolateOf(bindings: Bindings): Isolate {
   return isolate
 }
 
-/**
- * Opens the database for a background run. Without retries: runs retry by themselves, and their budgets count every statement.
- */
+/** Without retries: background runs retry by themselves, and their budgets count every statement. */
 export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Database {
   return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
 }
@@ -113,7 +108,6 @@ function makeIsolate(config: Config) {
     bots: new Bots(),
     ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
-    /** Attempts at the owner's token. */
     attempts: new Attempts(MAX_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
@@ -146,11 +140,7 @@ function shareReads<Value>(
   return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
 }
 
-/**
- * How requests read counters.
- * @param attempts one for each range
- * @param everywhere for statements that go to all shards
- */
+/** How requests read counters: `attempts` has a database for each range, `everywhere` reaches all shards. */
 function makeReads(attempts: readonly Executor[], everywhere: Executor) {
   const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
     new SharedReads<TotalReading | TooManyKeys>(everywhere, {

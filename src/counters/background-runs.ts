@@ -52,7 +52,6 @@ export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundT
   return runs
 }
 
-/** The budgets of a run. */
 export interface RunBudgets {
   /** Each statement is one subrequest of the Worker. */
   maxStatements: number

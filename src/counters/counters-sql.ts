@@ -24,11 +24,7 @@ export function counterSql({ recordType, recordId }: CounterPlace): string {
   return `record_type = ${recordType} AND record_id = ${recordId}`
 }
 
-/**
- * Reads columns of counters from a table with one row each, in one statement without locks.
- * @param counters each once
- * @returns the rows by `counterId`
- */
+/** Reads columns of distinct counters from a table with one row each, without locks. Returns the rows by `counterId`. */
 export async function readByCounter(
   db: Executor,
   columns: string,
@@ -47,9 +43,8 @@ export function placeOf({ record_type, record_id }: Record<string, unknown>): Co
 }
 
 /**
- * SQL that continues after a row, in the order of columns, and its arguments. Spelled out, because MySQL does not use an index for
- * (a, b, c) > (x, y, z).
- * @param values those of the row; `null` to begin with the first one
+ * SQL that continues after a row in the order of columns, and its arguments; `null`: from the first row. Spelled out, because
+ * MySQL does not use an index for (a, b, c) > (x, y, z).
  */
 export function afterSql(
   columns: readonly string[],

@@ -24,10 +24,7 @@ export function boundsOf(range: number, ranges: number): { first: bigint; last: 
 /** Transactions of one range that may add to the same sums at once: each lane has rows of its own. */
 export const MAX_LANES = 6
 
-/**
- * A random lane of a counter's range, so that requests seldom wait for each other, and a retry seldom meets the locks of a
- * transaction whose answer was lost.
- */
+/** A random lane: requests seldom wait for each other, and a retry seldom for a transaction whose answer was lost. */
 export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId: bigint }): bigint {
   return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
 }

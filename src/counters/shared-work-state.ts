@@ -62,7 +62,6 @@ export class SharedWork {
     this.#items += items
   }
 
-  /** Records how long the work took, in milliseconds. */
   took(milliseconds: number): void {
     const measured = Math.min(Math.max(milliseconds, 0), this.#maxDurationMs)
     this.#durationMs += (measured - this.#durationMs) * WEIGHT

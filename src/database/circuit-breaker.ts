@@ -8,7 +8,6 @@ export interface BreakerPolicy {
   slowMs: number
   /** The first open period, in milliseconds. It doubles each time a trial fails, and is jittered. */
   openMs: number
-  /** The longest open period, in milliseconds. */
   maxOpenMs: number
 }
 
@@ -25,7 +24,6 @@ export class CircuitBreaker {
   #failures = 0
   #openMs: number
   #openUntil = 0
-  /** Whether a trial is under way. */
   #trial = false
 
   constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
@@ -72,10 +70,7 @@ export class CircuitBreaker {
   }
 }
 
-/**
- * Puts a breaker in front of a database. While it is open, statements fail at once and are certainly not applied. Transactions
- * bypass it.
- */
+/** Puts a breaker in front of statements, not transactions. While it is open, they fail at once and are not applied. */
 export function withBreaker(database: Database, breaker: CircuitBreaker): Database {
   return {
     ranges: database.ranges,

@@ -5,18 +5,12 @@ export interface Result {
   rows: Record<string, unknown>[]
   /** Rows matched or changed. An upsert counts 1 for an insert, and 2 for an update that changed something. */
   rowsAffected: number
-  /**
-   * An earlier attempt at the same statement had an unknown outcome. It may still reach the database, after this result and
-   * after statements sent since.
-   */
+  /** An earlier attempt had an unknown outcome. It may still arrive, after this result and after later statements. */
   straggler?: true
 }
 
 export interface Executor {
-  /**
-   * @param sql one statement, with `?` for each argument
-   * @throws {DatabaseFailure} for every error, classified
-   */
+  /** @param sql one statement, with `?` for each argument @throws {DatabaseFailure} for every error, classified */
   execute(sql: string, args?: readonly unknown[]): Promise<Result>
 }
 
@@ -24,10 +18,7 @@ export interface Executor {
 export interface Database extends Executor {
   /** The number of ranges of record ids: see `src/counters/ranges.ts`. */
   readonly ranges: number
-  /**
-   * Runs `work` between BEGIN and COMMIT. If anything throws, it rolls back and throws the first error. A failed COMMIT has an
-   * unknown outcome.
-   */
+  /** Runs `work` between BEGIN and COMMIT, or rolls back and throws the first error. A failed COMMIT has an unknown outcome. */
   transaction<T>(work: (transaction: Executor) => Promise<T>): Promise<T>
 }
 
@@ -35,15 +26,11 @@ export interface DatabaseOptions {
   url: string
   /** The time-out of a statement, in milliseconds. After it, the outcome is unknown. */
   deadlineMs: number
-  /** Default: 1. */
   ranges?: number
   fetch?: typeof fetch
 }
 
-/**
- * Opens a database. Nothing is sent until the first statement. Each statement outside a transaction has its own session, so
- * that concurrent requests share nothing.
- */
+/** Sends nothing until the first statement. Statements outside transactions have their own sessions: requests share nothing. */
 export function openDatabase({ url, deadlineMs, ranges = 1, fetch: send = fetch }: DatabaseOptions): Database {
   const client = new Client({
     url,

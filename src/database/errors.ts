@@ -1,6 +1,5 @@
 import { DatabaseError } from '@planetscale/database'
 
-/** The kinds of failure that callers distinguish. */
 export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'shards' | 'range' | 'rejected'
 
 /** What a failure means for its statement. */

@@ -34,7 +34,6 @@ const NO_DIRECT_DDL = /direct DDL is disabled/
 export interface Progress {
   /** What exists of our tables, as `madeBy` names it. */
   there: Set<string>
-  /** The migrations that are recorded as applied. */
   applied: Set<string>
   pending: Migration[]
   /** What this version needs and the database lacks. */
@@ -48,7 +47,6 @@ export class MigrationStopped extends Error {
   readonly statement: string
   /** The number of the statement in its migration, from 1. */
   readonly number: number
-  /** How many statements the migration has. */
   readonly of: number
 
   constructor(migration: Migration | null, index: number, statement: string, cause: unknown) {
@@ -77,10 +75,7 @@ export class OtherKeyspace extends Error {
   }
 }
 
-/**
- * Reads the state of a database, in two to four statements.
- * @throws {OtherKeyspace}
- */
+/** Reads the state of a database, in two to four statements. @throws {OtherKeyspace} */
 export async function readProgress(db: Executor, migrations = MIGRATIONS): Promise<Progress> {
   const there = await readTables(db, migrations)
   const applied = await readRecord(db, there)
@@ -92,10 +87,7 @@ export async function readProgress(db: Executor, migrations = MIGRATIONS): Promi
   }
 }
 
-/**
- * Reads what a database lacks of the tables that this version needs, in two or three statements.
- * @throws {OtherKeyspace}
- */
+/** What a database lacks of this version's tables, in two or three statements. @throws {OtherKeyspace} */
 export async function readMissing(db: Executor, migrations = MIGRATIONS): Promise<string[]> {
   return missingFrom(await readTables(db, migrations), migrations)
 }
@@ -126,8 +118,7 @@ export async function applyMigrations(
 }
 
 /**
- * Records the pending migrations as applied without running them. Check first that nothing is missing.
- * @returns the names of the migrations that were recorded
+ * Records the pending migrations as applied without running them, and returns their names. Check `missing` first.
  * @throws {MigrationStopped} if the table of the record cannot be made
  */
 export async function recordAll(db: Executor, { there, pending }: Progress): Promise<string[]> {
@@ -178,7 +169,6 @@ function tableOf(thing: string): string {
   return /^\w+ (\w+)/.exec(thing)![1]!
 }
 
-/** What exists of the tables of migrations and of the record. */
 async function readTables(db: Executor, migrations: readonly Migration[]): Promise<Set<string>> {
   const statements = [CREATE_RECORD, ...migrations.flatMap((migration) => migration.statements)]
   const tables = new Set(statements.flatMap((statement) => madeBy(statement).does.map(tableOf)))
@@ -238,8 +228,7 @@ export interface Made {
 }
 
 /**
- * Reads what a statement makes, in the forms of our migrations: CREATE TABLE IF NOT EXISTS, and ALTER TABLE that adds columns
- * and keys. Both may be repeated, and what they make can be looked up.
+ * Reads what a statement makes: CREATE TABLE IF NOT EXISTS, or ALTER TABLE that adds columns and keys. Both may be repeated.
  * @throws {Error} for any other statement
  */
 export function madeBy(statement: string): Made {

@@ -2,7 +2,6 @@ import type { Database, Executor } from './database.ts'
 import { classify } from './errors.ts'
 
 export interface RetryPolicy {
-  /** Attempts in all. */
   attempts: number
   /** Milliseconds before the second attempt; doubled for each further one, and jittered. */
   backoffMs: number

@@ -22,7 +22,6 @@ export interface LockWaits {
   /** The start of the server. */
   since: Date
   waits: bigint | null
-  /** Current waits. */
   waiting: bigint | null
   averageMs: bigint | null
   deadlocks: bigint | null
@@ -90,7 +89,6 @@ export async function readLockWaits(db: Executor): Promise<LockWaits> {
   }
 }
 
-/** Reads rows of names, in lower case, and values. */
 async function readPairs(db: Executor, sql: string): Promise<Map<string, string>> {
   const { rows } = await db.execute(sql)
   return new Map(

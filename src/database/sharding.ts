@@ -6,10 +6,7 @@ import { readNames, readShards } from './server-statistics.ts'
 /** The tables of migrations/vschema.json whose sharding key must be known before anything is written to them. */
 const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', RECORD]
 
-/**
- * What must be done before the tables of a keyspace with several shards can be made; `null` if nothing must.
- * @param ranges `SHARDING.ranges`; `null` if it is not known
- */
+/** What to do before tables can be made on several shards, or `null`. `ranges`: SHARDING.ranges, `null` if it is not known. */
 export async function missingSharding(db: Executor, ranges: number | null): Promise<string | null> {
   const shards = await readShards(db).catch((error: unknown) => {
     // MySQL and MariaDB do not know the statement (1064).

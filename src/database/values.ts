@@ -1,8 +1,4 @@
-/**
- * Converts an integer from a result row. The driver returns 64-bit integers, SUM() and COUNT() as strings, and smaller integers
- * as numbers.
- * @throws {TypeError} if the value is not an integer
- */
+/** Converts an integer from a row: 64 bits, SUM() and COUNT() come as strings, others as numbers. @throws {TypeError} */
 export function toBigInt(value: unknown): bigint {
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value)
   if (Number.isSafeInteger(value)) return BigInt(value as number)

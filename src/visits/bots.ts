@@ -16,16 +16,12 @@ const DOWNLOADERS =
  */
 const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
 
-/** What a visit asks for. */
 export type Purpose = 'page' | 'download' | 'image'
 
 /** Programs that people use for a purpose: not bots then. */
 const USED_BY_PEOPLE: Record<Purpose, RegExp | null> = { page: null, download: DOWNLOADERS, image: IMAGE_PROXIES }
 
-/**
- * Recognizes automatic clients by their user agent, with the list of the isbot package. Caches the results, because a few
- * browsers send nearly all requests. Plain data, shared by an isolate's requests.
- */
+/** Recognizes bots with the list of isbot. Cached, because a few browsers send nearly all requests. Plain data, shared. */
 export class Bots {
   readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
 

@@ -20,7 +20,6 @@ export function skipsStart(header: string | undefined): boolean {
   return !includesStart
 }
 
-/** The text before a sign and the text after it, which is `null` without the sign. */
 function splitAtFirst(text: string, sign: string): [before: string, after: string | null] {
   const at = text.indexOf(sign)
   return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]

@@ -1,7 +1,6 @@
 import type { HitReason } from '../hit-reasons.ts'
 
 export interface IgnoredHit {
-  /** The name of its type. */
   type: string
   reason: HitReason
   /** The origin of its page, if any. */
@@ -16,10 +15,7 @@ const MAX_ORIGIN = 200
 export class IgnoredHits {
   readonly #byType = new Map<string, IgnoredHit>()
 
-  /**
-   * @param type the name of a configured type
-   * @param page its origin or URL
-   */
+  /** @param type the name of a configured type @param page its origin or URL */
   remember(type: string, reason: HitReason, page: string | null, at: Date): void {
     const origin = page !== null && URL.canParse(page) ? new URL(page).origin.slice(0, MAX_ORIGIN) : null
     this.#byType.set(type, { type, reason, origin, at })

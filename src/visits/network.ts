@@ -82,10 +82,7 @@ export function subscriberOf(address: string): string | null {
   return prefixOf(address, { ipv4: 32, ipv6: 56 })
 }
 
-/**
- * A network that may belong to one customer, for limits: an IPv4 /24, the smallest that the internet routes, or an IPv6 /48,
- * which is what a company gets (RFC 6177).
- */
+/** For limits: an IPv4 /24, the smallest that is routed, or an IPv6 /48, which companies get (RFC 6177): maybe one customer. */
 export function wideNetworkOf(address: string): string | null {
   return prefixOf(address, { ipv4: 24, ipv6: 48 })
 }
@@ -103,10 +100,7 @@ function prefixOf(address: string, { ipv4, ipv6 }: { ipv4: 24 | 32; ipv6: 48 | 5
   return ipv4 === 32 ? `${first}.${low & 255}` : `${first}.0/24`
 }
 
-/**
- * Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address.
- * @returns `null` if the text is anything else
- */
+/** Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address; `null` if the text is neither. */
 export function parseNetwork(text: string): Network | null {
   const [, written = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
   const address = parseAddress(written)
@@ -117,10 +111,7 @@ export function parseNetwork(text: string): Network | null {
   return bits > 128 ? null : { address, bits }
 }
 
-/**
- * Whether an address is in a network.
- *
- */
+/** Whether an address is in a network. */
 export function contains({ address: first, bits }: Network, address: Address): boolean {
   return first.every((group, i) => {
     const ignored = 16 - Math.min(16, Math.max(0, bits - 16 * i))

@@ -2,7 +2,6 @@ import { BoundedMap } from '../bounded-map.ts'
 import { log } from '../log.ts'
 import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
 
-/** The part of a rate limiting binding that is used here. */
 export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
@@ -51,15 +50,11 @@ export class Attempts {
   #window = 0
   #counts = new BoundedMap<number>(MAX_GENERATION)
 
-  /** @param most attempts of a network in a minute */
   constructor(most: number) {
     this.#most = most
   }
 
-  /**
-   * Takes one attempt, before its outcome is known, so that concurrent attempts are counted too.
-   * @returns the seconds to wait if the network has none left, else 0
-   */
+  /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
   take(network: string, now: number): number {
     const window = Math.floor(now / WINDOW_MS)
     if (window !== this.#window) {
@@ -88,10 +83,7 @@ export class NewKeyAllowance {
     this.#limit = limit
   }
 
-  /**
-   * Whether a request may create a counter.
-   * @param address as for `exceedsLimit`
-   */
+  /** Whether a request from an address (as for `exceedsLimit`) may create a counter. */
   async allows(counter: string, address: string | null): Promise<boolean> {
     if (this.#limit === null || this.wasAllowed(counter)) return true
     if (await exceedsLimit(this.#limit, address)) return false

@@ -92,7 +92,6 @@ export class Salts {
     return salt
   }
 
-  /** Whether all windows that began on a day are over. */
   #isOver(day: number, now: number): boolean {
     return (day + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000
   }
@@ -120,10 +119,7 @@ export async function offerSalt(db: Executor, day: number, salt: string): Promis
   await db.execute(`INSERT IGNORE INTO visitor_salts (range_start, day, salt) VALUES (0, ${day}, X'${salt}')`)
 }
 
-/**
- * Deletes the salts of days whose windows are all over, by the database's clock. Returns their number.
- * @param longestWindow in seconds; it may begin at the end of a day
- */
+/** Deletes the salts of days whose windows are all over, by the database's clock. Returns their number. */
 export async function deleteOldSalts(db: Executor, longestWindow: number): Promise<number> {
   const { rowsAffected } = await db.execute(
     `DELETE FROM visitor_salts

@@ -26,13 +26,9 @@ const MAX_GENERATION = 10_000
 export interface Window {
   /** Windows begin at multiples of it since 1970 UTC. */
   seconds: number
-  /**
-   * The length of the longest window in which the same hit is a visit: one visitor there is one in the shorter ones. Default:
-   * `seconds`.
-   */
+  /** The longest window in which the same hit is a visit: one visitor there is one in shorter ones. Default: `seconds`. */
   longest?: number
   at: Date
-  /** Keeps work going if the client hangs up. */
   waitUntil: (work: Promise<unknown>) => void
 }
 
@@ -60,7 +56,6 @@ export class Visitors {
     return hash63(JSON.stringify(['visit', salt, visitor.network, agentClass, counterId(counter), seconds, number]))
   }
 
-  /** The salt of the day on which the window of a length began. */
   #saltOf(window: Window, seconds: number): Promise<string> {
     return this.#salts.of(Math.floor((numberOf(window, seconds) * seconds) / DAY_SECONDS), window.waitUntil)
   }
@@ -75,10 +70,6 @@ export class Visitors {
   }
 }
 
-/**
- * The number of the window of a length, since 1970.
- *
- */
 function numberOf({ at }: Window, seconds: number): number {
   return Math.floor(at.getTime() / 1_000 / seconds)
 }

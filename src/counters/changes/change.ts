@@ -51,16 +51,12 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
-/** A change of counters of one range, in one transaction. */
 export interface Change {
   /** Stored for good, in the same transaction. */
   key: ChangeKey | null
   /** The most statements of one attempt, with BEGIN, COMMIT, and the ROLLBACK after a failed COMMIT. */
   statements: number
-  /**
-   * The first statement must take no locks: if its answer is lost, nobody can roll the transaction back.
-   * @param db for statements outside the transaction
-   */
+  /** Takes no locks first: if that answer is lost, nobody can roll back. `db` is for statements outside the transaction. */
   attempt(transaction: Executor, db: Database): Promise<void>
 }
 
@@ -111,16 +107,12 @@ export async function makeChange(
   }
 }
 
-/** @throws {AlreadyApplied | KeyReused} if the key is stored */
 async function checkKey(db: Executor, key: ChangeKey): Promise<void> {
   const contents = await readContents(db, key)
   if (contents !== null) throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
 }
 
-/**
- * Stores the key of a change of several ranges. Of two requests that race, the primary key admits one.
- * @throws {KeyReused}
- */
+/** Stores the key of a change of several ranges; of two racing requests, one wins. @throws {KeyReused} */
 export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
   // If it is stored: by an earlier request, by a concurrent one, or by this one if its answer was lost.
   if (!(await insertKey(db, key)) && (await readContents(db, key)) !== key.contents) throw new KeyReused()

@@ -8,7 +8,6 @@ import type { DayHistory } from '../ledger/periods.ts'
 /** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
 export const MAX_ROWS = 50_000
 
-/** A slot that is not empty. */
 interface Slot {
   slot: bigint
   count: bigint
@@ -29,10 +28,7 @@ export interface CounterState {
   target: { exists: boolean; total: bigint; version: bigint | null }
 }
 
-/**
- * Reads a counter without locks. vtgate may read source and target one after the other, so the versions of both totals must
- * guard what is read.
- */
+/** Reads a counter without locks. vtgate may read the target apart, so the versions of both totals must guard the result. */
 export async function readState(
   db: Executor,
   source: CounterAddress,

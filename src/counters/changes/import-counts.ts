@@ -20,10 +20,7 @@ import {
 import { boundsOf, laneOf, rowsByRange } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'
 
-/**
- * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, 2 for the history, adjustments, COMMIT,
- * and ROLLBACK if that fails.
- */
+/** The most of one attempt: BEGIN, read, missing totals, names, lock, totals, 2 for history, adjustments, COMMIT, ROLLBACK. */
 const ATTEMPT_STATEMENTS = 11
 
 export interface ImportRow {
@@ -92,10 +89,7 @@ async function importByRange(
     : 'repeated'
 }
 
-/**
- * Checks that every total has room, in the ranges that do not have their part yet.
- * @throws {DatabaseFailure} of kind `range`
- */
+/** Checks that every total has room, in the ranges that lack their part. @throws {DatabaseFailure} of kind `range` */
 async function checkRanges(
   database: Database,
   parts: readonly (readonly [number, readonly CounterImport[]])[],
@@ -110,7 +104,6 @@ async function checkRanges(
   await Promise.all(left.map(async ([, part]) => checkRoom(part, await readTotals(database, part))))
 }
 
-/** @param imports all in one range */
 async function attemptToImport(
   transaction: Executor,
   db: Database,
@@ -152,7 +145,6 @@ function contentsOf(rows: readonly ImportRow[], ranges: number): string {
   return [ranges, ...lines.sort()].join('\n')
 }
 
-/** Adds up the rows of each counter, in primary key order. */
 function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
   const imports = new Map<string, CounterImport>()
   for (const { counter, count, day } of rows) {

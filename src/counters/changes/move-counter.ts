@@ -20,10 +20,7 @@ import { subtractionsOf } from '../rollup/page.ts'
 import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
-/**
- * The most statements of one attempt: BEGIN, state, 2 for the target's name, lock, 2 for totals, slots, 6 for the history,
- * name, COMMIT, and ROLLBACK if that fails. Deletions and attempts that create a missing total have fewer.
- */
+/** The most of one attempt: BEGIN, state, 2 for a name, lock, 2 totals, slots, 6 for history, name, COMMIT, ROLLBACK. */
 const ATTEMPT_STATEMENTS = 17
 
 /** MySQL's error number of a duplicate key. */
@@ -97,10 +94,7 @@ async function attemptToMove(
   await markName(transaction, source)
 }
 
-/**
- * Deletes the total of the source and adds it to that of the target.
- * @throws {Overtaken} if either changed since it was read, or is about to
- */
+/** Moves the total, or deletes it. @throws {Overtaken} if a total changed since it was read, or is about to */
 async function takeTotals(
   transaction: Executor,
   source: CounterAddress,
@@ -137,10 +131,7 @@ async function insertTotal(transaction: Executor, counter: CounterAddress, count
   }
 }
 
-/**
- * Subtracts pending counts from the slots and adds them to a new slot of the target. Empty slots stay until they are pruned:
- * they recognize batches that are sent again.
- */
+/** Empties slots into a new slot of the target. Empty slots stay until they are pruned: they recognize repeated batches. */
 async function takeSlots(
   transaction: Executor,
   { recordType, recordId }: CounterAddress,

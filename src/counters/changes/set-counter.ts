@@ -22,7 +22,6 @@ const ATTEMPT_STATEMENTS = 9
 
 export interface Setting {
   count: bigint
-  /** The hash of an idempotency key. */
   id: bigint | null
   at: Date
 }

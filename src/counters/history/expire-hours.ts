@@ -8,7 +8,6 @@ import { afterSql, counterListsSql } from '../counters-sql.ts'
 export interface ExpirySettings extends RunBudgets {
   /** Of older days, only the sum remains. */
   hourDays: number
-  /** Hours that one page reads and deletes. */
   pageHours: number
 }
 
@@ -61,7 +60,6 @@ interface OldHour {
   recordType: number
   /** UTC, in the database's notation. */
   start: string
-  /** Whether the history has its day. */
   covered: boolean
 }
 
@@ -69,7 +67,6 @@ interface OldCounterHour extends OldHour {
   recordId: bigint
 }
 
-/** Reads the next hours of counters before a time, oldest first, without locks. */
 async function readCounterHours(
   db: Executor,
   before: Date,
@@ -116,7 +113,6 @@ interface OldTypeHour extends OldHour {
   rangeLane: bigint
 }
 
-/** Reads the next hours of types before a time, without locks. */
 async function readTypeHours(
   db: Executor,
   recordTypes: readonly number[],
@@ -145,7 +141,6 @@ async function readTypeHours(
   }))
 }
 
-/** Deletes hours of types of one range, by primary key, in its order. */
 async function deleteTypeHours(db: Executor, hours: readonly OldTypeHour[]): Promise<number> {
   const rows = hours.map(
     ({ recordType, start, rangeLane }) => `(${recordType},${PERIODS.hour},'${start}',${rangeLane})`,

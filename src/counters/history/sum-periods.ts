@@ -4,7 +4,6 @@ import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 /** A count of the history; `hours` are those of a day together. */
 export interface HistoryRow {
   unit: 'hour' | 'hours' | 'day' | 'month'
-  /** Milliseconds since 1970. */
   start: number
   count: bigint
 }
@@ -30,8 +29,8 @@ interface Midnights {
 }
 
 /**
- * The rows that `sumPeriods` needs. Days and months of another time zone begin at other times than those of UTC, so they need
- * the hours in between. Hours need the days as well, for counts of which only the day is known.
+ * The rows that `sumPeriods` needs: another time zone needs the hours between its midnights and UTC's, and hours need the days,
+ * for counts without an hour.
  */
 export function sourcesOf(range: HistoryRange): HistorySource[] {
   const { by, zone, edges, indexByDate } = range
@@ -53,10 +52,7 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
 }
 
-/**
- * The most rows that sources have of one counter.
- * @param hourDays days for which hours are kept
- */
+/** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {
   return sources.reduce((rows, { unit, from, to }) => {
     const days = (to - from) / DAY_MS

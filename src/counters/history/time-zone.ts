@@ -8,7 +8,6 @@ const BLOCK_MS = 4 * DAY_MS
 
 /** The clocks of an IANA time zone, by the time zone data of the runtime. */
 export class TimeZone {
-  /** The canonical spelling. */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
   /** By the start of their block. */
@@ -36,8 +35,7 @@ export class TimeZone {
   }
 
   /**
-   * The instant at which a date begins: not always midnight. A date that was left out begins when the next one does.
-   * @param date a midnight in UTC, in milliseconds since 1970
+   * The instant at which a date begins, not always midnight. Dates are midnights in UTC. A date left out begins with the next.
    */
   startOf(date: number): number {
     const before = this.offsetAt(date - DAY_MS)

@@ -30,10 +30,7 @@ export interface KeyedType {
   sameKey?: readonly Spelling[]
 }
 
-/**
- * The address of the counter with a key.
- * @throws {InvalidInput} of field `key`, if the type does not accept it
- */
+/** The address of the counter with a key. @throws {InvalidInput} of field `key`, if the type does not accept it */
 export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
   const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
   if (key === '') throw invalidKey('must not be empty')
@@ -124,22 +121,15 @@ class CachedAddress implements CounterAddress {
   }
 }
 
-/**
- * Caches the addresses of keys: hashing takes longer than anything else about a hit. Plain data, bounded, shared by an
- * isolate's requests.
- */
+/** Caches addresses: hashing takes longer than anything else about a hit. Plain data, bounded, shared by requests. */
 export class AddressCache {
   readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
 
-  /** The address of a key, if it is cached. */
   cached(type: KeyedType, key: string): CounterAddress | undefined {
     return this.#addresses.get(`${type.recordType} ${key}`)
   }
 
-  /**
-   * The address of a key.
-   * @throws {InvalidInput} if the type does not accept the key
-   */
+  /** The address of a key. @throws {InvalidInput} if the type does not accept the key */
   async find(type: KeyedType, key: string): Promise<CounterAddress> {
     const known = this.cached(type, key)
     if (known !== undefined) return known

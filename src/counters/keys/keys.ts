@@ -125,17 +125,12 @@ export class Keys {
     return also === undefined ? null : { recordType: also, recordId, name }
   }
 
-  /** @param counters distinct, all in one range */
   async #name(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
     await this.#store(db, counters, await findNames(db, counters))
     return counters.map(() => true)
   }
 
-  /**
-   * Whether each counter may count.
-   * @param counters as for `#name`
-   * @param mayCreate whether new ones may be created
-   */
+  /** Whether each counter may count. `mayCreate`: whether new ones may be created. */
   async #admit(db: Executor, counters: readonly CounterAddress[], mayCreate: boolean): Promise<boolean[]> {
     const companions = new Map(counters.map((counter) => [counter, this.#companionOf(counter)]))
     const others = [...companions.values()].filter((companion) => companion !== null)
@@ -156,7 +151,6 @@ export class Keys {
     return counters.map((counter) => !refused.has(counter))
   }
 
-  /** The new counters of a type that may be created. */
   async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<Set<CounterAddress>> {
     const rule = this.#options.rules.get(recordType)
     if (rule === undefined) return new Set(counters)
@@ -175,8 +169,8 @@ export class Keys {
   }
 
   /**
-   * Whether a key may go to the queue unchecked while the database is unavailable: per minute, as many of a type as may be
-   * created. Otherwise an isolate that starts during an outage would lose all hits.
+   * While the database is unavailable, as many keys of a type as may be created in a minute go to the queue unchecked:
+   * otherwise an isolate that starts during an outage would lose all hits.
    */
   #letsInUnchecked(counter: CounterAddress): boolean {
     const limit = this.#options.rules.get(counter.recordType)?.newKeysPerMinute ?? null

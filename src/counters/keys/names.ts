@@ -6,15 +6,10 @@ import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distin
 
 const MAX_PRUNED = 1_000
 
-/**
- * Marked for more than an hour: longer than an isolate believes in a name, and than a batch is sent again. `+ 0` keeps the
- * optimizer from the index, whose gaps must not be locked.
- */
+/** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the index's gaps must not be locked. */
 const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
-/**
- * SQL: whether the counter of `counter_names AS n` has a total or a pending slot. Not EXISTS: MariaDB would read whole tables.
- */
+/** SQL: whether the counter of `counter_names AS n` counts. Not EXISTS: MariaDB would read whole tables. */
 export const COUNTS_SQL = `COALESCE(
   (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id),
   (SELECT MAX(s.pending) FROM slotted_counters AS s
@@ -27,10 +22,7 @@ export interface FoundNames {
   gone: ReadonlySet<string>
 }
 
-/**
- * Finds the names of counters, in one statement.
- * @param counters each once
- */
+/** Finds the names of distinct counters, in one statement. */
 export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
   const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', 'counter_names', counters)
   const [stored, gone] = [new Set<string>(), new Set<string>()]
@@ -38,11 +30,7 @@ export async function findNames(db: Executor, counters: readonly CounterPlace[])
   return { stored, gone }
 }
 
-/**
- * Stores names that are not stored yet, and removes marks.
- * @param counters all in one range
- * @param found what `findNames` returned for them
- */
+/** Stores names that are not among `found`, and removes marks. All counters are in one range. */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
   const rows = counters.filter((counter) => !found.stored.has(counterId(counter))).sort(byPrimaryKey)
   const gone = rows.filter((counter) => found.gone.has(counterId(counter)))
@@ -55,10 +43,7 @@ export async function storeNames(db: Executor, counters: readonly CounterAddress
   )
 }
 
-/**
- * Ensures that counters have names, with up to three statements for each range. A name without a count is harmless.
- * @param counters each once
- */
+/** Ensures that distinct counters have names: up to three statements for each range. A name without a count is harmless. */
 export async function ensureNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
   const parts = [...rowsByRange(counters, ranges).values()]
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
@@ -96,11 +81,7 @@ export async function pruneNames(db: Database): Promise<void> {
   await change('UPDATE counter_names SET gone_hour = NULL', true)
 }
 
-/**
- * Reads the names of counters.
- * @param counters at most about 1,000
- * @returns looks up the name of a counter; `null` if none is stored
- */
+/** Reads the names of at most about 1,000 counters. Returns what looks a name up; `null` if none is stored. */
 export async function readNames(
   db: Executor,
   counters: readonly CounterPlace[],

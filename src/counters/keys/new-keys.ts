@@ -68,10 +68,7 @@ export class NewKeyBudgets {
     this.#dbs = dbs
   }
 
-  /**
-   * Takes from the budget of a type. A lost answer wastes what was taken.
-   * @returns how many of the wanted keys may be created
-   */
+  /** Returns how many of the wanted keys may be created. A lost answer wastes what was taken. */
   async take(recordType: number, wanted: number, perMinute: number): Promise<number> {
     let asked = Math.min(wanted, perMinute)
     if (asked === 0 || isAhead(this.#usedUpUntil.get(recordType) ?? 0, Date.now(), MINUTE_MS)) return 0

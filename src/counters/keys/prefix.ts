@@ -21,7 +21,6 @@ export class TooManyKeys extends Error {
   }
 }
 
-/** The rows of each key, and the most of all keys. */
 export interface PrefixLimit {
   rows: number
   maxRows?: number | undefined
@@ -30,10 +29,7 @@ export interface PrefixLimit {
 /** Rows read of each key beside those that are added up. */
 export const ROWS_OF_KEY = 5
 
-/**
- * Checks that few enough keys begin with a prefix to be added up. Reads at most `MAX_NAMES` index entries.
- * @throws {TooManyKeys}
- */
+/** Checks that few enough keys begin with a prefix, with at most `MAX_NAMES` index entries. @throws {TooManyKeys} */
 export async function checkPrefix(
   db: Executor,
   { recordType, name: prefix }: KeysWithPrefix,
@@ -48,8 +44,8 @@ export async function checkPrefix(
 }
 
 /**
- * SQL that reads a table of counters for all keys with a prefix, by their names: a counter and its name are on one shard.
- * @param table with its alias and index, such as `counter_totals AS t FORCE INDEX (PRIMARY)`
+ * SQL that reads a table of counters by names with a prefix; both are on one shard.
+ * @param table with alias and index, such as `counter_totals AS t FORCE INDEX (PRIMARY)`
  */
 export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table: string, alias: string): string {
   return `FROM counter_names AS n FORCE INDEX (name)
@@ -57,18 +53,12 @@ export function fromNamesSql({ recordType, name: prefix }: KeysWithPrefix, table
     WHERE n.record_type = ${recordType} AND ${beginsWithSql('n.name', prefix)}`
 }
 
-/**
- * An SQL condition for names with a prefix, compared as bytes, whatever the collation. UTF-8 has no byte 0xFF, so it sorts
- * after every name with the prefix.
- */
+/** SQL condition: names with a prefix, compared as bytes, whatever the collation. UTF-8 has no byte 0xFF, so it sorts last. */
 export function beginsWithSql(column: string, prefix: string): string {
   return `${column} >= ${bytesSql(prefix)} AND ${column} < x'${hexOf(encoder.encode(prefix))}FF'`
 }
 
-/**
- * The bytes of a text as SQL.
- *
- */
+/** The bytes of a text as SQL. */
 export function bytesSql(text: string): string {
   return `x'${hexOf(encoder.encode(text))}'`
 }

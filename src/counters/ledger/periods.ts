@@ -49,14 +49,10 @@ async function addRows(
   await transaction.execute(`INSERT INTO ${table} VALUES ${rows} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`)
 }
 
-/**
- * Added to the lane for amounts of which only the day is known: the imported part of a day has rows of its own. Larger than any
- * lane.
- */
+/** Added to the lane for amounts without an hour: the imported part of a day has its own rows. Larger than any lane. */
 export const IMPORT_LANE = 64n
 
 export interface DayAmount extends PeriodAmount {
-  /** Any instant of the UTC day. */
   at: Date
 }
 
@@ -109,10 +105,7 @@ function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
   return sums
 }
 
-/**
- * The rows of an INSERT that adds amounts to the days, weeks and months of counters; empty if there are none.
- * @param amounts in primary key order, so that no two transactions lock rows in opposite orders
- */
+/** The rows of an INSERT for days, weeks and months. `amounts` are in primary key order, the order of locks. */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const starts = new Map<number, string[]>()
   const startsOf = (at: Date) => {
@@ -141,7 +134,6 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
   return rows.join(',')
 }
 
-/** A UTC day of a counter's history. */
 export interface DayHistory {
   start: Date
   count: bigint
@@ -149,10 +141,7 @@ export interface DayHistory {
   hours: readonly { start: Date; count: bigint }[]
 }
 
-/**
- * Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own.
- * @param adjustments the sum of its adjustments
- */
+/** Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own. */
 export async function removeFromType(
   transaction: Executor,
   { recordType, recordId }: CounterPlace,
@@ -173,7 +162,6 @@ export async function removeFromType(
   await addRows(transaction, TYPES, ofTypes)
 }
 
-/** Sums of amounts, by the address of their row. */
 class Sums {
   readonly #sums = new Map<string, bigint>()
 
@@ -181,10 +169,7 @@ class Sums {
     this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)
   }
 
-  /**
-   * The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders.
-   * @param prefix of each address
-   */
+  /** The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders. */
   rows(prefix = ''): string {
     return [...this.#sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -46,10 +46,7 @@ export function outOfRange(): DatabaseFailure {
   )
 }
 
-/**
- * A random version for a new total: versions of deleted totals must not recur. 62 bits, so that it stays below 2^63 however
- * often it is incremented (see `random63`).
- */
+/** Random, because versions of deleted totals must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
 export function newVersion(): bigint {
   return BigInt.asUintN(62, random63())
 }
@@ -123,16 +120,11 @@ export async function addToTotals(
   if (rowsAffected !== 2 * changes.length) throw new Overtaken()
 }
 
-/** Numbers as stored. */
 export const ADJUSTMENTS = { set: 1, import: 2 } as const
 export type AdjustmentKind = keyof typeof ADJUSTMENTS
 export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 
-/**
- * Records adjustments: changes of totals other than by counting. Call it in the transaction that changes the totals.
- * @param adjustments in primary key order, each counter once
- * @param at by the caller's clock
- */
+/** Records distinct adjustments, changes other than by counting, in primary key order. Call it where totals change. */
 export async function recordAdjustments(
   transaction: Executor,
   kind: AdjustmentKind,

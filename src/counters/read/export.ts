@@ -106,7 +106,6 @@ async function findIds(db: Executor, options: ExportOptions, tables: readonly st
   return rows.map(({ record_id }) => toBigInt(record_id)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** One row for each day of a counter, and one for the part that is in no day. */
 function byDay(parts: readonly Record<string, unknown>[], today: string): ExportRow[] {
   return [...Map.groupBy(parts, ({ record_id }) => toBigInt(record_id))]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -5,7 +5,6 @@ import { pause, SharedWork } from '../shared-work-state.ts'
 const MAX_GENERATION = 50
 /** How long a reading may take before another request repeats it. */
 const MAX_READING_MS = 8_000
-/** The longest interval between two polls, in milliseconds. */
 const MAX_PATIENCE_MS = 100
 
 type Outcome = { value: unknown } | { error: unknown }

@@ -24,10 +24,7 @@ export function countIn({ total, pending }: Pick<Reading, 'total' | 'pending'>):
   return total + (pending ?? 0n)
 }
 
-/**
- * Reads counters, in the order given. A counter that was never counted reads as zeros.
- * @param counters at most `MAX_READ`, of any types
- */
+/** Reads at most `MAX_READ` counters of any types, in the order given. A counter that was never counted reads as zeros. */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],
@@ -86,9 +83,6 @@ function pendingSql(list: string, consistency: Consistency): string[] {
 const totalsSql = (list: string) =>
   `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`
 
-/**
- * SQL of a row as one text: the driver decodes each column on its own, which takes longer. The counter is written as by
- * `counterId`. NULLs are left out.
- */
+/** SQL of a row as one text, because the driver decodes each column. `counterId` writes the counter likewise. No NULLs. */
 const readingSql = (part: 'total' | 'pending', values: string) =>
   `CONCAT_WS(',', '${part}', CONCAT(record_type, '/', record_id), ${values}) AS reading`

@@ -16,11 +16,9 @@ export interface Search {
   prefix: string
   /** The last key of the previous page. */
   after: string | null
-  /** At most `MAX_PAGE`. */
   limit: number
 }
 
-/** Counters in key order. */
 export interface SearchPage {
   counters: NamedCount[]
   next: string | null

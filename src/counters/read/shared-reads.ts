@@ -12,7 +12,6 @@ const PACE_MS = 5
 const MAX_WAIT_MS = 8_000
 /** After this, no request can be waiting for a group. */
 const MAX_LIFE_MS = 20_000
-/** The longest interval between two polls, in milliseconds. */
 const MAX_PATIENCE_MS = 100
 
 type ReadOutcome<Value> = { values: ReadonlyMap<string, Value>; tookMs: number } | { failure: DatabaseFailure }
@@ -122,7 +121,6 @@ export class SharedReads<Value> {
       const expectedAt = now + PACE_MS + this.#work.durationMs
       group = { since: now, requests: 0, counters: new Map(), sent: false, aliveUntil: 0, expectedAt, outcome: null }
       this.#groups.add(group)
-      // The requests of a full group send it.
       this.#open = group
     }
     const before = group.counters.size
@@ -199,7 +197,6 @@ export class SharedReads<Value> {
 export class ReadsByRange<Value> {
   readonly #reads: readonly SharedReads<Value>[]
 
-  /** @param reads one for each range */
   constructor(reads: readonly SharedReads<Value>[]) {
     this.#reads = reads
   }
@@ -213,7 +210,6 @@ export class ReadsByRange<Value> {
     }
   }
 
-  /** As `SharedReads.read`. */
   async read(
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,

@@ -25,10 +25,7 @@ export class TotalsCache<Value = Reading> {
   readonly #related: { forget(): void } | null
   #cached = new BoundedMap<CachedTotal<Value>>(MAX_GENERATION)
 
-  /**
-   * @param reads reads totals, with consistency `rolled`
-   * @param related a cache that is cleared with this one
-   */
+  /** @param reads with consistency `rolled` @param related a cache that is cleared with this one */
   constructor(reads: Pick<SharedReads<Value>, 'read'>, related: { forget(): void } | null = null) {
     this.#reads = reads
     this.#related = related
@@ -76,7 +73,6 @@ export class TotalsCache<Value = Reading> {
     return age >= 0 && age <= MAX_AGE_MS - LEAST_REMAINING_MS ? total : undefined
   }
 
-  /** Drops all totals, including those that are being read. */
   forget(): void {
     this.#cached = new BoundedMap(MAX_GENERATION)
     this.#related?.forget()

@@ -6,7 +6,6 @@ import { HOUR_SQL } from '../counters-sql.ts'
 export const MAX_COUNTED = 10_000
 
 export interface Backlog {
-  /** Slots that are not empty. */
   pending: number
   /** Slots last written before the idempotency window. The empty ones may be deleted. */
   prunable: number

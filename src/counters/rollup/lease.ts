@@ -16,7 +16,6 @@ export interface RollUpState {
   leased: boolean
   /** Where the latest run stopped; `null` if it reached the end. */
   cursor: Cursor | null
-  /** The scheduled time of the latest run. */
   lastRunAt: Date | null
   /** The scheduled time of the latest run that left nothing behind. */
   caughtUpAt: Date | null
@@ -48,10 +47,7 @@ export async function acquireLease(
   return state
 }
 
-/**
- * The state of all ranges: `leased` if any is, the times of the range that is furthest behind, and a cursor if any has one;
- * `null` if no range has been rolled up yet.
- */
+/** The state of all ranges together, times of the one furthest behind; `null` if no range has been rolled up yet. */
 export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
   const states = await readStates(db, rangeStarts(db.ranges))
   if (states.length === 0) return null

@@ -31,13 +31,11 @@ export function amountOf({ slots }: CounterSnapshot): bigint {
 export interface RollUpPage {
   counters: readonly CounterSnapshot[]
   last: Cursor | null
-  /** Whether no slots follow. */
   exhausted: boolean
   /** Whether the last counter has more slots. Then it is the only one. */
   cut: boolean
 }
 
-/** The version and the count of a slot's counter. */
 const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
   WHERE t.record_type = s.record_type AND t.record_id = s.record_id)`
 
@@ -147,7 +145,6 @@ export async function moveRollUpPage(
   }
 }
 
-/** The rows of an INSERT that subtracts the counts that were read. */
 export function subtractionsOf(counters: readonly (CounterPlace & Pick<CounterSnapshot, 'slots'>)[]): string {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
   // pruned again as soon as they are empty.

@@ -4,11 +4,9 @@ import { type RunBudgets, startDeletion } from '../background-runs.ts'
 import { afterSql, HOUR_SQL } from '../counters-sql.ts'
 import type { Cursor } from './lease.ts'
 
-/** The bounds of one pruning run. */
 export interface PruningSettings extends RunBudgets {
   /** How long an empty slot is kept, to recognize a batch that is sent again. */
   idempotencyHours: number
-  /** Slots that one page reads and deletes. */
   pageSlots: number
 }
 

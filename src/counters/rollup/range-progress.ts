@@ -9,26 +9,22 @@ import { amountOf, type CounterSnapshot, isMovable, moveRollUpPage, type RollUpP
 const MAX_FAILURES = 3
 
 export interface RollUpTally {
-  /** The sum of the counts moved into totals. */
   moved: bigint
   /** Counters and slots moved. A counter that was moved in two parts counts twice. */
   counters: number
   slots: number
   pages: number
-  /** Pages that another run moved first. */
   overtaken: number
   /** Counters that cannot be moved: their total would leave 64 bits. */
   stuck: number
 }
 
-/** Where the reading of a range stands. */
 interface Position {
   cursor: Cursor | null
   /** Whether it has reached the last slot. It then continues from the first one, up to where it began. */
   passedEnd: boolean
 }
 
-/** A page, and where the reading stood before. */
 interface ReadPage extends RollUpPage {
   before: Position
 }
@@ -42,7 +38,6 @@ export class RangeProgress {
   readonly start: bigint
   /** Whether everything that was pending when the run began has been moved. */
   complete = false
-  /** Why the range was given up. */
   failure: unknown = null
   pagesRead = 0
   readonly #bounds: { first: bigint; last: bigint } | null
@@ -59,10 +54,7 @@ export class RangeProgress {
   #failures = 0
   #stuck = 0
 
-  /**
-   * @param cursor where the previous run stopped; `null` for the first slot
-   * @param lanes how many pages may be moved at once
-   */
+  /** @param cursor where the previous run stopped @param lanes how many pages may be moved at once */
   constructor(range: number, ranges: number, cursor: Cursor | null, lanes: number, tally: RollUpTally) {
     const bounds = boundsOf(range, ranges)
     this.start = bounds.first
@@ -102,7 +94,6 @@ export class RangeProgress {
     return !this.#cut || this.#moving === 0
   }
 
-  /** Reads the next page. Never rejects. */
   async read(db: Database, limit: number): Promise<void> {
     this.#reading = true
     this.pagesRead++
@@ -132,7 +123,6 @@ export class RangeProgress {
     else this.#countStuck(page.counters)
   }
 
-  /** Moves the page that was read. Never rejects. */
   async move(db: Database, at: Date): Promise<void> {
     const page = this.#ready!
     const lane = this.#freeLanes.pop()!

@@ -11,10 +11,7 @@ import { MAX_COUNTED } from './backlog.ts'
 import { acquireLease, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
-/**
- * The most statements of one page: read, missing totals, BEGIN, totals, 3 for the history, slots, COMMIT, and ROLLBACK if that
- * fails.
- */
+/** The most statements of a page: read, missing totals, BEGIN, totals, 3 for the history, slots, COMMIT, ROLLBACK. */
 const PAGE_STATEMENTS = 10
 /** Of each range: taking its lease, reading its state, releasing it. */
 const RANGE_STATEMENTS = 3
@@ -50,7 +47,6 @@ export interface RollUpSettings {
 }
 
 export interface RollUpOptions extends RollUpSettings {
-  /** Its scheduled time if it has one. */
   at: Date
   /** Whether to do nothing while another run holds the lease. Default: true. Tests let runs overlap. */
   lease?: boolean
@@ -100,7 +96,6 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
 
   const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
   const busy = progress.length === 0
-  // Best effort, too.
   const left = caughtUp ? 0 : busy ? null : await countPendingSlots(retried).catch(() => null)
   const outcome = busy ? 'busy' : progress.every(({ complete }) => complete) ? 'complete' : 'partial'
   const caughtUpAt = caughtUp ? at : earliest(previous)

@@ -6,10 +6,8 @@ export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'ad
 
 export const MAX_WRONG = 1_000
 
-/** Two sums that must be equal but are not. */
 export interface Mismatch {
   recordType: number
-  /** `null` if the type as a whole is wrong. */
   recordId: bigint | null
   /**
    * The rule that is broken:

@@ -3,7 +3,6 @@ import { toBigInt } from '../../database/values.ts'
 import { LARGEST_ID } from '../ranges.ts'
 import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
-/** Counters of one type, starting at a record id. */
 interface CounterPage extends HourRule {
   recordType: number
   recordId: bigint
@@ -42,7 +41,6 @@ export async function verifyCounters(
   return { checked, wrong, next }
 }
 
-/** The number of counters of a page in any of the tables, and the last record id of the page. */
 async function findCounters(
   db: Executor,
   { recordType, recordId, limit, rows: maxRows }: CounterPage,
@@ -81,7 +79,6 @@ async function findCounters(
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
-/** Reads the mismatches of a page's counters, from one snapshot. */
 async function compare(
   db: Executor,
   { recordType, recordId, last, from }: CounterPage & { last: bigint; from: string },

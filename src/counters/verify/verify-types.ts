@@ -3,7 +3,6 @@ import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
 import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
-/** The mismatches of a page of periods, and the period with which the next page begins. */
 interface PeriodPage {
   wrong: Mismatch[]
   next: string | null

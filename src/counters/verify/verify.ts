@@ -11,7 +11,6 @@ export interface VerifiedPage {
   /** Counters checked; 0 for the pages at the end, which check types. */
   checked: number
   wrong: Mismatch[]
-  /** Where the next page begins; `null` if everything has been checked. */
   next: VerifyPosition | null
 }
 

@@ -1,7 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 
-/** An amount to add to one counter; negative to subtract. */
 export interface Increment {
   counter: CounterAddress
   by: bigint
@@ -21,7 +20,6 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-/** By `counterId`. */
 export type IncrementSums = Map<string, Increment>
 
 /** Adds increments to sums. */
@@ -48,10 +46,7 @@ export function makeBatch(
   return batchOfSums(id, sumIncrements(increments), slotOf)
 }
 
-/**
- * Makes a batch of sums: one row for each counter, because a slot would take a second row of the same batch for a repeat. A
- * counter to which 0 is added gets no row. Parameters as for `makeBatch`.
- */
+/** Makes a batch of sums, one row a counter: a slot would take a second row for a repeat. Sums of 0 get no row. */
 export function batchOfSums(id: bigint, sums: IncrementSums, slotOf: (counter: CounterAddress) => bigint): Batch {
   const rows: BatchRow[] = []
   for (const { counter, by } of sums.values()) {

@@ -5,14 +5,10 @@ import type { Increment } from './apply-batch.ts'
 import type { CountOptions } from './commit-group.ts'
 import type { GroupCommit } from './group-commit.ts'
 
-/**
- * Counts in several ranges: one `GroupCommit` for each, so that a flush is one statement in one range. A shard that is
- * unavailable delays only the counters of its ranges.
- */
+/** Counts in several ranges: one `GroupCommit` for each, so a flush stays in one range. A failing shard delays only its own. */
 export class CommitByRange {
   readonly #commits: readonly GroupCommit[]
 
-  /** @param commits one for each range */
   constructor(commits: readonly GroupCommit[]) {
     this.#commits = commits
   }

@@ -14,7 +14,6 @@ import {
 
 export type CommitOutcome =
   | { status: 'counted' }
-  /** They are in the queue and will get into the database. */
   | { status: 'queued' }
   /** The failure says whether certainly nothing was counted. */
   | { status: 'failed'; failure: DatabaseFailure }
@@ -112,7 +111,6 @@ export class CommitGroup {
     }
   }
 
-  /** The counters that it adds to. */
   *counters(): Iterable<CounterAddress> {
     for (const { counter } of this.#sums.values()) yield counter
     for (const { key, increments } of this.tickets) {
@@ -158,7 +156,6 @@ function hasOwnKeys(increments: readonly Increment[]): boolean {
   return increments.some(({ key }) => key !== undefined)
 }
 
-/** Whether a request adds to several counters, each in its own way. */
 function isLinked(increments: readonly Increment[]): boolean {
   return increments.length > 1 && hasOwnKeys(increments)
 }

@@ -14,12 +14,10 @@ export const QUEUE_DEADLINE_MS = 4_000
 export interface FlushContext {
   /** Makes one attempt at each statement: a flush retries by itself. */
   db: Executor
-  /** The time-out of one attempt. */
   deadlineMs: number
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
-  /** Accepts batches that the database did not. */
   queue: BatchQueue | null
 }
 
@@ -60,10 +58,7 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   return { status: 'failed', failure }
 }
 
-/**
- * Gives up on the database for a group that has waited too long: puts it into the queue or, without one, refuses it.
- * @param beat as for `flush`
- */
+/** Gives up on the database for a group that has waited too long: it goes into the queue or, without one, is refused. */
 export async function spill(
   context: FlushContext,
   group: CommitGroup,

@@ -39,7 +39,6 @@ const MAX_SHARES = 3
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
-/** The longest interval between two polls, in milliseconds. */
 const MAX_PATIENCE_MS = 500
 /** Longer flushes do not slow the pace further. */
 const MAX_FLUSH_MS = 5_000
@@ -177,7 +176,6 @@ export class GroupCommit {
    * many flushes seem to be wanted: a busy isolate sees answers late, so the database seems farther away than it is.
    */
   #isLargeEnough(): boolean {
-    // The queue charges by the message.
     if (this.#open === null || this.#lastQueued) return false
     const share = this.#work.waiting / Math.min(this.#lanesWanted(), MAX_SHARES)
     return this.#open.tickets.length >= Math.max(ENOUGH, share)

@@ -25,7 +25,6 @@ const unsigned = z
   .check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
 const signed = z.pipe(z.string({ error: SIGNED_RULE }).check(z.regex(/^-?\d{1,30}$/, SIGNED_RULE)), toBigInt)
 
-/** The part of a Cloudflare Queue that is used here. */
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
   sendBatch(messages: Iterable<{ body: unknown; contentType: 'json' }>): Promise<unknown>
@@ -64,7 +63,6 @@ export interface QueuedBatch {
   since: Date
   applied: 'no' | 'unknown'
   batch: Batch
-  /** The counters of its rows that have names. */
   named: CounterAddress[]
 }
 
@@ -130,7 +128,6 @@ interface Part {
   bytes: number
 }
 
-/** @param names the name by counter; `null` leaves it out */
 function toMessage(
   { recordType, recordId, slot, count, batch }: BatchRow,
   names: ReadonlyMap<string, string | null> | null,
@@ -151,10 +148,7 @@ function sizeOf(row: MessageRow): number {
   return encoder.encode(JSON.stringify(row)).length + 1
 }
 
-/**
- * Reads a message from the queue.
- * @returns its contents, or a description of what is wrong with it
- */
+/** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown): QueuedBatch | string {
   const parsed = message.safeParse(body)
   if (!parsed.success) return z.prettifyError(parsed.error)
@@ -177,8 +171,7 @@ const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 1.5
 const MAX_DELAY_SECONDS = 20 * 60
 /**
- * A message is given up this many hours before the rows that would recognize it may be pruned: the clocks of database and
- * Worker may differ, and rows hold whole hours.
+ * A message is given up so many hours before its rows may be pruned: clocks differ, and rows hold whole hours.
  */
 const MARGIN_HOURS = 2
 
@@ -206,7 +199,6 @@ export interface DeadLetter {
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  /** How long an applied batch is recognized. */
   idempotencyHours: number
   /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
@@ -216,7 +208,6 @@ export interface ConsumeSummary {
   applied: number
   retried: number
   dead: DeadLetter[]
-  /** The database's message, if it failed and messages are retried. */
   error: string | null
 }
 
