@@ -38,7 +38,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
-      const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at })
+      const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at })
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
@@ -78,7 +78,7 @@ async function runExpiry(config: Config, db: Database, at: Date, statementsSent:
   const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.
-  log(summary.kept > 0 ? 'warn' : 'info', 'fold', { scheduled: at.toISOString(), ...summary })
+  log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)
 }
 

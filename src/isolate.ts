@@ -19,8 +19,8 @@ import { NewKeyBudgets } from './counters/keys/new-keys.ts'
 import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
+import { RolledCache } from './counters/read/rolled-cache.ts'
 import { ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
-import { TotalsCache } from './counters/read/totals-cache.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
 import { GroupCommit } from './counters/write/group-commit.ts'
 import { batchQueue } from './counters/write/queue.ts'
@@ -30,7 +30,7 @@ import { type Database, type Executor, openDatabase } from './database/database.
 import { retrying, withRetries } from './database/retry.ts'
 import { Bots } from './visits/bots.ts'
 import { IgnoredHits } from './visits/ignored-hits.ts'
-import { Attempts, MAX_ATTEMPTS, NewKeyAllowance } from './visits/rate-limit.ts'
+import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
@@ -79,19 +79,22 @@ function makeIsolate(config: Config) {
   const { databaseUrl: url, ranges, batches } = config
   const database = openDatabase({ url, deadlineMs: STATEMENT_DEADLINE_MS, ranges })
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
-  const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
-  const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
+  const [everywhere, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [
+    Database,
+    ...Database[],
+  ]
+  const dbs = ranges === 1 ? [everywhere] : ofRanges
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
-  const db = withRetries(attempts)
+  const db = withRetries(everywhere)
   return {
     config,
     db,
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
-    keys: makeKeys(config, attemptsByRange),
+    keys: makeKeys(config, dbs),
     counting: new CommitByRange(
-      attemptsByRange.map(
+      dbs.map(
         (db) =>
           new GroupCommit({
             db,
@@ -102,13 +105,13 @@ function makeIsolate(config: Config) {
           }),
       ),
     ),
-    reads: makeReads(attemptsByRange, attempts),
+    reads: makeReads(dbs, everywhere),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
     ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
-    attempts: new Attempts(MAX_ATTEMPTS),
+    tokenAttempts: new TokenAttempts(MAX_TOKEN_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
     /** The counts that counting badges showed last, by counter and period. */
@@ -116,51 +119,51 @@ function makeIsolate(config: Config) {
   }
 }
 
-/** @param attempts one for each range */
-function makeKeys({ types, batches }: Config, attempts: readonly Executor[]): Keys {
+/** @param dbs one for each range */
+function makeKeys({ types, batches }: Config, dbs: readonly Executor[]): Keys {
   const recordTypeOf = (name: string) => types.get(name)!.recordType
   return new Keys({
     rules: new Map([...types.values()].map((type) => [type.recordType, type])),
     also: new Map(
       [...types.values()].flatMap(({ recordType, also }) => (also === null ? [] : [[recordType, recordTypeOf(also)]])),
     ),
-    budgets: new NewKeyBudgets(attempts.map((db) => retrying(db))),
+    budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
     hasQueue: batches !== null,
-    share: (ask) => shareReads(attempts, MAX_READ, ask),
+    share: (ask) => shareReads(dbs, MAX_READ, ask),
   })
 }
 
-/** @param attempts one for each range */
+/** @param dbs one for each range */
 function shareReads<Value>(
-  attempts: readonly Executor[],
+  dbs: readonly Executor[],
   maxCounters: number,
   read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
 ): ReadsByRange<Value> {
   const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
-  return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
+  return new ReadsByRange(dbs.map((db) => new SharedReads(db, options)))
 }
 
-/** How requests read counters: `attempts` has a database for each range, `everywhere` reaches all shards. */
-function makeReads(attempts: readonly Executor[], everywhere: Executor) {
+/** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */
+function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
     new SharedReads<TotalReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
       maxCounters: MAX_TOTALS,
-      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: attempts.length }),
+      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: dbs.length }),
     })
   const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
   // A refusal of too many keys is a value: it concerns one total of a group.
   const sums = {
     exact: sumsOf(MAX_PENDING),
     bounded: publicSumsOf(null),
-    rolled: new TotalsCache(sumsOf(0)),
+    rolled: new RolledCache(sumsOf(0)),
     recent: { day: publicSumsOf('day'), week: publicSumsOf('week'), month: publicSumsOf('month') },
   }
   /** What was counted in a period that ends now. */
   const recent = (period: RecentPeriod) =>
-    shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
+    shareReads(dbs, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   const counters = (consistency: Consistency) =>
-    shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
+    shareReads(dbs, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
   const exact = counters('exact')
   /** For requests without a token, by the number of counters that one of them asks for. */
   const bounded = {
@@ -178,7 +181,7 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
         queries: loads.reduce((sum, { queries }) => sum + queries, 0),
       }
     },
-    totals: new TotalsCache(counters('rolled'), sums.rolled),
+    rolled: new RolledCache(counters('rolled'), sums.rolled),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
     sums,
   }

@@ -39,13 +39,13 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
 }
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
-export const MAX_ATTEMPTS = 20
+export const MAX_TOKEN_ATTEMPTS = 20
 const WINDOW_MS = 60_000
 /** Networks in one generation; it holds two. */
 const MAX_GENERATION = 5_000
 
 /** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */
-export class Attempts {
+export class TokenAttempts {
   readonly #most: number
   #window = 0
   #counts = new BoundedMap<number>(MAX_GENERATION)

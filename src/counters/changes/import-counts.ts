@@ -12,10 +12,10 @@ import {
   changingTotals,
   createTotals,
   fitsTotal,
-  type Ledger,
   lockTotals,
   outOfRange,
   recordAdjustments,
+  type TotalsStore,
 } from '../ledger/totals.ts'
 import { boundsOf, laneOf, rowsByRange } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'
@@ -48,11 +48,11 @@ interface CounterImport extends CounterAddress {
  * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; `applied` is `unknown` if some ranges have it
  */
 export function importCounts(
-  ledger: Ledger,
+  store: TotalsStore,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  return changingTotals(ledger, (database) => importByRange(database, rows, options))
+  return changingTotals(store, (database) => importByRange(database, rows, options))
 }
 
 async function importByRange(

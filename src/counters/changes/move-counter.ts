@@ -9,11 +9,11 @@ import {
   changingTotals,
   createTotals,
   fitsTotal,
-  type Ledger,
   lockTotals,
   newVersion,
   Overtaken,
   outOfRange,
+  type TotalsStore,
 } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { subtractionsOf } from '../rollup/page.ts'
@@ -45,17 +45,17 @@ export interface MoveRequest {
  * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others may have an unknown outcome
  */
 export async function moveCounter(
-  ledger: Ledger,
+  store: TotalsStore,
   source: CounterAddress,
   request: MoveRequest,
 ): Promise<'done' | 'repeated'> {
   const { kind, target, below } = request
-  const { ranges } = ledger.db
+  const { ranges } = store.db
   if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {
     throw new ChangeRefused('different_ranges')
   }
   const key = await keyOfCounter(request.key, 'move', source, `${kind} ${target?.recordId ?? ''} ${below ?? ''}`)
-  return changingTotals(ledger, (database) =>
+  return changingTotals(store, (database) =>
     makeChange(database, {
       key,
       statements: ATTEMPT_STATEMENTS,

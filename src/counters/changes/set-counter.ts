@@ -8,11 +8,11 @@ import {
   changingTotals,
   createTotals,
   fitsTotal,
-  type Ledger,
   lockTotals,
   Overtaken,
   outOfRange,
   recordAdjustments,
+  type TotalsStore,
 } from '../ledger/totals.ts'
 import { laneOf } from '../ranges.ts'
 import { keyOfCounter, makeChange } from './change.ts'
@@ -35,13 +35,13 @@ export interface Setting {
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
  */
 export async function setCounter(
-  ledger: Ledger,
+  store: TotalsStore,
   counter: CounterAddress,
   setting: Setting,
 ): Promise<'set' | 'repeated'> {
   const key = await keyOfCounter(setting.id, 'set', counter, `count ${setting.count}`)
   const attempt = (transaction: Executor, db: Database) => attemptToSet(transaction, db, counter, setting)
-  const outcome = await changingTotals(ledger, (database) =>
+  const outcome = await changingTotals(store, (database) =>
     makeChange(database, { key, statements: ATTEMPT_STATEMENTS, attempt }),
   )
   return outcome === 'done' ? 'set' : outcome

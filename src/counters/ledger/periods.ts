@@ -81,25 +81,25 @@ interface CalendarAmounts {
 
 /** The rows by which amounts change the history of their types. */
 function rowsOfTypes({ hourly = [], daily = [], undated = [] }: CalendarAmounts, rangeLane: bigint): string {
-  const ofTypes = new Sums()
+  const ofTypes = new RowSums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
       const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, new Date(at)))}',${lane}`)
-      for (const [recordType, amount] of sumsOfTypes(some)) {
+      for (const [recordType, amount] of amountsByType(some)) {
         for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
       }
     }
   }
   addPeriods(hourly, HOURLY, rangeLane)
   addPeriods(daily, CALENDAR, rangeLane + IMPORT_LANE)
-  for (const [recordType, amount] of sumsOfTypes(undated.filter(({ amount }) => amount !== 0n))) {
+  for (const [recordType, amount] of amountsByType(undated.filter(({ amount }) => amount !== 0n))) {
     ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
   }
   return ofTypes.rows()
 }
 
 /** Amounts by type, summed first because there are far more amounts than types and periods. */
-function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
+function amountsByType(amounts: readonly PeriodAmount[]): Map<number, bigint> {
   const sums = new Map<number, bigint>()
   for (const { recordType, amount } of amounts) sums.set(recordType, (sums.get(recordType) ?? 0n) + amount)
   return sums
@@ -125,7 +125,7 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
       for (const start of startsOf(at)) rows.push(`(${counter}${start},${amount})`)
       continue
     }
-    const ofCounter = new Sums()
+    const ofCounter = new RowSums()
     for (const { at, amount } of amounts.slice(first, next)) {
       for (const start of startsOf(at)) ofCounter.add(start, amount)
     }
@@ -162,7 +162,7 @@ export async function removeFromType(
   await addRows(transaction, TYPES, ofTypes)
 }
 
-class Sums {
+class RowSums {
   readonly #sums = new Map<string, bigint>()
 
   add(address: string, amount: bigint): void {

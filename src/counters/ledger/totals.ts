@@ -3,18 +3,18 @@ import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../ids.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 
-/** A database, and the cache to clear when its totals change. */
-export interface Ledger {
+/** The database that has totals, and the cache to clear when they change. */
+export interface TotalsStore {
   db: Database
-  totals: { forget(): void } | null
+  cache: { forget(): void } | null
 }
 
 /** Runs work that changes totals. Drops cached totals afterwards, even if the work fails. */
-export async function changingTotals<T>({ db, totals }: Ledger, work: (db: Database) => Promise<T>): Promise<T> {
+export async function changingTotals<T>({ db, cache }: TotalsStore, work: (db: Database) => Promise<T>): Promise<T> {
   try {
     return await work(db)
   } finally {
-    totals?.forget()
+    cache?.forget()
   }
 }
 

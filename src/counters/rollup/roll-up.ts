@@ -5,7 +5,7 @@ import { toBigInt } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'
 import { earliest } from '../calendar.ts'
 import { random63 } from '../ids.ts'
-import { changingTotals, type Ledger } from '../ledger/totals.ts'
+import { changingTotals, type TotalsStore } from '../ledger/totals.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
 import { acquireLease, releaseLease } from './lease.ts'
@@ -61,8 +61,8 @@ export interface RollUpOptions extends RollUpSettings {
  * occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
-export function rollUp(ledger: Ledger, options: RollUpOptions): Promise<RollUpSummary> {
-  return changingTotals(ledger, (database) => runRollUp(database, options))
+export function rollUp(store: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
+  return changingTotals(store, (database) => runRollUp(database, options))
 }
 
 async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {

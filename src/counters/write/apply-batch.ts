@@ -20,17 +20,20 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-export type IncrementSums = Map<string, Increment>
+export type MergedIncrements = Map<string, Increment>
 
-/** Adds increments to sums. */
-export function sumIncrements(increments: Iterable<Increment>, sums: IncrementSums = new Map()): IncrementSums {
+/** Merges increments of the same counter. */
+export function mergeIncrements(
+  increments: Iterable<Increment>,
+  merged: MergedIncrements = new Map(),
+): MergedIncrements {
   for (const { counter, by } of increments) {
     const id = counterId(counter)
-    const sum = sums.get(id)
-    if (sum === undefined) sums.set(id, { counter, by })
+    const sum = merged.get(id)
+    if (sum === undefined) merged.set(id, { counter, by })
     else sum.by += by
   }
-  return sums
+  return merged
 }
 
 /**
@@ -43,13 +46,17 @@ export function makeBatch(
   increments: Iterable<Increment>,
   slotOf: (counter: CounterAddress) => bigint,
 ): Batch {
-  return batchOfSums(id, sumIncrements(increments), slotOf)
+  return batchOfMerged(id, mergeIncrements(increments), slotOf)
 }
 
-/** Makes a batch of sums, one row a counter: a slot would take a second row for a repeat. Sums of 0 get no row. */
-export function batchOfSums(id: bigint, sums: IncrementSums, slotOf: (counter: CounterAddress) => bigint): Batch {
+/** Makes a batch, one row a counter: a slot would take a second row for a repeat. Increments of 0 get no row. */
+export function batchOfMerged(
+  id: bigint,
+  merged: MergedIncrements,
+  slotOf: (counter: CounterAddress) => bigint,
+): Batch {
   const rows: BatchRow[] = []
-  for (const { counter, by } of sums.values()) {
+  for (const { counter, by } of merged.values()) {
     const { recordType, recordId } = counter
     if (by !== 0n) rows.push({ recordType, recordId, slot: slotOf(counter), count: by, batch: id })
   }

@@ -5,11 +5,11 @@ import { Overloaded, pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
-  batchOfSums,
+  batchOfMerged,
   type Increment,
-  type IncrementSums,
+  type MergedIncrements,
   makeBatch,
-  sumIncrements,
+  mergeIncrements,
 } from './apply-batch.ts'
 
 export type CommitOutcome =
@@ -52,7 +52,7 @@ export class CommitGroup {
   /** Whether some of its counters may have no name. Then it goes to the queue: a counter that counts has a name. */
   unnamed = false
   readonly tickets: Ticket[] = []
-  readonly #sums: IncrementSums = new Map()
+  readonly #merged: MergedIncrements = new Map()
   readonly #keyed = new Map<string, BatchRow>()
   #linked = false
   #batch: Batch | null = null
@@ -64,7 +64,7 @@ export class CommitGroup {
 
   /** The most rows that its batch can have. */
   get size(): number {
-    return this.#sums.size + this.#keyed.size
+    return this.#merged.size + this.#keyed.size
   }
 
   get sealed(): boolean {
@@ -100,7 +100,7 @@ export class CommitGroup {
 
   #merge(increments: readonly Increment[], key: bigint | undefined): void {
     if (key === undefined) {
-      sumIncrements(increments, this.#sums)
+      mergeIncrements(increments, this.#merged)
       return
     }
     // Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same
@@ -112,7 +112,7 @@ export class CommitGroup {
   }
 
   *counters(): Iterable<CounterAddress> {
-    for (const { counter } of this.#sums.values()) yield counter
+    for (const { counter } of this.#merged.values()) yield counter
     for (const { key, increments } of this.tickets) {
       for (const increment of increments) if ((increment.key ?? key) !== undefined) yield increment.counter
     }
@@ -126,7 +126,7 @@ export class CommitGroup {
   seal(lease: () => bigint, classicSlots: ReadonlyMap<number, number>): Batch {
     if (this.#batch !== null) return this.#batch
     this.slot = lease()
-    const merged = batchOfSums(random63(), this.#sums, ({ recordType }) => {
+    const merged = batchOfMerged(random63(), this.#merged, ({ recordType }) => {
       const among = classicSlots.get(recordType)
       return among === undefined ? this.slot : BigInt(Math.floor(Math.random() * among))
     })

@@ -20,7 +20,7 @@ interface CachedTotal<Value> {
  * Reads totals and caches them: they change only with roll-ups. Plain data, bounded, shared by an isolate's requests. Changes
  * made by another isolate show when the cached total expires.
  */
-export class TotalsCache<Value = Reading> {
+export class RolledCache<Value = Reading> {
   readonly #reads: Pick<SharedReads<Value>, 'read'>
   readonly #related: { forget(): void } | null
   #cached = new BoundedMap<CachedTotal<Value>>(MAX_GENERATION)
