@@ -44,12 +44,12 @@ export async function readServerIdentity(db: Executor): Promise<ServerIdentity> 
 
 /** Reads the number of shards of the keyspace. Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
 export async function readShards(db: Executor): Promise<number> {
-  const [keyspace] = await readNames(db, 'SELECT DATABASE() AS keyspace')
-  return (await readNames(db, 'SHOW VITESS_SHARDS')).filter((shard) => shard.startsWith(`${keyspace}/`)).length
+  const [keyspace] = await readColumn(db, 'SELECT DATABASE() AS keyspace')
+  return (await readColumn(db, 'SHOW VITESS_SHARDS')).filter((shard) => shard.startsWith(`${keyspace}/`)).length
 }
 
 /** Reads rows of one column. */
-export async function readNames(db: Executor, sql: string): Promise<string[]> {
+export async function readColumn(db: Executor, sql: string): Promise<string[]> {
   return (await db.execute(sql)).rows.map((row) => String(Object.values(row)[0]))
 }
 

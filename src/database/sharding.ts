@@ -1,7 +1,7 @@
 import type { Executor } from './database.ts'
 import { hasErrorNumber } from './errors.ts'
 import { RECORD } from './migrations.ts'
-import { readNames, readShards } from './server-statistics.ts'
+import { readColumn, readShards } from './server-statistics.ts'
 
 /** The tables of migrations/vschema.json whose sharding key must be known before anything is written to them. */
 const TABLES = ['slotted_counters', 'counter_totals', 'type_history', 'visitor_salts', RECORD]
@@ -17,7 +17,7 @@ export async function missingSharding(db: Executor, ranges: number | null): Prom
   if (ranges !== null && shards > ranges) {
     return `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Set it in wrangler.toml to a power of two that is at least the number of shards, and deploy.`
   }
-  const known = await readNames(db, 'SHOW VSCHEMA TABLES')
+  const known = await readColumn(db, 'SHOW VSCHEMA TABLES')
   if (TABLES.every((table) => known.includes(table))) return null
   return (
     `The keyspace has ${shards} shards, but its VSchema does not say how the tables are sharded. Apply migrations/vschema.json first\n` +
