@@ -40,7 +40,6 @@ export interface VerifyOptions extends HourRule {
  * so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or not at all. Even so, a mismatch is
  * read a second time, and reported only if it persists. Pending slots would be on both sides of every sum, so they are not
  * read.
- *
  */
 export async function verifyPage(db: Database, options: VerifyOptions): Promise<VerifiedPage> {
   const { from } = options

@@ -170,9 +170,7 @@ export function readMessage(body: unknown): QueuedBatch | string {
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 1.5
 const MAX_DELAY_SECONDS = 20 * 60
-/**
- * A message is given up so many hours before its rows may be pruned: clocks differ, and rows hold whole hours.
- */
+/** A message is given up so many hours before its rows may be pruned: clocks differ, and rows hold whole hours. */
 const MARGIN_HOURS = 2
 
 export interface Delivery {
