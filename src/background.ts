@@ -14,16 +14,15 @@ import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
 import { deleteOldSalts } from './visits/salts.ts'
 
-/** Statements that deleting salts takes. The next run repeats what fails. */
+/** Statements that delete salts. The next run repeats what fails. */
 const SALT_STATEMENTS = 1
-/** Statements that record how pruning and the expiry of hours ended. */
+/** Statements that record how pruning and expiry ended. */
 const RECORD_STATEMENTS = 2
 
 /**
- * Runs the task of a cron expression and logs one line about it.
- *
+ * Runs the task of a cron expression and logs it.
  * @param at the scheduled time of the run
- * @throws {Error} for an unknown expression, and whatever the task throws, so that the platform records a failure
+ * @throws {Error} for an unknown expression, and whatever the task throws: the platform then records a failure
  */
 export async function runScheduled(bindings: Bindings, cron: string, at: Date): Promise<void> {
   try {
@@ -39,7 +38,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   const db = openBackgroundDatabase(config)
   switch (cron) {
     case config.crons.rollUp: {
-      const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at })
+      const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at })
       log(summary.stuck > 0 ? 'error' : 'info', 'rollup', { scheduled: at.toISOString(), ...summary })
       return
     }
@@ -61,24 +60,17 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   }
 }
 
-/**
- * Prunes, with the statements that deleting salts left, at least a page. Returns the number of statements that it sent.
- *
- * @param salts how many salts were deleted; `null` if that failed
- */
+/** Prunes with the statements that salts leave, at least one page. Returns the number of statements sent. */
 async function runPrune(config: Config, db: Database, at: Date, salts: number | null): Promise<number> {
   const maxStatements = Math.max(config.pruning.maxStatements - SALT_STATEMENTS, 1 + config.ranges)
   const summary = await prune(db, { ...config.pruning, maxStatements })
-  // Partial runs are normal: the slots of an hour may be pruned all at once. GET /v1/status says if that takes too long.
+  // Partial runs are normal: all slots of an hour may be due at once. GET /v1/status warns if it takes too long.
   log('info', 'prune', { scheduled: at.toISOString(), ...summary, salts })
   await recordRun(withRetries(db), 'pruning', summary.stoppedBy)
   return summary.statements
 }
 
-/**
- * Deletes old hours with the statements that pruning did not use, at least a page of types and one of counters:
- * PRUNING.max_statements may be raised without HISTORY.max_statements.
- */
+/** At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
@@ -86,7 +78,7 @@ async function runExpiry(config: Config, db: Database, at: Date, statementsSent:
   const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.
-  log(summary.kept > 0 ? 'warn' : 'info', 'fold', { scheduled: at.toISOString(), ...summary })
+  log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)
 }
 
@@ -94,7 +86,7 @@ function recordTypesOf({ types }: Config): number[] {
   return [...types.values()].map(({ recordType }) => recordType)
 }
 
-/** Counts the batches that the queue delivers. Logs one line about them, and one for each batch that can never be counted. */
+/** Counts the batches that the queue delivers. Logs a summary, and each batch that can never be counted. */
 export async function runQueued(bindings: Bindings, deliveries: readonly Delivery[]): Promise<void> {
   const { config } = isolateOf(bindings)
   const context = {

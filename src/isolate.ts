@@ -19,8 +19,8 @@ import { NewKeyBudgets } from './counters/keys/new-keys.ts'
 import { MAX_PUBLIC_ROWS, TooManyKeys } from './counters/keys/prefix.ts'
 import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
+import { RolledCache } from './counters/read/rolled-cache.ts'
 import { ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
-import { TotalsCache } from './counters/read/totals-cache.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
 import { GroupCommit } from './counters/write/group-commit.ts'
 import { batchQueue } from './counters/write/queue.ts'
@@ -30,60 +30,35 @@ import { type Database, type Executor, openDatabase } from './database/database.
 import { retrying, withRetries } from './database/retry.ts'
 import { Bots } from './visits/bots.ts'
 import { IgnoredHits } from './visits/ignored-hits.ts'
-import { Attempts, MAX_ATTEMPTS, NewKeyAllowance } from './visits/rate-limit.ts'
+import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
 
-/** Milliseconds for one attempt at a statement of a request. A statement is given up within twice that. */
+/** The time-out of one attempt at a statement of a request. A statement is given up within twice that. */
 const STATEMENT_DEADLINE_MS = 3_000
-/** Milliseconds for one statement of a background run. No client waits for it, and its pages are larger than a request's. */
+/** The time-out of a statement of a background run. No client waits for it, and its pages are larger than a request's. */
 const BACKGROUND_DEADLINE_MS = 20_000
 
-/** Counts in one generation of `shownCounts`; it holds two generations. */
+/** Counts in one generation of `shownCounts`; it holds two. */
 const MAX_SHOWN_COUNTS = 1_000
 
 /** Different totals of types and prefixes that one group of requests reads. */
 const MAX_TOTALS = 12
 /** How many of them are read at once, each with a statement or two. */
 const TOTALS_AT_ONCE = 3
-/** Up to so many counters, each may have its share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
+/** Up to so many counters may each have their share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
 export const FEW = 10
 const LEAST_PUBLIC_PENDING = 20
 
 /** What an isolate keeps between requests: plain data, never a promise or a connection of one of them. */
-export interface Isolate {
-  config: Config
-  db: Database
-  /** The breaker of `db`, and one for each range: a shard that is away does not keep requests from the others. */
-  breakers: readonly CircuitBreaker[]
-  /** The names of counters, and which keys of public requests count. */
-  keys: Keys
-  counting: CommitByRange
-  reads: ReturnType<typeof makeReads>
-  addresses: AddressCache
-  visitors: Visitors
-  bots: Bots
-  ignoredHits: IgnoredHits
-  tokens: TokenList
-  /** Attempts at the owner's token. */
-  attempts: Attempts
-  newKeys: NewKeyAllowance
-  /** Answers for strangers that read many rows. */
-  kept: KeptAnswers
-  /** The counts that counting badges showed last, by counter and period. */
-  shownCounts: BoundedMap<bigint>
-}
+export type Isolate = ReturnType<typeof makeIsolate>
 
-// By the bindings: the platform passes the same object to every request of an isolate.
+// The platform passes the same object to every request of an isolate.
 const isolates = new WeakMap<Bindings, Isolate>()
-/** The one that was asked for last: there is seldom another, and a hit asks several times. */
+/** There is seldom another, and a hit asks several times. */
 let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
-/**
- * The isolate's services, created on its first request. The only way to reach them.
- *
- * @throws {ConfigurationError} on every request until the settings are right
- */
+/** The isolate's services, created on its first request. @throws {ConfigurationError} until the settings are right */
 export function isolateOf(bindings: Bindings): Isolate {
   if (latest?.bindings === bindings) return latest.isolate
   let isolate = isolates.get(bindings)
@@ -95,30 +70,31 @@ export function isolateOf(bindings: Bindings): Isolate {
   return isolate
 }
 
-/**
- * Opens the database for a background run. Without retries: runs retry by themselves, and their budgets count every statement
- * that is sent.
- */
+/** Without retries: background runs retry by themselves, and their budgets count every statement. */
 export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Database {
   return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
 }
 
-function makeIsolate(config: Config): Isolate {
+function makeIsolate(config: Config) {
   const { databaseUrl: url, ranges, batches } = config
   const database = openDatabase({ url, deadlineMs: STATEMENT_DEADLINE_MS, ranges })
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
-  const [attempts, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [Database, ...Database[]]
-  const attemptsByRange = ranges === 1 ? [attempts] : ofRanges
+  const [everywhere, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [
+    Database,
+    ...Database[],
+  ]
+  const dbs = ranges === 1 ? [everywhere] : ofRanges
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
-  const db = withRetries(attempts)
+  const db = withRetries(everywhere)
   return {
     config,
     db,
+    /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
-    keys: makeKeys(config, attemptsByRange),
+    keys: makeKeys(config, dbs),
     counting: new CommitByRange(
-      attemptsByRange.map(
+      dbs.map(
         (db) =>
           new GroupCommit({
             db,
@@ -129,69 +105,65 @@ function makeIsolate(config: Config): Isolate {
           }),
       ),
     ),
-    reads: makeReads(attemptsByRange, attempts),
+    reads: makeReads(dbs, everywhere),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
     ignoredHits: new IgnoredHits(),
     tokens: new TokenList(config),
-    attempts: new Attempts(MAX_ATTEMPTS),
+    tokenAttempts: new TokenAttempts(MAX_TOKEN_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
-    shownCounts: new BoundedMap(MAX_SHOWN_COUNTS),
+    /** The counts that counting badges showed last, by counter and period. */
+    shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
   }
 }
 
-/** @param attempts one for each range */
-function makeKeys({ types, batches }: Config, attempts: readonly Executor[]): Keys {
+/** @param dbs one for each range */
+function makeKeys({ types, batches }: Config, dbs: readonly Executor[]): Keys {
   const recordTypeOf = (name: string) => types.get(name)!.recordType
   return new Keys({
     rules: new Map([...types.values()].map((type) => [type.recordType, type])),
     also: new Map(
       [...types.values()].flatMap(({ recordType, also }) => (also === null ? [] : [[recordType, recordTypeOf(also)]])),
     ),
-    budgets: new NewKeyBudgets(attempts.map((db) => retrying(db))),
+    budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
     hasQueue: batches !== null,
-    share: (ask) => shareReads(attempts, MAX_READ, ask),
+    share: (ask) => shareReads(dbs, MAX_READ, ask),
   })
 }
 
-/** @param attempts one for each range */
+/** @param dbs one for each range */
 function shareReads<Value>(
-  attempts: readonly Executor[],
+  dbs: readonly Executor[],
   maxCounters: number,
   read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>,
 ): ReadsByRange<Value> {
   const options = { deadlineMs: STATEMENT_DEADLINE_MS, maxCounters, read }
-  return new ReadsByRange(attempts.map((db) => new SharedReads(db, options)))
+  return new ReadsByRange(dbs.map((db) => new SharedReads(db, options)))
 }
 
-/**
- * How requests read counters.
- *
- * @param attempts one for each range
- * @param everywhere for statements that go to all shards
- */
-function makeReads(attempts: readonly Executor[], everywhere: Executor) {
+/** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */
+function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
     new SharedReads<TotalReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
       maxCounters: MAX_TOTALS,
-      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: attempts.length }),
+      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: dbs.length }),
     })
   const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
-  // By what `totalOf` takes for a counter; the refusal of one that has too many keys.
+  // A refusal of too many keys is a value: it concerns one total of a group.
   const sums = {
     exact: sumsOf(MAX_PENDING),
     bounded: publicSumsOf(null),
-    rolled: new TotalsCache(sumsOf(0)),
+    rolled: new RolledCache(sumsOf(0)),
     recent: { day: publicSumsOf('day'), week: publicSumsOf('week'), month: publicSumsOf('month') },
   }
   /** What was counted in a period that ends now. */
   const recent = (period: RecentPeriod) =>
-    shareReads(attempts, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
+    shareReads(dbs, MAX_RECENT, (db, counters) => readRecentPeriod(db, counters, period, new Date()))
   const counters = (consistency: Consistency) =>
-    shareReads(attempts, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
+    shareReads(dbs, MAX_READ, (db, counters) => readCounters(db, counters, consistency))
   const exact = counters('exact')
   /** For requests without a token, by the number of counters that one of them asks for. */
   const bounded = {
@@ -202,7 +174,6 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
   return {
     exact,
     bounded,
-    /** What waits for counters, as of now. */
     load() {
       const loads = [exact, bounded.one, bounded.few, bounded.many].map(({ load }) => load)
       return {
@@ -210,7 +181,7 @@ function makeReads(attempts: readonly Executor[], everywhere: Executor) {
         queries: loads.reduce((sum, { queries }) => sum + queries, 0),
       }
     },
-    totals: new TotalsCache(counters('rolled'), sums.rolled),
+    rolled: new RolledCache(counters('rolled'), sums.rolled),
     recent: { day: recent('day'), week: recent('week'), month: recent('month') },
     sums,
   }

@@ -68,7 +68,7 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
           complete: summary.outcome === 'complete',
         }
       })
-    : rollUp({ db, totals: null }, { ...paid(), at: new Date() }).then((summary) => {
+    : rollUp({ db, cache: null }, { ...paid(), at: new Date() }).then((summary) => {
         figures = {
           slots: summary.slots,
           seconds: (clock.now - began) / 1_000,

@@ -42,7 +42,7 @@ app.get('/bench/published/:type/:key', revalidated, async (c) => {
 app.post('/bench/roll-up-one-after-the-other', async (c) => {
   const { config, reads } = isolateOf(c.env)
   const db = oneAfterTheOther(openBackgroundDatabase(config))
-  const summary = await rollUp({ db, totals: reads.totals }, { ...config.rollUp, at: new Date() })
+  const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at: new Date() })
   return c.json({ ...summary, moved: toJsonNumber(summary.moved) })
 })
 

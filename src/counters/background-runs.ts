@@ -1,18 +1,20 @@
-import type { Executor } from '../database/database.ts'
+import type { Database, Executor } from '../database/database.ts'
+import { withRetries } from '../database/retry.ts'
+import { countStatements } from '../database/statement-budget.ts'
 import { toBigInt, toDate } from '../database/values.ts'
+import { byRange } from './ranges.ts'
 
-/** The budgets that can end a run before its work is done, with their numbers in the database. */
+/** Budgets that can end a run before its work is done; numbers as stored. */
 const BUDGETS = { statements: 1, seconds: 2 } as const
 export type StoppedBy = keyof typeof BUDGETS
 
-/** The background tasks whose runs are recorded, with their numbers in the database. The roll-up has `rollup_state`. */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`. */
 const TASKS = { pruning: 1, expiry: 2 } as const
 export type BackgroundTask = keyof typeof TASKS
 
-/** How the last run of a task ended. */
 export interface BackgroundRun {
   finishedAt: Date
-  /** The budget that ended it before its work was done; `null` if it was done. */
+  /** `null`: all work was done. */
   stoppedBy: StoppedBy | null
 }
 
@@ -36,7 +38,7 @@ export async function recordRun(db: Executor, task: BackgroundTask, stoppedBy: S
   )
 }
 
-/** Reads how the last run of each task ended; a task that never finished a run is missing. */
+/** Reads how the last run of each task ended. A task that never finished a run is missing. */
 export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundTask, BackgroundRun>>> {
   const { rows } = await db.execute(
     `SELECT task, finished_at, stopped_by FROM background_runs FORCE INDEX (PRIMARY)
@@ -48,4 +50,53 @@ export async function readRuns(db: Executor): Promise<Partial<Record<BackgroundT
     runs[task] = { finishedAt: toDate(row.finished_at)!, stoppedBy: toStoppedBy(row.stopped_by) }
   }
   return runs
+}
+
+export interface RunBudgets {
+  /** Each statement is one subrequest of the Worker. */
+  maxStatements: number
+  /** No further page starts after this. Default: no limit. */
+  maxSeconds?: number
+}
+
+/** How to delete one kind of old rows. */
+interface OldRows<Row> {
+  /** Reads the next page of rows without locks: those after a row, or the first ones. */
+  read(db: Executor, after: Row | null): Promise<Row[]>
+  /** A shorter page is the last one. */
+  pageRows: number
+  recordIdOf(row: Row): bigint
+  /** Deletes rows of one range, and returns their number. */
+  remove(db: Executor, rows: readonly Row[]): Promise<number>
+}
+
+/** Starts a run that deletes old rows page by page, with one statement for each range. The next run deletes what this one leaves. */
+export function startDeletion(
+  database: Database,
+  { maxStatements, maxSeconds = Number.POSITIVE_INFINITY }: RunBudgets,
+) {
+  const counted = countStatements(database)
+  const db = withRetries(counted)
+  const began = Date.now()
+  let deleted = 0
+  return {
+    /** Deletes one kind of rows. Returns the budget that was spent first; `null` if all were deleted. */
+    async deleteAll<Row>({ read, pageRows, recordIdOf, remove }: OldRows<Row>): Promise<StoppedBy | null> {
+      for (let after: Row | null = null; ; ) {
+        if (counted.sent + 1 + database.ranges > maxStatements) return 'statements'
+        if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
+        const page: Row[] = await read(db, after)
+        const parts = [...byRange(page, database.ranges, recordIdOf).values()]
+        const counts = await Promise.all(parts.map((part) => remove(db, part)))
+        deleted += counts.reduce((sum, count) => sum + count, 0)
+        if (page.length < pageRows) return null
+        after = page.at(-1)!
+      }
+    },
+    /** The result. `stoppedBy`: the budget that ended the run before its work was done. */
+    summary(stoppedBy: StoppedBy | null) {
+      const outcome = stoppedBy === null ? ('complete' as const) : ('partial' as const)
+      return { outcome, stoppedBy, deleted, statements: counted.sent, milliseconds: Date.now() - began }
+    },
+  }
 }

@@ -1,26 +1,27 @@
-/** The periods whose sums the history keeps, all in UTC, with their numbers in the database. */
+/** The UTC periods of the history; numbers as stored. */
 export const PERIODS = { hour: 0, day: 1, week: 2, month: 3 } as const
 
-/** The sum of all adjustments, which the history of types has beside periods, numbered like them, at `NO_PERIOD`. */
+/** The number and start of the row that sums a type's adjustments, stored beside the periods of its history. */
 export const ADJUSTMENTS_SUM = 4
 export const NO_PERIOD = '1970-01-01 00:00:00'
 
 export type CalendarPeriod = keyof typeof PERIODS
 
-export const HOUR_MS = 3_600_000
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** The UTC date of an instant, such as 2026-11-20, as JSON and SQL write it. */
+/** A UTC date such as 2026-11-20, as JSON and SQL write it. */
 export function dayText(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/** An instant in UTC as SQL writes it, in whole seconds. */
+/** A UTC time as SQL writes it, in whole seconds. */
 export function timeText(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** The start of the period that an instant lies in. Weeks begin on Monday (ISO 8601). */
+/** The start of the period that contains an instant. Weeks begin on Monday (ISO 8601). */
 export function startOf(period: CalendarPeriod, at: Date): Date {
   const start = new Date(at)
   if (period === 'hour') start.setUTCMinutes(0, 0, 0)
@@ -28,4 +29,14 @@ export function startOf(period: CalendarPeriod, at: Date): Date {
   if (period === 'week') start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7))
   if (period === 'month') start.setUTCDate(1)
   return start
+}
+
+/** The earliest time; `null` if any, or all, are missing. */
+export function earliest(times: readonly (Date | null)[]): Date | null {
+  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
+}
+
+/** Whether a time is in the future. One further ahead than it can have been set means that the clock was set back. */
+export function isAhead(time: number, now: number, most: number): boolean {
+  return time > now && time - now <= most
 }

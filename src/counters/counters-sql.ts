@@ -1,16 +1,14 @@
-import type { CounterPlace } from './keys/counter-address.ts'
+import type { Executor } from '../database/database.ts'
+import { toBigInt } from '../database/values.ts'
+import { type CounterPlace, counterId } from './keys/counter-address.ts'
 
 const SIGNED_LIMIT = 2n ** 63n
 
 /**
- * SQL conditions on `record_type` and `record_id` that together select counters: one for each type and half of the record ids.
- *
- * - vtgate merges the SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they follow each other and have
- *   the same list of record ids (Vitess `operators/union_merging.go`). It does not do that for lists of pairs.
- * - MariaDB cannot use an index for a list of numbers below and above 2^63, and would read all counters of the type.
- *
- * The values are integers, so they are written into the statement: see `applyBatch`.
- *
+ * SQL conditions on `record_type` and `record_id` that together select counters: one for each type and half of the ids.
+ * - vtgate merges the SELECTs of a UNION ALL into one query per shard, and so one snapshot, if they are adjacent and have the
+ *   same list of ids (Vitess `operators/union_merging.go`). It does not merge lists of pairs.
+ * - MariaDB uses no index for a list of numbers below and above 2^63, and would read all counters of the type.
  * @param counters each counter once
  */
 export function counterListsSql(counters: readonly CounterPlace[]): string[] {
@@ -21,31 +19,63 @@ export function counterListsSql(counters: readonly CounterPlace[]): string[] {
   })
 }
 
-/** The most pending slots of a counter that are added up for somebody without a token. */
-export const MAX_PUBLIC_PENDING = 2_000
+/** An SQL condition for the rows of one counter. */
+export function counterSql({ recordType, recordId }: CounterPlace): string {
+  return `record_type = ${recordType} AND record_id = ${recordId}`
+}
 
-/**
- * SQL of the pending slots of one counter: `slotted_counters WHERE …`.
- *
- * It names no index, because the best one depends on the counter:
- *
- * - `pending` has only slots that are not empty, but each of them costs a step from the index to its row.
- * - The primary key holds the rows themselves, side by side, but also the empty slots that wait for pruning.
- *
- * For a single counter, the optimizers of MySQL and MariaDB look into both indexes and choose the one with less to read. A
- * thousand slots of which few are empty take a third of the time by primary key.
- *
- * The values are integers, so they are written into the statement: see `applyBatch`.
- */
-export function pendingSlotsSql({ recordType, recordId }: CounterPlace): string {
-  return `slotted_counters WHERE pending = 1 AND record_type = ${recordType} AND record_id = ${recordId}`
+/** Reads columns of distinct counters from a table with one row each, without locks. Returns the rows by `counterId`. */
+export async function readByCounter(
+  db: Executor,
+  columns: string,
+  table: 'counter_totals' | 'counter_names',
+  counters: readonly CounterPlace[],
+): Promise<Map<string, Record<string, unknown>>> {
+  const select = (list: string) =>
+    `SELECT record_type, record_id, ${columns} FROM ${table} FORCE INDEX (PRIMARY) WHERE ${list}`
+  const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
+  return new Map(rows.map((row) => [counterId(placeOf(row)), row]))
+}
+
+/** The counter of a row. */
+export function placeOf({ record_type, record_id }: Record<string, unknown>): CounterPlace {
+  return { recordType: Number(record_type), recordId: toBigInt(record_id) }
 }
 
 /**
- * SQL of a column: what is pending of the counter of a row of `counter_names AS n`, or NULL if that is in more than `most` slots.
- * Finding out reads at most one entry of the index more than that, and adding up reads them again.
- *
- * vtgate sends it to the shards within the statement that it is a part of, because it names the record id of the row.
+ * SQL that continues after a row in the order of columns, and its arguments; `null`: from the first row. Spelled out, because
+ * MySQL does not use an index for (a, b, c) > (x, y, z).
+ */
+export function afterSql(
+  columns: readonly string[],
+  values: readonly unknown[] | null,
+): [sql: string, args: unknown[]] {
+  if (values === null) return ['', []]
+  const [first, ...others] = columns.map((column, place) =>
+    [...columns.slice(0, place).map((before) => `${before} = ?`), `${column} > ?`].join(' AND '),
+  )
+  const sql = [first, ...others.map((condition) => `(${condition})`)].join(' OR ')
+  return [`AND (${sql})`, columns.flatMap((_, place) => values.slice(0, place + 1))]
+}
+
+/** The present hour in SQL, by the database's clock: one clock for all isolates. */
+export const HOUR_SQL = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
+
+/** The most pending slots of a counter that are added up for requests without a token. */
+export const MAX_PUBLIC_PENDING = 2_000
+
+/**
+ * SQL of the pending slots of one counter: `slotted_counters WHERE …`. It names no index, because the best one depends on the
+ * counter: `pending` has only slots that are not empty, but each costs a step to its row; the primary key has the rows side by
+ * side, but also the empty ones. For a single counter, MySQL and MariaDB measure both.
+ */
+export function pendingSlotsSql(counter: CounterPlace): string {
+  return `slotted_counters WHERE pending = 1 AND ${counterSql(counter)}`
+}
+
+/**
+ * SQL of a column: the pending count of the counter of `counter_names AS n`, or NULL above `most` slots, of which one more is
+ * read. vtgate keeps it within its statement, because it names the record id of the row.
  */
 export function boundedPendingSql(most: number): string {
   const slots = `slotted_counters AS s FORCE INDEX (pending)

@@ -1,9 +1,9 @@
 const encoder = new TextEncoder()
 
 /**
- * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256, big-endian. The hash is
- * cryptographic because keys come from strangers: nobody can craft a key that lands on another key's counter. Among a hundred
- * million keys, the chance of any collision is 1 in 3,700 (birthday bound, n² / 2⁶⁵).
+ * The 64-bit hash that identifies a text in the database: the first 8 bytes of its SHA-256. Cryptographic, because keys come
+ * from strangers, who must not find two keys for one counter. Among a hundred million keys, a collision has a chance of 1 in
+ * 3,700 (birthday bound, n² / 2⁶⁵).
  */
 export async function hash64(text: string): Promise<bigint> {
   const digest = await crypto.subtle.digest('SHA-256', encoder.encode(text))
@@ -16,8 +16,8 @@ export async function hash63(text: string): Promise<bigint> {
 }
 
 /**
- * A random 63-bit number, never 0: 0 marks a slot that no batch has been applied to. Not 64 bits, because vtgate does not turn
- * literals of 2^63 and above into bind variables (Vitess `sqlparser/normalizer.go`), and plans every such statement again.
+ * A random 63-bit number, never 0, which marks a slot without a batch. Not 64 bits: vtgate does not bind literals of 2^63 and
+ * above (Vitess `sqlparser/normalizer.go`), and would plan every such statement again.
  */
 export function random63(): bigint {
   const number = BigInt.asUintN(63, crypto.getRandomValues(new BigUint64Array(1))[0]!)

@@ -1,15 +1,16 @@
 /*
  * A range is one of R equal parts of the record ids, which are unsigned 64-bit numbers. R is a power of two and at least the
- * number of shards, so the rows of a range are on one shard. No statement that writes, and no transaction, spans two ranges:
- * see docs/decisions/0028-nothing-spans-two-ranges.md.
+ * number of shards, so a range is on one shard. No statement that writes, and no transaction, spans two ranges: see
+ * docs/decisions/0028-nothing-spans-two-ranges.md.
  */
 
-/** The most ranges that can be configured. */
 export const MAX_RANGES = 256
 
 const ID_BITS = 64
 
-/** The number of the range that a record id is in. */
+export const LARGEST_ID = 2n ** 64n - 1n
+
+/** The number of the range that contains a record id. */
 export function rangeOf(recordId: bigint, ranges: number): number {
   return ranges === 1 ? 0 : Number(recordId >> bitsPerRange(ranges))
 }
@@ -20,23 +21,19 @@ export function boundsOf(range: number, ranges: number): { first: bigint; last: 
   return { first: BigInt(range) << width, last: (BigInt(range + 1) << width) - 1n }
 }
 
-/** How many transactions of one range may add to the same sums at the same time: each lane has rows of its own. */
+/** Transactions of one range that may add to the same sums at once: each lane has rows of its own. */
 export const MAX_LANES = 6
 
-/**
- * A random lane of a counter's range, for a request that changes the counter. So requests seldom wait for each other, and a
- * retry seldom meets the locks of a transaction whose answer was lost.
- */
+/** A random lane: requests seldom wait for each other, and a retry seldom for a transaction whose answer was lost. */
 export function laneOf({ ranges }: { ranges: number }, { recordId }: { recordId: bigint }): bigint {
   return boundsOf(rangeOf(recordId, ranges), ranges).first + BigInt(Math.floor(Math.random() * MAX_LANES))
 }
 
-/** The first record id of each range. */
 export function rangeStarts(ranges: number): bigint[] {
   return Array.from({ length: ranges }, (_, range) => boundsOf(range, ranges).first)
 }
 
-/** Splits rows by range. The rows of a range keep their order. Ranges without rows are left out. */
+/** Splits rows by range. Keeps the order of rows. Ranges without rows are left out. */
 export function byRange<Row>(
   rows: readonly Row[],
   ranges: number,
@@ -45,7 +42,7 @@ export function byRange<Row>(
   return Map.groupBy(rows, (row) => rangeOf(recordIdOf(row), ranges))
 }
 
-/** The same for rows that have a record id. */
+/** The same for rows with a record id. */
 export function rowsByRange<Row extends { recordId: bigint }>(
   rows: readonly Row[],
   ranges: number,

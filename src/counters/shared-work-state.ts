@@ -7,20 +7,20 @@ const GRACE_MS = 500
 /** Weight of the latest measurement in the moving average. */
 const WEIGHT = 1 / 8
 
-/** Thrown when too many requests wait for the database. Nothing was sent to it. */
+/** Too many requests wait for the database. Nothing was sent to it. */
 export class Overloaded extends Error {}
 
 /**
  * What requests of one isolate need to know in order to share work: who waits, how long the work takes, and whether the request
- * that does it is still alive. Group commit and shared reads are both built on it.
+ * that does it is alive. Group commit and shared reads are built on it.
  *
  * On Workers, a request cannot use another request's I/O, promises or timers. It may also end at any `await`, without a word,
  * when its client hangs up. So requests share plain data only, under these rules:
  *
- * - Every request waits on its own timers and then looks at the shared data.
- * - The request that does the work announces how long it may be silent. If it is silent for longer, another request takes over.
- *   Taking over must be safe although the first one may still be alive.
- * - The clock may jump. A time much further ahead than anybody announces means that the clock was set back: then the announcement
+ * - Every request polls the shared data on its own timers.
+ * - The request that does the work records until when it may stay silent. After that, another request takes over, which must be
+ *   safe although the first may be alive.
+ * - The clock may jump. A time much further ahead than anybody announces means that the clock was set back: the announcement
  *   counts as expired. Small steps are corrections of the clock, and are ignored.
  * - The number of waiting requests is bounded.
  */
@@ -37,7 +37,6 @@ export class SharedWork {
     this.#maxDurationMs = limits.maxDurationMs
   }
 
-  /** Requests that wait. */
   get waiting(): number {
     return this.#requests
   }
@@ -49,7 +48,6 @@ export class SharedWork {
 
   /**
    * Only requests for several items are refused for the number of items: otherwise a few of them would keep out all others.
-   *
    * @param items rows or counters that the request waits for
    * @throws {Overloaded} if it may not wait
    */
@@ -64,13 +62,12 @@ export class SharedWork {
     this.#items += items
   }
 
-  /** Records how long the work took, in milliseconds. */
   took(milliseconds: number): void {
     const measured = Math.min(Math.max(milliseconds, 0), this.#maxDurationMs)
     this.#durationMs += (measured - this.#durationMs) * WEIGHT
   }
 
-  /** The time until which a worker counts as alive that may be silent until `until`. Both in milliseconds of `Date.now()`. */
+  /** Until when a worker that may be silent until `until` counts as alive. Both in milliseconds of `Date.now()`. */
   aliveUntil(until: number): number {
     return until + GRACE_MS
   }
@@ -80,7 +77,7 @@ export class SharedWork {
     return aliveUntil < now || aliveUntil - now > this.#maxSilenceMs + 2 * GRACE_MS
   }
 
-  /** Milliseconds to wait before looking again: until the work should be done, then longer the longer it is overdue. */
+  /** Milliseconds to the next poll: until the work should be done, then longer the longer it is overdue. */
   patience(expectedAt: number, now: number, maxMs: number): number {
     const left = expectedAt - now
     return Math.min(left > 0 ? Math.ceil(left) : Math.max(1, -left / 4), maxMs)

@@ -1,33 +1,29 @@
 import type { Database } from './database.ts'
 import { classify, DatabaseFailure } from './errors.ts'
 
-/** When to stop asking a failing database, and when to try again. */
 export interface BreakerPolicy {
-  /** The breaker opens after this many consecutive failures. A slow failure counts three times. */
+  /** Consecutive failures that open the breaker. A slow failure counts three times. */
   failures: number
-  /** A failure is slow if it took at least this long, in milliseconds. */
+  /** Milliseconds from which on a failure is slow. */
   slowMs: number
   /** The first open period, in milliseconds. It doubles each time a trial fails, and is jittered. */
   openMs: number
-  /** The longest open period, in milliseconds. */
   maxOpenMs: number
 }
 
-/** The retries of two statements open it, or two time-outs. A database that is back is noticed within seconds. */
+/** The retries of two statements open it, or two time-outs. A recovered database is noticed within seconds. */
 const DEFAULT_BREAKER: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 250, maxOpenMs: 5_000 }
 
 /**
- * Keeps a dead database from delaying every request by a time-out. When statements keep failing, further ones fail at once. One
- * at a time is sent as a trial, to see whether the database is back. Plain data, so that the requests of an isolate can share it.
- *
- * The pattern: M. Nygard, "Release It!", "Circuit Breaker".
+ * Keeps an unavailable database from delaying every request by a time-out: when statements keep failing, further ones fail at
+ * once, except one at a time as a trial. Plain data, so that the requests of an isolate can share it. The pattern: M. Nygard,
+ * "Release It!", "Circuit Breaker".
  */
 export class CircuitBreaker {
   readonly #policy: BreakerPolicy
   #failures = 0
   #openMs: number
   #openUntil = 0
-  /** Whether a trial is under way. */
   #trial = false
 
   constructor(policy: BreakerPolicy = DEFAULT_BREAKER) {
@@ -41,8 +37,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Whether a statement may be sent now. While the breaker is open, an admitted statement is the trial. No other one is admitted
-   * until its outcome is known, or until the longest open period has passed in case it never is.
+   * Whether a statement may be sent now. While the breaker is open, an admitted statement is the trial. No other one is
+   * admitted until its outcome is known, or until the longest open period has passed in case it never is.
    */
   admit(now: number): boolean {
     if (!this.open) return true
@@ -65,19 +61,16 @@ export class CircuitBreaker {
     const wasOpen = this.open
     this.#failures += tookMs >= this.#policy.slowMs ? 3 : 1
     if (!this.open) return
-    // The statement was sent before the breaker opened, so its failure is nothing new.
+    // Sent before the breaker opened, so its failure is nothing new.
     if (wasOpen && !this.#trial) return
     this.#trial = false
-    // Between half the period and all of it, so that isolates do not all try again at the same instant.
+    // Between half the period and all of it, so that isolates do not all try again at once.
     this.#openUntil = now + this.#openMs * (0.5 + Math.random() / 2)
     this.#openMs = Math.min(this.#openMs * 2, this.#policy.maxOpenMs)
   }
 }
 
-/**
- * Puts a breaker in front of a database. While it is open, statements fail at once and are certainly not applied. Transactions
- * bypass it.
- */
+/** Puts a breaker in front of statements, not transactions. While it is open, they fail at once and are not applied. */
 export function withBreaker(database: Database, breaker: CircuitBreaker): Database {
   return {
     ranges: database.ranges,

@@ -1,6 +1,5 @@
 import { DatabaseError } from '@planetscale/database'
 
-/** The kinds of failure that callers distinguish. */
 export type FailureKind = 'unavailable' | 'contention' | 'credentials' | 'schema' | 'shards' | 'range' | 'rejected'
 
 /** What a failure means for its statement. */
@@ -119,8 +118,8 @@ export class DatabaseFailure extends Error implements FailureClass {
 }
 
 /**
- * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied. Any other
- * error (a lost connection, a time-out, a proxy's error page) leaves the outcome unknown.
+ * Classifies an error from the driver, or from the `fetch` below it. Only the errors listed above count as not applied: a lost
+ * connection, a time-out or a proxy's error page leaves the outcome unknown.
  */
 export function classify(error: unknown): DatabaseFailure {
   if (error instanceof DatabaseFailure) return error

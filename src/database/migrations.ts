@@ -5,7 +5,6 @@ import { toText } from './values.ts'
 
 /** A file of `migrations/`. Its statements make tables, columns and indexes (`madeBy`), and may be repeated. */
 export interface Migration {
-  /** The name of the file. */
   name: string
   statements: readonly string[]
 }
@@ -13,7 +12,7 @@ export interface Migration {
 /** This version's migrations, in order. Written from `migrations/*.sql` by `npm run migrations`. */
 export const MIGRATIONS: readonly Migration[] = bundled
 
-/** The table in which is recorded what has been applied. */
+/** The table that records what has been applied. */
 export const RECORD = 'slotted_counter_migrations'
 
 /** The table of the first migration. */
@@ -26,34 +25,28 @@ const CREATE_RECORD = `CREATE TABLE IF NOT EXISTS ${RECORD} (
   PRIMARY KEY (name)
 )`
 
-/**
- * Errors of an ALTER TABLE that has been done already, by an earlier attempt or an earlier migration: the column exists (1060),
- * or the index does (1061). MySQL has no IF NOT EXISTS for these.
- */
+/** A repeated ALTER TABLE: the column (1060) or the index (1061) exists. MySQL has no IF NOT EXISTS for these. */
 const ALREADY_DONE = [1060, 1061]
 
-/** How vtgate refuses DDL on a branch with safe migrations (Vitess go/vt/vtgate/engine/ddl.go), also IF NOT EXISTS. */
+/** How vtgate refuses DDL on a branch with safe migrations (Vitess go/vt/vtgate/engine/ddl.go), even IF NOT EXISTS. */
 const NO_DIRECT_DDL = /direct DDL is disabled/
 
-/** How far a database is. */
 export interface Progress {
-  /** What it has of our tables, as `madeBy` names it. */
+  /** What exists of our tables, as `madeBy` names it. */
   there: Set<string>
-  /** The migrations that are recorded as applied. */
   applied: Set<string>
   pending: Migration[]
-  /** What it lacks of the tables that this version needs. */
+  /** What this version needs and the database lacks. */
   missing: string[]
 }
 
-/** A statement failed, which is the `cause`. The statements before it were applied. */
+/** A statement failed: the `cause`. The statements before it were applied. */
 export class MigrationStopped extends Error {
-  /** The name of the migration; `null` for the record of migrations. */
+  /** `null` for the table that records migrations. */
   readonly migration: string | null
   readonly statement: string
   /** The number of the statement in its migration, from 1. */
   readonly number: number
-  /** How many statements the migration has. */
   readonly of: number
 
   constructor(migration: Migration | null, index: number, statement: string, cause: unknown) {
@@ -65,13 +58,13 @@ export class MigrationStopped extends Error {
     this.of = migration?.statements.length ?? 1
   }
 
-  /** Whether the branch has safe migrations on, so that tables come to it with a deploy request only. */
+  /** Whether the branch has safe migrations on, so that tables need a deploy request. */
   get needsDeployRequest(): boolean {
     return NO_DIRECT_DDL.test(this.message)
   }
 }
 
-/** The connection reaches our tables, but what the server tells of its tables is about another keyspace. */
+/** The connection reaches our tables, but the server reports on the tables of another keyspace. */
 export class OtherKeyspace extends Error {
   constructor() {
     super(
@@ -82,11 +75,7 @@ export class OtherKeyspace extends Error {
   }
 }
 
-/**
- * Reads how far a database is, in two to four statements. Changes nothing.
- *
- * @throws {OtherKeyspace}
- */
+/** Reads the state of a database, in two to four statements. @throws {OtherKeyspace} */
 export async function readProgress(db: Executor, migrations = MIGRATIONS): Promise<Progress> {
   const there = await readTables(db, migrations)
   const applied = await readRecord(db, there)
@@ -98,20 +87,13 @@ export async function readProgress(db: Executor, migrations = MIGRATIONS): Promi
   }
 }
 
-/**
- * What a database lacks of the tables that this version needs, in two or three statements. Changes nothing.
- *
- * @throws {OtherKeyspace}
- */
+/** What a database lacks of this version's tables, in two or three statements. @throws {OtherKeyspace} */
 export async function readMissing(db: Executor, migrations = MIGRATIONS): Promise<string[]> {
   return missingFrom(await readTables(db, migrations), migrations)
 }
 
 /**
  * Applies the pending migrations in order. Safe to repeat, to interrupt anywhere, and to run several times at once.
- *
- * @param migrations default: this version's
- * @param onApplied called after each migration
  * @returns the names of the migrations that were applied
  * @throws {MigrationStopped} at the first statement that fails
  * @throws {OtherKeyspace}
@@ -136,9 +118,7 @@ export async function applyMigrations(
 }
 
 /**
- * Records the pending migrations as applied without running them. Check first that nothing is missing.
- *
- * @returns the names of the migrations that were recorded
+ * Records the pending migrations as applied without running them, and returns their names. Check `missing` first.
  * @throws {MigrationStopped} if the table of the record cannot be made
  */
 export async function recordAll(db: Executor, { there, pending }: Progress): Promise<string[]> {
@@ -153,7 +133,7 @@ export function statementsToDeploy({ there, pending }: Pick<Progress, 'there' | 
   return statements.filter((statement) => !madeBy(statement).does.every((thing) => there.has(thing)))
 }
 
-/** Runs a statement even if what it makes is there: one shard may have it and another not. */
+/** Runs a statement even if what it makes exists: one shard may have it and another not. */
 async function runStatement(
   db: Executor,
   migration: Migration | null,
@@ -189,7 +169,6 @@ function tableOf(thing: string): string {
   return /^\w+ (\w+)/.exec(thing)![1]!
 }
 
-/** What a database has of the tables of migrations and of the record. */
 async function readTables(db: Executor, migrations: readonly Migration[]): Promise<Set<string>> {
   const statements = [CREATE_RECORD, ...migrations.flatMap((migration) => migration.statements)]
   const tables = new Set(statements.flatMap((statement) => madeBy(statement).does.map(tableOf)))
@@ -242,16 +221,14 @@ async function record(db: Executor, { name }: Migration): Promise<void> {
 
 /** What a statement of a migration makes, as `table t`, `column t.c` and `index t.i`. */
 export interface Made {
-  /** What there is once the statement is done. */
+  /** What exists once the statement is done. */
   does: readonly string[]
   /** The columns and indexes that come with a table. */
   contains: readonly string[]
 }
 
 /**
- * Reads what a statement makes. Knows the forms in which our migrations are written: CREATE TABLE IF NOT EXISTS, and ALTER TABLE
- * that adds columns and keys. Both may be repeated, and what they make can be looked up.
- *
+ * Reads what a statement makes: CREATE TABLE IF NOT EXISTS, or ALTER TABLE that adds columns and keys. Both may be repeated.
  * @throws {Error} for any other statement
  */
 export function madeBy(statement: string): Made {

@@ -1,9 +1,7 @@
 import type { Database, Executor } from './database.ts'
 import { classify } from './errors.ts'
 
-/** When to try again and when to give up. */
 export interface RetryPolicy {
-  /** Attempts in all. */
   attempts: number
   /** Milliseconds before the second attempt; doubled for each further one, and jittered. */
   backoffMs: number
@@ -15,11 +13,9 @@ export interface RetryPolicy {
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 3, backoffMs: 50, giveUpAfterMs: 3_000 }
 
 /**
- * Retries statements after failures that may pass. Use it only for statements that are safe to repeat. All of ours are: reads,
- * INSERT IGNORE, and batches, which recognize themselves.
- *
- * If any attempt had an unknown outcome, a failure of the whole has one too. If a later attempt succeeds, the result says that
- * an earlier one may still arrive (`straggler`).
+ * Retries statements after transient failures. Only for statements that are safe to repeat. All of ours are: reads, INSERT
+ * IGNORE, and batches, which recognize themselves. If any attempt had an unknown outcome, a failure of the whole has one too,
+ * and a success says that the attempt may still arrive (`straggler`).
  */
 export function retrying(
   db: Executor,

@@ -1,16 +1,15 @@
 import type { Executor } from './database.ts'
 import { toBigInt } from './values.ts'
 
-/** The server's version and settings. */
 export interface ServerIdentity {
   version: string
-  /** The isolation level in the server's spelling; `null` if it is not reported. */
+  /** In the server's spelling; `null` if it is not reported. */
   isolation: string | null
   /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
   shards: number | null
 }
 
-/** The size of a table, estimated by the server. */
+/** As estimated by the server. */
 export interface TableSize {
   name: string
   rows: bigint
@@ -20,19 +19,17 @@ export interface TableSize {
 
 /** InnoDB's statistics of row lock waits, of all clients. `null`: not reported by the server. */
 export interface LockWaits {
-  /** When the server began to count: its start. */
+  /** The start of the server. */
   since: Date
   waits: bigint | null
-  /** The number of current waits. */
   waiting: bigint | null
-  /** The average wait, in milliseconds. */
   averageMs: bigint | null
   deadlocks: bigint | null
 }
 
 /** Reads the server's version and isolation level and, on Vitess, the number of shards. */
 export async function readServerIdentity(db: Executor): Promise<ServerIdentity> {
-  // The level is transaction_isolation in MySQL 8, and tx_isolation in MariaDB before 11.1. SELECT would fail for an unknown variable.
+  // transaction_isolation in MySQL 8, tx_isolation in MariaDB before 11.1. SELECT would fail for an unknown variable.
   const values = await readPairs(
     db,
     `SHOW VARIABLES WHERE Variable_name IN ('version', 'transaction_isolation', 'tx_isolation')`,
@@ -41,19 +38,22 @@ export async function readServerIdentity(db: Executor): Promise<ServerIdentity> 
   return {
     version,
     isolation: values.get('transaction_isolation') ?? values.get('tx_isolation') ?? null,
-    shards: /vitess/i.test(version) ? await readShards(db).catch(() => null) : null,
+    shards: /vitess/i.test(version) ? (await readShards(db).catch(() => 0)) || null : null,
   }
 }
 
-/** Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
-async function readShards(db: Executor): Promise<number | null> {
-  const { rows } = await db.execute('SELECT DATABASE() AS keyspace')
-  const keyspace = String(rows[0]?.keyspace)
-  const shards = (await db.execute('SHOW VITESS_SHARDS')).rows.map((row) => String(Object.values(row)[0]))
-  return shards.filter((shard) => shard.startsWith(`${keyspace}/`)).length || null
+/** Reads the number of shards of the keyspace. Source: Vitess, "SHOW VITESS_SHARDS". A shard is listed as `keyspace/range`. */
+export async function readShards(db: Executor): Promise<number> {
+  const [keyspace] = await readColumn(db, 'SELECT DATABASE() AS keyspace')
+  return (await readColumn(db, 'SHOW VITESS_SHARDS')).filter((shard) => shard.startsWith(`${keyspace}/`)).length
 }
 
-/** Reads the sizes of the database's tables from the server's statistics. This is cheap, but they may be a day old. */
+/** Reads rows of one column. */
+export async function readColumn(db: Executor, sql: string): Promise<string[]> {
+  return (await db.execute(sql)).rows.map((row) => String(Object.values(row)[0]))
+}
+
+/** Reads the sizes of the database's tables from the server's statistics: cheap, but they may be a day old. */
 export async function readTableSizes(db: Executor): Promise<TableSize[]> {
   const { rows } = await db.execute(
     `SELECT TABLE_NAME AS name, TABLE_ROWS AS table_rows, DATA_LENGTH AS data_bytes, INDEX_LENGTH AS index_bytes
@@ -89,7 +89,6 @@ export async function readLockWaits(db: Executor): Promise<LockWaits> {
   }
 }
 
-/** Reads rows of names and values. Names are in lower case. */
 async function readPairs(db: Executor, sql: string): Promise<Map<string, string>> {
   const { rows } = await db.execute(sql)
   return new Map(

@@ -1,12 +1,10 @@
 import type { Database, Executor } from './database.ts'
 
-/** A database that counts its statements, including BEGIN and COMMIT. Each statement is a subrequest of the Worker. */
 export interface CountedDatabase extends Database {
-  /** Statements sent so far. */
   readonly sent: number
 }
 
-/** Counts the statements sent to a database. */
+/** Counts the statements sent to a database, each a subrequest of the Worker, including BEGIN and COMMIT. */
 export function countStatements(database: Database): CountedDatabase {
   let sent = 0
   const counted = (executor: Executor): Executor => ({

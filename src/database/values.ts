@@ -1,19 +1,11 @@
-/**
- * Converts an integer from a result row. The driver returns 64-bit integers, SUM() and COUNT() as strings, and smaller integers
- * as numbers.
- *
- * @throws {TypeError} if the value is not an integer
- */
+/** Converts an integer from a row: 64 bits, SUM() and COUNT() come as strings, others as numbers. @throws {TypeError} */
 export function toBigInt(value: unknown): bigint {
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value)
   if (Number.isSafeInteger(value)) return BigInt(value as number)
   throw new TypeError(`expected an integer from the database, got ${typeof value}`)
 }
 
-/**
- * Converts an integer for a JSON response, with all its digits. Beyond 2^53 a JavaScript number would be rounded, so the digits
- * are written with `JSON.rawJSON`, which JSON allows.
- */
+/** Converts an integer for a JSON response, with all its digits: a JavaScript number would be rounded beyond 2^53. */
 export function toJsonNumber(value: bigint): number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : (JSON.rawJSON(String(value)) as unknown as number)
@@ -28,10 +20,9 @@ export function toDate(value: unknown): Date | null {
 }
 
 /**
- * SQL of columns that come as one text, for statements with many rows: the driver decodes each column of each row on its own, which
- * takes longer than splitting a text. Not for a UNION whose parts have an order and are on several shards: vtgate refuses it.
- *
- * @param columns their values must be numbers or texts without spaces; only the last one may be NULL, and is left out then
+ * SQL of columns that come as one text, for statements with many rows: the driver decodes each column of each row on its own,
+ * which takes longer than splitting a text. Not for a UNION of ordered parts on several shards: vtgate refuses it.
+ * @param columns numbers or texts without spaces; only the last one may be NULL, and is then left out
  */
 export function packedSql(...columns: readonly string[]): string {
   return `CONCAT_WS(' ', ${columns.join(', ')}) AS packed`
@@ -42,7 +33,7 @@ export function unpack(row: Record<string, unknown>): string[] {
   return String(row.packed).split(' ')
 }
 
-// A key may begin with a byte order mark, which is part of the key.
+// A key may begin with a byte order mark.
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
 
 /** Converts UTF-8 text from a binary column. The driver returns bytes, or text if the field has no character set. */
@@ -50,4 +41,9 @@ export function toText(value: unknown): string {
   if (value instanceof Uint8Array) return decoder.decode(value)
   if (typeof value === 'string') return value
   throw new TypeError(`expected text from the database, got ${typeof value}`)
+}
+
+/** The bytes in hexadecimal digits, in lower case. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

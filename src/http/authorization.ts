@@ -62,14 +62,14 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
  * @throws {Problem} 429
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
-  const { tokens, attempts, config } = c.get('isolate')
+  const { tokens, tokenAttempts, config } = c.get('isolate')
   // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
   const address = c.req.header('CF-Connecting-IP') ?? null
   const network = subscriberOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   if (known !== undefined) return known
   if (network !== '') {
-    const wait = attempts.take(network, Date.now())
+    const wait = tokenAttempts.take(network, Date.now())
     if (wait > 0) throw tooManyAttempts(wait)
     if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LONGEST_PERIOD)
   }

@@ -90,6 +90,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const rows = body.counters.map((entry, index) => {
     return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
   })
-  const importing = importCounts({ db: databaseOf(callerOf(c)), totals: isolate.reads.totals }, rows, { id, at: now })
+  const importing = importCounts({ db: databaseOf(callerOf(c)), cache: isolate.reads.rolled }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

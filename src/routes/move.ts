@@ -144,7 +144,7 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const ledger = { db: databaseOf(callerOf(c)), totals: c.get('isolate').reads.totals }
-  const moving = moveCounter(ledger, counter, { ...asked, key: given ?? null })
+  const store = { db: databaseOf(callerOf(c)), cache: c.get('isolate').reads.rolled }
+  const moving = moveCounter(store, counter, { ...asked, key: given ?? null })
   return answerChange(c, given, moving, { type: type.name, key })
 }

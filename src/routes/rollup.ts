@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
-import type { Ledger } from '../counters/ledger/totals.ts'
+import type { TotalsStore } from '../counters/ledger/totals.ts'
 import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/roll-up.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
@@ -65,7 +65,7 @@ const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
 /** Rolls up now. */
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
   const { config, reads } = c.get('isolate')
-  const run = rollUpNow({ db: openBackgroundDatabase(config), totals: reads.totals }, config)
+  const run = rollUpNow({ db: openBackgroundDatabase(config), cache: reads.rolled }, config)
   // A client that hangs up must not leave a transaction open that holds locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run
@@ -77,10 +77,10 @@ export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) 
  *
  * @throws {Problem} 409 if that run takes too long
  */
-async function rollUpNow(ledger: Ledger, config: Config): Promise<RollUpSummary> {
+async function rollUpNow(store: TotalsStore, config: Config): Promise<RollUpSummary> {
   const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
   for (;;) {
-    const summary = await rollUpPages(ledger, { ...config.rollUp, at: new Date() })
+    const summary = await rollUpPages(store, { ...config.rollUp, at: new Date() })
     if (summary.outcome !== 'busy') return summary
     if (Date.now() > giveUpAt) {
       throw new Problem('rollup_running', {

@@ -61,7 +61,7 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
-  const changing = setCounter({ db: databaseOf(callerOf(c)), totals: reads.totals }, counter, setting)
+  const changing = setCounter({ db: databaseOf(callerOf(c)), cache: reads.rolled }, counter, setting)
   // The response repeats what was done the first time. A reading tells the present count.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

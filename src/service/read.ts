@@ -5,8 +5,8 @@ import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, MAX_READ, type Reading } from '../counters/read/read-counters.ts'
+import { MAX_AGE_MS, type RolledCache } from '../counters/read/rolled-cache.ts'
 import type { SharedReading, SharedReads } from '../counters/read/shared-reads.ts'
-import { MAX_AGE_MS, type TotalsCache } from '../counters/read/totals-cache.ts'
 import { FEW } from '../isolate.ts'
 import { described } from '../openapi/described.ts'
 import type { Caller } from './caller.ts'
@@ -39,7 +39,7 @@ export async function readCounters(
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled' = 'exact',
 ): Promise<{ readings: Reading[]; maxAge: number | null }> {
-  const { exact, bounded, totals: rolled } = caller.isolate.reads
+  const { exact, bounded, rolled } = caller.isolate.reads
   const { one, few, many } = bounded
   const ofStranger = counters.length === 1 ? one : counters.length <= FEW ? few : many
   const asked = (await caller.hasToken()) ? exact : ofStranger
@@ -66,7 +66,7 @@ export async function readKept<Value>(
 /** What is read, and the seconds for which it may be cached; `null`: it must be revalidated every time. */
 async function readCacheable<Value>(
   caller: Caller,
-  { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: TotalsCache<Value> },
+  { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: RolledCache<Value> },
   counters: readonly CounterAddress[],
   consistency: 'exact' | 'rolled',
 ): Promise<{ values: Value[]; maxAge: number | null }> {

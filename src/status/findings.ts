@@ -152,7 +152,7 @@ function historyProblem({ survey, config: { history, plan }, now }: Circumstance
   const late = oldestHour ? (keptSince.getTime() - oldestHour.getTime()) / DAY_MS : 0
   if (late <= MAX_EXPIRY_LAG_DAYS) return null
   const causes = {
-    event: 'fold',
+    event: 'expire',
     statements: advice('HISTORY.max_statements', history.maxStatements, plan),
     seconds: advice('HISTORY.max_seconds', history.maxSeconds, plan),
     none: 'Those that are left have no day in the history (kept in the log): run npm run verify.',

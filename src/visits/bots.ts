@@ -1,34 +1,27 @@
 import { isbot } from 'isbot'
 import { BoundedMap } from '../bounded-map.ts'
 
-/** User agents in one generation of the cache; it holds two generations. */
+/** User agents in one generation of the cache; it holds two. */
 const MAX_GENERATION = 500
-/** Longer user agents are not cached, so that the cache stays small even if strangers send long ones. */
+/** Longer user agents are not cached: strangers send them. */
 const MAX_LENGTH = 300
 
-/**
- * Programs that people use for downloads, by the name at the start of their user agent. The isbot list has them, rightly, because
- * they do not view pages.
- */
+/** Programs that people use for downloads, by the start of their user agent. isbot lists them because they view no pages. */
 const DOWNLOADERS =
   /^(?:curl|wget2?|aria2|axel|lftp|httpie|xh|apt|debian apt-http|homebrew|fdm|uget|jdownloader|downthemall|mozilla\/\d.*\b(?:windows)?powershell)\b/i
 
 /**
- * Proxies that fetch the images of a README or a profile for the person who looks at it: GitHub's, and what GitLab and others run.
- * The names are those of atmos/camo (server.coffee), of GitHub's own, and of cactus/go-camo (`--server-name`).
+ * Proxies that fetch the images of a README or a profile for a reader: GitHub's, and what GitLab and others run. Names from
+ * atmos/camo (server.coffee), GitHub's own, and cactus/go-camo (`--server-name`).
  */
 const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
 
-/** What a visit asks for. */
 export type Purpose = 'page' | 'download' | 'image'
 
-/** Programs that people use for a purpose. They are not bots then. */
+/** Programs that people use for a purpose: not bots then. */
 const USED_BY_PEOPLE: Record<Purpose, RegExp | null> = { page: null, download: DOWNLOADERS, image: IMAGE_PROXIES }
 
-/**
- * Recognizes automatic clients by their user agent, with the list of the isbot package. It caches the results, because a few
- * browsers send nearly all requests. Plain data, shared by an isolate's requests.
- */
+/** Recognizes bots with the list of isbot. Cached, because a few browsers send nearly all requests. Plain data, shared. */
 export class Bots {
   readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
 

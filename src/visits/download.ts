@@ -2,10 +2,9 @@
 const MAX_LENGTH = 500
 
 /**
- * Whether a request asks only for parts of a file that do not include its start: a download that is resumed, or a later part of
- * one that was split. A malformed header, or another unit than bytes, is ignored (RFC 9110, section 14.2).
- *
- * @param header the value of `Range`; ignored if it is longer than any client needs, because strangers send it
+ * Whether a request asks only for parts of a file that do not include its start: a resumed download, or a later part of a split
+ * one. A malformed header, or another unit than bytes, is ignored (RFC 9110, section 14.2).
+ * @param header the value of `Range`; ignored if it is longer than any client needs
  */
 export function skipsStart(header: string | undefined): boolean {
   if (header === undefined || header.length > MAX_LENGTH) return false
@@ -21,7 +20,6 @@ export function skipsStart(header: string | undefined): boolean {
   return !includesStart
 }
 
-/** The text before a sign and the text after it, which is `null` without the sign. */
 function splitAtFirst(text: string, sign: string): [before: string, after: string | null] {
   const at = text.indexOf(sign)
   return at < 0 ? [text, null] : [text.slice(0, at), text.slice(at + 1)]
@@ -32,13 +30,9 @@ function splitAtFirst(text: string, sign: string): [before: string, after: strin
 const FORBIDDEN = /[\u0000-\u001f\u007f\\]/
 
 /**
- * The address of a download: its key, below the base of its type. The key is a path of one or more segments. It is refused if it
- * could lead out of the base or to another host, however it was encoded. These are refused:
- *
- * - empty segments (`//host`), except for the last one, which is empty for a folder;
- * - dot segments (`.` and `..`);
- * - backslashes or control characters.
- *
+ * The address of a download: its key, a path, below the base of its type. A key that could lead out of the base or to another
+ * host, however encoded, is refused: empty segments except the last one (a folder), `.` and `..`, backslashes, control
+ * characters.
  * @param base a URL, or a path on this host, that ends in a slash
  * @param key the decoded key
  * @returns a URL, or a path on this host; `null` if the key is refused

@@ -1,11 +1,9 @@
 import type { HitReason } from '../hit-reasons.ts'
 
-/** A hit that was not counted. */
 export interface IgnoredHit {
-  /** The name of its type. */
   type: string
   reason: HitReason
-  /** The origin of its page; `null` if it named none. */
+  /** The origin of its page, if any. */
   origin: string | null
   at: Date
 }
@@ -13,14 +11,11 @@ export interface IgnoredHit {
 /** Characters of an origin that are kept. It comes from strangers. */
 const MAX_ORIGIN = 200
 
-/** The latest hit of each type that was not counted, in one isolate: for owners who wonder why nothing is counted. Plain data. */
+/** The latest uncounted hit of each type, in one isolate, for owners who wonder why nothing is counted. Plain data. */
 export class IgnoredHits {
   readonly #byType = new Map<string, IgnoredHit>()
 
-  /**
-   * @param type the name of a configured type
-   * @param page its origin or URL
-   */
+  /** @param type the name of a configured type @param page its origin or URL */
   remember(type: string, reason: HitReason, page: string | null, at: Date): void {
     const origin = page !== null && URL.canParse(page) ? new URL(page).origin.slice(0, MAX_ORIGIN) : null
     this.#byType.set(type, { type, reason, origin, at })

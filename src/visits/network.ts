@@ -1,4 +1,4 @@
-/** The eight groups of an IPv6 address, 16 bits each. An IPv4 address is the IPv6 address to which it is mapped, ::ffff:a.b.c.d. */
+/** The eight 16-bit groups of an IPv6 address. An IPv4 address is mapped to ::ffff:a.b.c.d. */
 export type Address = readonly number[]
 
 /** The longest notation of an address: six groups and an IPv4 address. */
@@ -8,9 +8,8 @@ const IPV4 = new RegExp(`^${BYTE}\\.${BYTE}\\.${BYTE}\\.${BYTE}$`)
 const GROUP = /^[\da-f]{1,4}$/i
 
 /**
- * Reads an IP address. The notations of RFC 4291, section 2.2, and dotted decimals without leading zeros are accepted; ports, zone
- * ids, brackets and spaces are not.
- *
+ * Reads an IP address in the notations of RFC 4291, section 2.2, or in dotted decimals without leading zeros; no ports, zone
+ * ids, brackets or spaces.
  * @returns `null` if the text is anything else
  */
 export function parseAddress(text: string): Address | null {
@@ -23,12 +22,11 @@ export function parseAddress(text: string): Address | null {
   if (tail === undefined) return before?.length === 8 ? before : null
   const after = groupsOf(tail, true)
   if (before === null || after === null) return null
-  // Two colons stand for at least one group.
+  // Two colons replace at least one group.
   const missing = 8 - before.length - after.length
   return missing < 1 ? null : [...before, ...Array<number>(missing).fill(0), ...after]
 }
 
-/** Whether an address is an IPv4 address. */
 export function isIpv4(address: Address): boolean {
   return address[5] === 0xffff && address.every((group, i) => i >= 5 || group === 0)
 }
@@ -61,10 +59,7 @@ export interface Network {
   bits: number
 }
 
-/**
- * Whether an address is this machine's. Cloudflare never reports one, so what holds for strangers does not hold under `npm start` and
- * `wrangler dev`.
- */
+/** Whether an address is this machine's, as under `npm start` and `wrangler dev`. Cloudflare never reports one. */
 export function isLoopback(address: string): boolean {
   return /^(?:127\.|::1$)/.test(address)
 }
@@ -73,9 +68,8 @@ export function isLoopback(address: string): boolean {
 const IPV4_PREFIX = 96
 
 /**
- * The network of a visitor: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at least a /64, and
- * may use another address of it for each request (RFC 6177; RFC 8981).
- *
+ * The network of a visitor: an IPv4 address itself, or the first 64 bits of an IPv6 address. A subscriber gets at least a /64,
+ * and may use another address of it for each request (RFC 6177; RFC 8981).
  * @param address an IPv4 or IPv6 address in any notation
  * @returns the same text for all notations; `null` if the text is no address
  */
@@ -83,18 +77,12 @@ export function networkOf(address: string): string | null {
   return prefixOf(address, { ipv4: 32, ipv6: 64 })
 }
 
-/**
- * The network of a subscriber, for limits: as `networkOf`, but the first 56 bits of an IPv6 address, which is what a home line gets
- * (RFC 6177).
- */
+/** The network of a subscriber, for limits: as `networkOf`, but an IPv6 /56, which is what a home line gets (RFC 6177). */
 export function subscriberOf(address: string): string | null {
   return prefixOf(address, { ipv4: 32, ipv6: 56 })
 }
 
-/**
- * A network that may belong to one customer as a whole, for limits: an IPv4 /24, the smallest that the internet routes, or an IPv6
- * /48, which is what a company gets (RFC 6177).
- */
+/** For limits: an IPv4 /24, the smallest that is routed, or an IPv6 /48, which companies get (RFC 6177): maybe one customer. */
 export function wideNetworkOf(address: string): string | null {
   return prefixOf(address, { ipv4: 24, ipv6: 48 })
 }
@@ -112,11 +100,7 @@ function prefixOf(address: string, { ipv4, ipv6 }: { ipv4: 24 | 32; ipv6: 48 | 5
   return ipv4 === 32 ? `${first}.${low & 255}` : `${first}.0/24`
 }
 
-/**
- * Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address.
- *
- * @returns `null` if the text is anything else
- */
+/** Reads a network such as `203.0.113.0/24` or `2001:db8::/48`, or a single address; `null` if the text is neither. */
 export function parseNetwork(text: string): Network | null {
   const [, written = '', length] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? []
   const address = parseAddress(written)

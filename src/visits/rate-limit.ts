@@ -2,7 +2,6 @@ import { BoundedMap } from '../bounded-map.ts'
 import { log } from '../log.ts'
 import { isLoopback, subscriberOf, wideNetworkOf } from './network.ts'
 
-/** The part of a rate limiting binding that is used here. */
 export interface RateLimit {
   limit(options: { key: string }): Promise<{ success: boolean }>
 }
@@ -12,14 +11,13 @@ export const LONGEST_PERIOD = 60
 
 /** How many times as much the wide network of an address may do. */
 const WIDE_SHARES = 10
-/** A binding has one figure for all its keys. So the requests of a wide network take turns with ten keys of each binding. */
+/** A binding has one figure for all its keys, so the requests of a wide network take turns with ten keys of each binding. */
 const turns = new WeakMap<RateLimit, number>()
 
 /**
  * Whether an address has exceeded its limit: that of its network, or ten times as much together with the networks beside it,
- * many of which may belong to one customer. It has not if there is no limit or no address, or if it is this machine. If the platform's rate
- * limiting fails, requests are let through, because everything works without it.
- *
+ * which may belong to one customer. Without a limit or an address, and on this machine, it has not. If the platform's rate
+ * limiting fails, requests pass, because everything works without it.
  * @param address the value of `CF-Connecting-IP`
  * @param purpose gives requests of one purpose a separate limit; ends with a space
  */
@@ -41,27 +39,22 @@ export async function exceedsLimit(limit: RateLimit | null, address: string | nu
 }
 
 /** Attempts at tokens that a network has in a minute, in one isolate. */
-export const MAX_ATTEMPTS = 20
+export const MAX_TOKEN_ATTEMPTS = 20
 const WINDOW_MS = 60_000
-/** Networks in one generation; it holds two generations. */
+/** Networks in one generation; it holds two. */
 const MAX_GENERATION = 5_000
 
-/** Counts attempts by network, within minutes of the clock. It works without a rate limit of the platform. Plain data. */
-export class Attempts {
+/** Counts attempts by network and minute of the clock. It works without a rate limit of the platform. Plain data. */
+export class TokenAttempts {
   readonly #most: number
   #window = 0
   #counts = new BoundedMap<number>(MAX_GENERATION)
 
-  /** @param most attempts of a network in a minute */
   constructor(most: number) {
     this.#most = most
   }
 
-  /**
-   * Takes one attempt. Counted before its outcome is known, so that attempts at the same time are counted too.
-   *
-   * @returns the seconds to wait if the network has none left, else 0
-   */
+  /** Takes an attempt before its outcome is known, as others may be in flight. Returns seconds to wait, or 0. */
   take(network: string, now: number): number {
     const window = Math.floor(now / WINDOW_MS)
     if (window !== this.#window) {
@@ -75,27 +68,22 @@ export class Attempts {
   }
 }
 
-/** Milliseconds for which a key that one request may bring into being is allowed to all others. */
+/** How long a key that one request may create is allowed to all others. */
 const ALLOWED_MS = 60_000
-/** Keys in one generation of the map; it holds two generations. */
+/** Keys in one generation of the map; it holds two. */
 const MAX_ALLOWED = 10_000
 
-/** Keeps a network from using up the budget of new keys that is for all of them. Plain data, bounded. */
+/** Keeps a network from using up the budget of new keys, which all networks share. Plain data, bounded. */
 export class NewKeyAllowance {
   readonly #limit: RateLimit | null
   readonly #allowed = new BoundedMap<number>(MAX_ALLOWED)
 
-  /** @param limit the platform's; `null`: every network may bring in every key */
+  /** @param limit the platform's; `null`: every network may create every key */
   constructor(limit: RateLimit | null) {
     this.#limit = limit
   }
 
-  /**
-   * Whether a request may bring a counter into being.
-   *
-   * @param counter identifies it
-   * @param address as for `exceedsLimit`
-   */
+  /** Whether a request from an address (as for `exceedsLimit`) may create a counter. */
   async allows(counter: string, address: string | null): Promise<boolean> {
     if (this.#limit === null || this.wasAllowed(counter)) return true
     if (await exceedsLimit(this.#limit, address)) return false

@@ -1,29 +1,27 @@
+import { isAhead } from '../counters/calendar.ts'
 import { pause } from '../counters/shared-work-state.ts'
 import type { Executor } from '../database/database.ts'
 import { classify } from '../database/errors.ts'
-import { toText } from '../database/values.ts'
+import { hexOf, toText } from '../database/values.ts'
 import { log } from '../log.ts'
 
 const SALT_BYTES = 32
-const DAY_SECONDS = 86_400
-/** Milliseconds after which a request that asks for a salt counts as dead: its three statements are given up by then. */
+export const DAY_SECONDS = 86_400
+/** After this, a request that reads a salt counts as dead: its three statements are given up by then. */
 const MAX_ASKING_MS = 20_000
-/** Milliseconds that a request waits for another one that asks. */
+/** How long a request waits for another one that reads. */
 const PATIENCE_MS = 3_000
-/** Milliseconds before a request that waits looks again. Later it looks less often, because thousands may wait. */
+/** Milliseconds to the next poll; later ones are rarer, because thousands may wait. */
 const LOOK_MS = 5
 const MAX_LOOK_MS = 100
-/** Milliseconds without asking after a failure. */
+/** Milliseconds without reading after a failure. */
 const RETRY_MS = 5_000
 
 /**
- * The salts of days: random, and the same in all isolates. Whoever needs a salt first makes it. An isolate asks once for each day,
- * when a hit needs it, and keeps what it got.
- *
- * While the database gives no salt, an isolate uses the one that it would store. So hits go on to be counted. If another isolate
- * stores its salt first, visitors who were counted meanwhile may count once more.
- *
- * Plain data, shared by an isolate's requests, under the rules of `SharedWork`.
+ * The salts of days: random, and the same in all isolates. Whoever needs a salt first creates it. An isolate reads each one
+ * once, when a hit needs it. While the database is unavailable, an isolate uses the salt that it would store, so that hits are
+ * counted. If another isolate stores its salt first, visitors who were counted meanwhile may count once more. Plain data,
+ * shared by an isolate's requests, under the rules of `SharedWork`.
  */
 export class Salts {
   readonly #db: Executor
@@ -42,9 +40,8 @@ export class Salts {
 
   /**
    * The salt of a day, in hexadecimal digits. Never fails.
-   *
    * @param day days since 1970-01-01 UTC
-   * @param waitUntil keeps a question to the database going if the client hangs up
+   * @param waitUntil keeps a query going if the client hangs up
    */
   async of(day: number, waitUntil: (work: Promise<unknown>) => void): Promise<string> {
     const began = Date.now()
@@ -80,7 +77,7 @@ export class Salts {
     }
   }
 
-  /** Makes the salt of a day, or gets the one that another isolate has made meanwhile. */
+  /** Creates the salt of a day, or reads the one that another isolate has created meanwhile. */
   async #make(day: number): Promise<string> {
     await offerSalt(this.#db, day, this.#ownSalt(day))
     const salt = await readSalt(this.#db, day)
@@ -88,35 +85,23 @@ export class Salts {
     return salt
   }
 
-  /** In the digits that the database uses, so that it is the same text before and after it was stored. */
+  /** In the digits that the database uses, so that storing it does not change the text. */
   #ownSalt(day: number): string {
     const salt = this.#own.get(day) ?? randomSalt()
     this.#own.set(day, salt)
     return salt
   }
 
-  /** Whether all windows that began on a day are over. */
   #isOver(day: number, now: number): boolean {
     return (day + 1) * DAY_SECONDS + this.#longestWindow <= now / 1_000
   }
 }
 
-/** Whether a time is still to come. One that is further ahead than anybody sets means that the clock was set back. */
-function isAhead(time: number, now: number, most: number): boolean {
-  return time > now && time - now <= most
-}
-
 function randomSalt(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(SALT_BYTES))
-  return [...bytes]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-    .toUpperCase()
+  return hexOf(crypto.getRandomValues(new Uint8Array(SALT_BYTES))).toUpperCase()
 }
 
-/*
- * The table of salts, one for each day. All of its rows are in the first range. A day is the number of days since 1970-01-01 UTC.
- */
+/* The table of salts. All of its rows are in the first range. A day is the number of days since 1970-01-01 UTC. */
 
 /** Seconds by which the clocks of Workers and the database may differ. */
 const CLOCKS_DIFFER = 600
@@ -129,17 +114,12 @@ export async function readSalt(db: Executor, day: number): Promise<string | null
   return rows.length === 0 ? null : toText(rows[0]!.salt)
 }
 
-/** Stores a salt, unless its day has one already. It is the salt of that day only if it is the one that is read afterwards. */
+/** Stores a salt, unless its day has one. The salt of the day is the one that is read afterwards. */
 export async function offerSalt(db: Executor, day: number, salt: string): Promise<void> {
   await db.execute(`INSERT IGNORE INTO visitor_salts (range_start, day, salt) VALUES (0, ${day}, X'${salt}')`)
 }
 
-/**
- * Deletes the salts of days whose windows are all over. The clock is that of the database.
- *
- * @param longestWindow seconds that the longest window lasts; it may begin at the end of a day
- * @returns the number of salts deleted
- */
+/** Deletes the salts of days whose windows are all over, by the database's clock. Returns their number. */
 export async function deleteOldSalts(db: Executor, longestWindow: number): Promise<number> {
   const { rowsAffected } = await db.execute(
     `DELETE FROM visitor_salts

@@ -1,15 +1,14 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { hash63 } from '../counters/ids.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
-import type { Salts } from './salts.ts'
+import { DAY_SECONDS, type Salts } from './salts.ts'
 
-/** Classes of user agents. What one network can leave in a counter and window is at most as many rows. */
+/** Classes of user agents: the most rows that one network can leave in a counter and window. */
 export const AGENT_CLASSES = 64
 
 /**
- * The class of a user agent, from 0 to 63. FNV-1a with a secret beginning, and the last step of MurmurHash3, which spreads agents
- * that differ in one letter over all classes. It need not be cryptographic: whoever knows it can fill 64 classes and no more.
- *
+ * The class of a user agent, from 0 to 63: FNV-1a with a secret beginning, and the last step of MurmurHash3, which spreads
+ * agents that differ in one letter. Not cryptographic: whoever knows it can fill 64 classes and no more.
  * @param seed 32 bits of the salt, so that nobody else can tell the class
  */
 export function classOf(agent: string, seed: number): number {
@@ -20,32 +19,24 @@ export function classOf(agent: string, seed: number): number {
   return (hash ^ (hash >>> 16)) & (AGENT_CLASSES - 1)
 }
 
-/** Visits in one generation of the cache; it holds two generations. */
+/** Visits in one generation of the cache; it holds two. */
 const MAX_GENERATION = 10_000
-const DAY_SECONDS = 86_400
 
 /** The window in which a visitor counts once. */
 export interface Window {
-  /** Its length. Windows begin at multiples of it since 1970 UTC. */
+  /** Windows begin at multiples of it since 1970 UTC. */
   seconds: number
-  /**
-   * The length of the longest window in which the same hit is a visit: who is one visitor there is one in the shorter ones.
-   * Default: `seconds`.
-   */
+  /** The longest window in which the same hit is a visit: one visitor there is one in shorter ones. Default: `seconds`. */
   longest?: number
-  /** A time in it. */
   at: Date
-  /** Keeps work going if the client hangs up. */
   waitUntil: (work: Promise<unknown>) => void
 }
 
 /**
- * Recognizes repeated hits of a visitor without storing who the visitor is. Only a 64-bit hash is stored, under the random salt of
- * the day on which the window began. Once that salt is deleted, nobody can find out any more whether somebody came.
- *
- * A visitor is a network and a class of user agents, so that nobody can be more visitors than there are classes.
- *
- * Plain data, shared by an isolate's requests.
+ * Recognizes repeated hits of a visitor without storing who the visitor is: only a 64-bit hash, under the random salt of the
+ * day on which the window began. Once that salt is deleted, nobody can find out whether somebody came. A visitor is a network
+ * and a class of user agents, so nobody can be more visitors than there are classes. Plain data, shared by an isolate's
+ * requests.
  */
 export class Visitors {
   readonly #salts: Pick<Salts, 'of'>
@@ -65,23 +56,20 @@ export class Visitors {
     return hash63(JSON.stringify(['visit', salt, visitor.network, agentClass, counterId(counter), seconds, number]))
   }
 
-  /** The salt of the day on which the window of a length began. */
   #saltOf(window: Window, seconds: number): Promise<string> {
     return this.#salts.of(Math.floor((numberOf(window, seconds) * seconds) / DAY_SECONDS), window.waitUntil)
   }
 
-  /** Whether this isolate has counted a visit already. If another isolate has, the database recognizes the visit. */
+  /** Whether this isolate has counted a visit. If another isolate has, the database recognizes the visit. */
   wasCounted(visit: bigint): boolean {
     return this.#counted.has(`${visit}`)
   }
 
-  /** Remembers that a visit was counted. */
   markCounted(visit: bigint): void {
     this.#counted.set(`${visit}`, true)
   }
 }
 
-/** The number of the window of a length, since 1970. */
 function numberOf({ at }: Window, seconds: number): number {
   return Math.floor(at.getTime() / 1_000 / seconds)
 }

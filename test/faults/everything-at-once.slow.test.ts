@@ -69,7 +69,7 @@ class Everything {
   readonly #pools: readonly (readonly Counter[])[]
   readonly #network: LossyNetwork
   readonly #lossy: FaultyDatabase
-  readonly #ledger: { db: FaultyDatabase; totals: null }
+  readonly #ledger: { db: FaultyDatabase; cache: null }
   readonly #expected = new ExpectedCounts()
   readonly #pruner = new Pruner()
   readonly #queue = new BatchesQueue()
@@ -101,7 +101,7 @@ class Everything {
     this.#network = new LossyNetwork(random)
     const { fetch } = this.#network
     this.#lossy = { ...db, ...openDatabase({ url: db.url, ranges: db.ranges, deadlineMs: 30_000, fetch }) }
-    this.#ledger = { db: this.#lossy, totals: null }
+    this.#ledger = { db: this.#lossy, cache: null }
     this.#isolates = [0, 1, 2, 3].map((place) => this.#open(place))
   }
 

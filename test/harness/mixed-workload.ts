@@ -129,7 +129,7 @@ export class MixedWorkload {
 
   async #rollUp(): Promise<void> {
     const { slots, overtaken } = await rollUp(
-      { db: this.#open(), totals: null },
+      { db: this.#open(), cache: null },
       {
         pageSlots: 1 + this.#below(this.#below(2) ? 20 : 500),
         maxStatements: 60,

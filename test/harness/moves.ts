@@ -32,7 +32,7 @@ export function move(
   request: Partial<MoveRequest> = {},
 ): Promise<'done' | 'repeated'> {
   const whole = { kind: 'delete', target: null, below: null, key: null, ...request } as const
-  return moveCounter({ db, totals: null }, source, whole)
+  return moveCounter({ db, cache: null }, source, whole)
 }
 
 /** Counts as one batch. Default for its id and slot: random numbers. */
@@ -60,7 +60,7 @@ export const countOn = (
 /** Rolls everything up, as of a time, beside other roll-ups, unless the options say otherwise. */
 export function rollUpAt(db: Database, at = new Date(), options: Partial<RollUpOptions> = {}): Promise<RollUpSummary> {
   const whole = { at, pageSlots: 5_000, maxStatements: 1_000, maxSeconds: 60, lease: false, ...options }
-  return rollUp({ db, totals: null }, whole)
+  return rollUp({ db, cache: null }, whole)
 }
 
 /** The counts of counters. */

@@ -25,7 +25,7 @@ describe('The cron trigger', () => {
     const lines = await logged(() => worker.cron(PRUNING_CRON))
     expect(lines).toEqual([
       expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
-      expect.objectContaining({ event: 'fold', outcome: 'complete', deleted: 2, kept: 0 }),
+      expect.objectContaining({ event: 'expire', outcome: 'complete', deleted: 2, kept: 0 }),
     ])
     expect(await worker.count('page_view', 'a')).toBe(6)
   })
@@ -52,7 +52,7 @@ describe('The cron trigger', () => {
     const lines = await logged(() => expect(worker.cron(PRUNING_CRON)).rejects.toThrow())
     expect(lines).toEqual([
       expect.objectContaining({ event: 'prune', outcome: 'complete', salts: null }),
-      expect.objectContaining({ event: 'fold', outcome: 'complete' }),
+      expect.objectContaining({ event: 'expire', outcome: 'complete' }),
       expect.objectContaining({ event: 'scheduled_failed', cron: PRUNING_CRON }),
     ])
   })
@@ -75,7 +75,7 @@ describe('The cron trigger', () => {
       const lines = await logged(() => busy.cron(PRUNING_CRON))
       expect(lines.map(({ event, outcome, stoppedBy }) => [event, outcome, stoppedBy])).toEqual([
         ['prune', 'partial', 'statements'],
-        ['fold', 'partial', 'statements'],
+        ['expire', 'partial', 'statements'],
       ])
       return lines.map(({ statements }) => Number(statements))
     }

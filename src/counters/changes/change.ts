@@ -5,19 +5,18 @@ import { toBigInt } from '../../database/values.ts'
 import { hash64 } from '../ids.ts'
 import { Overtaken } from '../ledger/totals.ts'
 
-/** Statements that all attempts may send. The free plan allows 50 subrequests; some are left for repeated ROLLBACKs. */
+/** Statements of all attempts. The free plan allows 50 subrequests; the rest is left for repeated ROLLBACKs. */
 const MAX_STATEMENTS = 45
 const MAX_ATTEMPTS = 7
-/** The longest pause before the second attempt, in milliseconds. It doubles with each further attempt. */
+/** Longest pause before the second attempt; doubles with each further one. */
 const BACKOFF_MS = 30
 const MAX_BACKOFF_MS = 1_000
-/** Milliseconds after which no further attempt begins. */
 const GIVE_UP_AFTER_MS = 8_000
 
 /** Statements that a key adds to an attempt. */
 const KEY_STATEMENTS = 2
 
-/** Thrown if an idempotency key has come before, with other contents. Nothing was changed. */
+/** The idempotency key was used before, with other contents. Nothing was changed. */
 export class KeyReused extends Error {
   constructor() {
     super('the idempotency key was used before, with other contents')
@@ -25,22 +24,21 @@ export class KeyReused extends Error {
   }
 }
 
-/** Thrown inside a transaction to roll it back: an earlier attempt or request with the same key took effect. */
+/** Rolls the transaction back: an earlier attempt or request with the same key took effect. */
 class AlreadyApplied extends Error {}
 
-/** The idempotency key of a change, and what was asked, as `change_keys` has them. */
+/** A row of `change_keys`: an idempotency key and what was asked. */
 export interface ChangeKey {
-  /** In the range that the change is in: the counter's record id, or the range's first one. */
+  /** In the range of the change: the counter's record id, or the first one of the range. */
   recordId: bigint
   hash: bigint
   contents: bigint
 }
 
 /**
- * The key of a change of one counter: the same idempotency key may be used for several counters and kinds of changes.
- *
- * @param given the hash of the idempotency key; `null` if there is none
- * @param contents the same text for the same request, and for no others
+ * The key of a change of one counter. One idempotency key may serve several counters and kinds of change.
+ * @param given the hash of the idempotency key
+ * @param contents equal for equal requests only
  */
 export async function keyOfCounter(
   given: bigint | null,
@@ -53,31 +51,23 @@ export async function keyOfCounter(
   return { recordId, hash, contents: asked }
 }
 
-/** A change of counters of one range, in one transaction. */
 export interface Change {
-  /** The key, which is written in the same transaction, for good; `null` if there is none. */
+  /** Stored for good, in the same transaction. */
   key: ChangeKey | null
   /** The most statements of one attempt, with BEGIN, COMMIT, and the ROLLBACK after a failed COMMIT. */
   statements: number
-  /**
-   * Makes the change. Its first statement must take no locks: if its answer is lost, nobody can roll the transaction back.
-   *
-   * @param db for statements outside the transaction
-   */
+  /** Takes no locks first: if that answer is lost, nobody can roll back. `db` is for statements outside the transaction. */
   attempt(transaction: Executor, db: Database): Promise<void>
 }
 
 /**
- * Makes a change, and repeats it until it succeeds or a limit is reached. An attempt that was overtaken, or that met a failure that
- * may pass, is followed by another one, which reads everything again.
- *
- * The COMMIT of an attempt may be of unknown outcome. With a key, the next attempt finds out: it finds the key. Without one, the
- * change does not begin again, because it could be made twice.
- *
- * @returns `done` if an attempt took effect, `repeated` if an earlier request had
+ * Makes a change. Repeats an attempt that was overtaken or met a transient failure, until a limit is reached. A COMMIT may have
+ * an unknown outcome. With a key, the next attempt looks it up. Without one, the change is not repeated, because it could be
+ * made twice.
+ * @returns `repeated` if an earlier request made the change
  * @throws {KeyReused | ChangeRefused} nothing was changed
- * @throws {Overtaken} if every attempt was overtaken; nothing was changed
- * @throws {DatabaseFailure} with an unknown outcome if the outcome of any attempt is unknown
+ * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {DatabaseFailure} with an unknown outcome if that of any attempt is unknown
  */
 export async function makeChange(
   database: Database,
@@ -93,7 +83,8 @@ export async function makeChange(
       await db.transaction(async (transaction) => {
         if (key !== null) await checkKey(transaction, key)
         await attempt(transaction, db)
-        if (key !== null) await writeKey(transaction, key)
+        // A request with the same key may have been faster.
+        if (key !== null && !(await insertKey(transaction, key))) throw new Overtaken()
         committing = true
       })
       return 'done'
@@ -101,13 +92,13 @@ export async function makeChange(
       if (error instanceof AlreadyApplied) return unknown === null ? 'repeated' : 'done'
       if (error instanceof KeyReused || error instanceof ChangeRefused) throw error
       const failed = error instanceof Overtaken ? null : classify(error)
-      // Whatever fails before the COMMIT: without one, the server rolls back.
+      // Before the COMMIT nothing takes effect: the server rolls back.
       const failure = committing ? failed : (failed?.withApplied('no') ?? null)
       if (failure?.applied === 'unknown') unknown = failure
       const pause = Math.random() * Math.min(BACKOFF_MS * 2 ** (made - 1), MAX_BACKOFF_MS)
       const isLast =
         made === MAX_ATTEMPTS || db.sent + most > MAX_STATEMENTS || Date.now() + pause - began > GIVE_UP_AFTER_MS
-      // Even if the last attempt was overtaken: an earlier attempt of the same request may have come through after all.
+      // Even if the last attempt was overtaken: an earlier one may have taken effect after all.
       if (isLast || failure?.retry === false || (unknown !== null && key === null)) {
         throw unknown ? (failure ?? unknown).withApplied('unknown') : (failure ?? error)
       }
@@ -116,42 +107,32 @@ export async function makeChange(
   }
 }
 
-/** @throws {AlreadyApplied | KeyReused} if the key has come before */
-async function checkKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<void> {
-  const { rows } = await db.execute(selectSql({ recordId, hash }))
-  if (rows.length === 0) return
-  throw toBigInt(rows[0]!.contents_hash) === contents ? new AlreadyApplied() : new KeyReused()
+async function checkKey(db: Executor, key: ChangeKey): Promise<void> {
+  const contents = await readContents(db, key)
+  if (contents !== null) throw contents === key.contents ? new AlreadyApplied() : new KeyReused()
 }
 
-/**
- * Ties a key to what is asked for, before a change of several ranges, each of which has a row of its own besides. Of two requests
- * that race, the primary key lets one in.
- *
- * @throws {KeyReused}
- */
+/** Stores the key of a change of several ranges; of two racing requests, one wins. @throws {KeyReused} */
 export async function tieKey(db: Executor, key: ChangeKey): Promise<void> {
-  const { rowsAffected } = await db.execute(insertSql(key))
-  if (rowsAffected === 1) return
-  // The row is there: from an earlier request, from another one just now, or from this one, if its answer was lost.
-  const { rows } = await db.execute(selectSql(key))
-  if (toBigInt(rows[0]?.contents_hash) !== key.contents) throw new KeyReused()
+  // If it is stored: by an earlier request, by a concurrent one, or by this one if its answer was lost.
+  if (!(await insertKey(db, key)) && (await readContents(db, key)) !== key.contents) throw new KeyReused()
 }
 
-/** @throws {Overtaken} if a request with the same key was faster */
-async function writeKey(transaction: Executor, key: ChangeKey): Promise<void> {
-  const { rowsAffected } = await transaction.execute(insertSql(key))
-  if (rowsAffected !== 1) throw new Overtaken()
+async function readContents(db: Executor, { recordId, hash }: ChangeKey): Promise<bigint | null> {
+  const { rows } = await db.execute(
+    `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`,
+  )
+  return rows.length === 0 ? null : toBigInt(rows[0]!.contents_hash)
 }
 
-function selectSql({ recordId, hash }: Omit<ChangeKey, 'contents'>): string {
-  return `SELECT contents_hash FROM change_keys WHERE record_id = ${recordId} AND key_hash = ${hash}`
+/** Returns whether it was not stored before. */
+async function insertKey(db: Executor, { recordId, hash, contents }: ChangeKey): Promise<boolean> {
+  const { rowsAffected } = await db.execute(
+    `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`,
+  )
+  return rowsAffected === 1
 }
 
-function insertSql({ recordId, hash, contents }: ChangeKey): string {
-  return `INSERT IGNORE INTO change_keys (record_id, key_hash, contents_hash) VALUES (${recordId}, ${hash}, ${contents})`
-}
-
-/** Why a counter is not deleted, renamed or merged. */
 export type ChangeRefusal =
   | 'no_such_counter'
   | 'no_such_target'
@@ -160,7 +141,7 @@ export type ChangeRefusal =
   | 'different_ranges'
   | 'history_too_large'
 
-/** Thrown if a counter is not deleted, renamed or merged. Nothing was changed. */
+/** A counter is not deleted, renamed or merged. Nothing was changed. */
 export class ChangeRefused extends Error {
   readonly reason: ChangeRefusal
 

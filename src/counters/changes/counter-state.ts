@@ -1,45 +1,40 @@
 import type { Executor } from '../../database/database.ts'
-import { toBigInt } from '../../database/values.ts'
+import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
-import { pendingSlotsSql } from '../counters-sql.ts'
+import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import type { DayHistory } from '../ledger/periods.ts'
 
 /** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
 export const MAX_ROWS = 50_000
 
-/** A slot that is not empty. */
 interface Slot {
   slot: bigint
   count: bigint
 }
 
-/** What a counter has at one instant, and what the target of a move has. */
+/** A counter at one instant, and the target of a move. */
 export interface CounterState {
-  /** Whether there is anything: a total, a pending count, or a name that is not marked. */
+  /** Whether it has a total, a pending count, or a name that is not marked. */
   exists: boolean
   total: bigint
   /** The version of its total; `null` if it has none. */
   version: bigint | null
-  /** Those that are not empty, in primary key order. */
+  /** In primary key order. */
   slots: Slot[]
-  /** The sum of its adjustments. */
   adjustments: bigint
-  /** The number of its slots that are not empty, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
+  /** Slots, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
   rows: number
   target: { exists: boolean; total: bigint; version: bigint | null }
 }
 
-/**
- * Reads what a counter has, without locks. One server does so from one snapshot. vtgate may send a statement for the target and
- * another for the source. So what is read must be guarded by the versions of both totals.
- */
+/** Reads a counter without locks. vtgate may read the target apart, so the versions of both totals must guard the result. */
 export async function readState(
   db: Executor,
   source: CounterAddress,
   target: CounterAddress | null,
 ): Promise<CounterState> {
-  const where = `WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}`
+  const where = `WHERE ${counterSql(source)}`
   const counted = (table: string) =>
     `UNION ALL SELECT 'rows', COUNT(*), 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
   const { rows } = await db.execute(
@@ -70,32 +65,23 @@ export async function readState(
 }
 
 function targetSql(target: CounterAddress): string {
-  return `UNION ALL SELECT 'target', version, count FROM counter_totals
-       WHERE record_type = ${target.recordType} AND record_id = ${target.recordId}
+  return `UNION ALL SELECT 'target', version, count FROM counter_totals WHERE ${counterSql(target)}
      UNION ALL (SELECT 'target slot', 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
 
 /** Reads the days of a counter with their hours. */
-export async function readDays(db: Executor, { recordType, recordId }: CounterAddress): Promise<DayHistory[]> {
-  const where = `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+export async function readDays(db: Executor, counter: CounterAddress): Promise<DayHistory[]> {
+  const where = `WHERE ${counterSql(counter)}`
   const { rows } = await db.execute(
     `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)
        ${where} AND period = ${PERIODS.day}
      UNION ALL SELECT 'hour', CAST(period_start AS CHAR), count FROM counter_history FORCE INDEX (PRIMARY) ${where}`,
   )
-  const days = new Map<string, { start: Date; count: bigint; hours: { start: Date; count: bigint }[] }>()
-  const dayOf = (text: string) => {
-    const known = days.get(text)
-    if (known !== undefined) return known
-    const day = { start: new Date(`${text}T00:00:00Z`), count: 0n, hours: [] }
-    days.set(text, day)
-    return day
-  }
-  for (const { part, at, count } of rows) {
-    const text = String(at)
-    const day = dayOf(text.slice(0, 10))
-    if (part === 'day') day.count = toBigInt(count)
-    else day.hours.push({ start: new Date(`${text.slice(0, 19).replace(' ', 'T')}Z`), count: toBigInt(count) })
-  }
-  return [...days.values()]
+  return [...Map.groupBy(rows, ({ at }) => String(at).slice(0, 10))].map(([day, parts]) => ({
+    start: new Date(`${day}T00:00:00Z`),
+    count: toBigInt(parts.find(({ part }) => part === 'day')?.count ?? 0),
+    hours: parts
+      .filter(({ part }) => part === 'hour')
+      .map(({ at, count }) => ({ start: toDate(String(at).slice(0, 19))!, count: toBigInt(count) })),
+  }))
 }

@@ -2,7 +2,7 @@ import type { Database, Executor } from '../../database/database.ts'
 import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { toBigInt } from '../../database/values.ts'
 import { startOf } from '../calendar.ts'
-import { counterListsSql } from '../counters-sql.ts'
+import { readByCounter } from '../counters-sql.ts'
 import { hash64 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
@@ -12,31 +12,25 @@ import {
   changingTotals,
   createTotals,
   fitsTotal,
-  type Ledger,
   lockTotals,
   outOfRange,
   recordAdjustments,
+  type TotalsStore,
 } from '../ledger/totals.ts'
-import { boundsOf, byRange, laneOf } from '../ranges.ts'
+import { boundsOf, laneOf, rowsByRange } from '../ranges.ts'
 import { makeChange, tieKey } from './change.ts'
 
-/**
- * The most statements of one attempt: BEGIN, read, missing totals, names, lock, totals, two for the history, adjustments,
- * COMMIT, and ROLLBACK if that fails.
- */
+/** The most of one attempt: BEGIN, read, missing totals, names, lock, totals, 2 for history, adjustments, COMMIT, ROLLBACK. */
 const ATTEMPT_STATEMENTS = 11
 
-/** A count from elsewhere. */
 export interface ImportRow {
   counter: CounterAddress
   count: bigint
-  /** Any instant of the UTC day on which it was counted; `null` if the day is unknown. */
+  /** Any instant of its UTC day; `null` if the day is unknown. */
   day: Date | null
 }
 
-/** The counts imported for one counter. */
-interface CounterImport {
-  counter: CounterAddress
+interface CounterImport extends CounterAddress {
   amount: bigint
   /** The part of `amount` without a day. */
   undated: bigint
@@ -44,23 +38,21 @@ interface CounterImport {
 }
 
 /**
- * Adds counts from elsewhere to the totals: in each range, all of them or none. Counts with a day go into the history as well;
- * counts without one become adjustments. Every counter gets an adjustment, of 0 if necessary: it tells that days may have more
- * than their hours. If the import got into some ranges only, sending it again completes it.
- *
- * @param options `id`: the hash of the idempotency key; `at`: the current time
+ * Adds counts from elsewhere to the totals: in each range all of them or none. Dated counts go into the history, others become
+ * adjustments. Every counter gets an adjustment, if only of 0: it says that days may exceed their hours. Sending an import
+ * again completes it.
+ * @param options `id`: the hash of the idempotency key
  * @returns `repeated` if all of it was imported before
- * @throws {KeyReused} if other rows were to be imported under the same id before, or with another number of ranges; nothing was
- *   changed
- * @throws {Overtaken} if roll-ups or other changes overtook every attempt; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; its `applied` is `unknown` if some ranges have it
+ * @throws {KeyReused} the id was used for other rows, or with another number of ranges; nothing was changed
+ * @throws {Overtaken} every attempt was overtaken; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits; `applied` is `unknown` if some ranges have it
  */
 export function importCounts(
-  ledger: Ledger,
+  store: TotalsStore,
   rows: readonly ImportRow[],
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
-  return changingTotals(ledger, (database) => importByRange(database, rows, options))
+  return changingTotals(store, (database) => importByRange(database, rows, options))
 }
 
 async function importByRange(
@@ -69,13 +61,13 @@ async function importByRange(
   options: { id: bigint; at: Date },
 ): Promise<'imported' | 'repeated'> {
   const { ranges } = database
-  // With another number of ranges the parts are others. They must not be mistaken for those of before.
+  // With another number of ranges, the parts differ and must not pass for the former ones.
   const [contents, partHash] = await Promise.all([hash64(contentsOf(rows, ranges)), hash64(`part ${options.id}`)])
   const whole = { recordId: 0n, hash: options.id, contents }
-  const parts = [...byRange(sumByCounter(rows), ranges, ({ counter }) => counter.recordId)]
+  const parts = [...rowsByRange(sumByCounter(rows), ranges)]
   try {
     if (ranges > 1) await tieKey(database, whole)
-    // What must not be imported must not get into some of the ranges either.
+    // One range without room refuses the import in all of them.
     if (parts.length > 1) await checkRanges(database, parts, partHash)
   } catch (error) {
     throw error instanceof DatabaseFailure ? error.withApplied('no') : error
@@ -97,11 +89,7 @@ async function importByRange(
     : 'repeated'
 }
 
-/**
- * Checks that every total has room, in the ranges that do not have their part yet.
- *
- * @throws {DatabaseFailure} of kind `range`
- */
+/** Checks that every total has room, in the ranges that lack their part. @throws {DatabaseFailure} of kind `range` */
 async function checkRanges(
   database: Database,
   parts: readonly (readonly [number, readonly CounterImport[]])[],
@@ -116,7 +104,6 @@ async function checkRanges(
   await Promise.all(left.map(async ([, part]) => checkRoom(part, await readTotals(database, part))))
 }
 
-/** @param imports all in one range */
 async function attemptToImport(
   transaction: Executor,
   db: Database,
@@ -125,35 +112,32 @@ async function attemptToImport(
 ): Promise<void> {
   const totals = await readTotals(transaction, imports)
   checkRoom(imports, totals)
-  const read = imports.map(({ counter, amount }) => {
-    return { ...addressOf(counter), amount, version: totals.get(counterId(counter))?.version ?? null }
-  })
+  const read = imports.map((each) => ({ ...each, version: totals.get(counterId(each))?.version ?? null }))
   // Outside the transaction, so that the rows stay if this attempt is overtaken.
   const changes = await createTotals(db, read)
-  const counters = imports.map(({ counter }) => counter)
-  await ensureNames(db, counters, 1)
-  // The order in which roll-ups lock, too: totals, days, types.
+  await ensureNames(db, imports, 1)
+  const undated = imports.map(({ recordType, recordId, undated }) => ({ recordType, recordId, amount: undated }))
+  // The lock order of roll-ups: totals, days, types.
   await lockTotals(transaction, changes)
   await addToTotals(transaction, changes, null)
   await addToDays(
     transaction,
-    imports.flatMap(({ counter, days }) => days.map((day) => ({ ...addressOf(counter), ...day }))),
-    imports.map(({ counter, undated }) => ({ ...addressOf(counter), amount: undated })),
-    laneOf(db, counters[0]!),
+    imports.flatMap(({ recordType, recordId, days }) => days.map((day) => ({ recordType, recordId, ...day }))),
+    undated,
+    laneOf(db, imports[0]!),
   )
-  const adjustments = imports.map(({ counter, undated }) => ({ ...addressOf(counter), count: undated }))
-  await recordAdjustments(transaction, 'import', adjustments, options.at)
+  await recordAdjustments(transaction, 'import', undated, options.at)
 }
 
 /** @throws {DatabaseFailure} of kind `range` if a total would leave 64 bits */
-function checkRoom(imports: readonly CounterImport[], totals: ReadonlyMap<string, TotalSnapshot>): void {
-  const fits = imports.every(({ counter, amount }) => {
-    return fitsTotal((totals.get(counterId(counter))?.total ?? 0n) + amount) && fitsTotal(amount)
+function checkRoom(imports: readonly CounterImport[], totals: Awaited<ReturnType<typeof readTotals>>): void {
+  const fits = imports.every((each) => {
+    return fitsTotal((totals.get(counterId(each))?.total ?? 0n) + each.amount) && fitsTotal(each.amount)
   })
   if (!fits) throw outOfRange()
 }
 
-/** The rows as a text, with the number of ranges. The order of the rows makes no difference to an import. */
+/** The same text for the same rows in any order, with the same number of ranges. */
 function contentsOf(rows: readonly ImportRow[], ranges: number): string {
   const lines = rows.map(({ counter: { recordType, recordId }, count, day }) =>
     [recordType, recordId, count, day === null ? '' : startOf('day', day).toISOString()].join(),
@@ -161,47 +145,26 @@ function contentsOf(rows: readonly ImportRow[], ranges: number): string {
   return [ranges, ...lines.sort()].join('\n')
 }
 
-/** Adds up the rows of each counter. Counters are in primary key order. */
 function sumByCounter(rows: readonly ImportRow[]): CounterImport[] {
   const imports = new Map<string, CounterImport>()
   for (const { counter, count, day } of rows) {
     const id = counterId(counter)
     let sum = imports.get(id)
     if (sum === undefined) {
-      sum = { counter, amount: 0n, undated: 0n, days: [] }
+      sum = { ...counter, amount: 0n, undated: 0n, days: [] }
       imports.set(id, sum)
     }
     sum.amount += count
     if (day === null) sum.undated += count
     else sum.days.push({ at: day, amount: count })
   }
-  return [...imports.values()].sort((a, b) => byPrimaryKey(a.counter, b.counter))
-}
-
-function addressOf({ recordType, recordId }: CounterAddress) {
-  return { recordType, recordId }
-}
-
-/** A total at one instant. */
-interface TotalSnapshot {
-  total: bigint
-  version: bigint
+  return [...imports.values()].sort(byPrimaryKey)
 }
 
 /** Reads totals without locks, by the id of their counter. */
-async function readTotals(db: Executor, imports: readonly CounterImport[]): Promise<Map<string, TotalSnapshot>> {
-  const { rows } = await db.execute(
-    counterListsSql(imports.map(({ counter }) => counter))
-      .map(
-        (list) =>
-          `SELECT record_type, record_id, count, version FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`,
-      )
-      .join(' UNION ALL '),
-  )
+async function readTotals(db: Executor, imports: readonly CounterImport[]) {
+  const rows = await readByCounter(db, 'count, version', 'counter_totals', imports)
   return new Map(
-    rows.map(({ record_type, record_id, count, version }) => [
-      counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }),
-      { total: toBigInt(count), version: toBigInt(version) },
-    ]),
+    [...rows].map(([id, { count, version }]) => [id, { total: toBigInt(count), version: toBigInt(version) }]),
   )
 }

@@ -1,5 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
+import { counterSql, HOUR_SQL } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
 import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
 import { ensureNames, markName } from '../keys/names.ts'
@@ -8,61 +9,53 @@ import {
   changingTotals,
   createTotals,
   fitsTotal,
-  type Ledger,
   lockTotals,
   newVersion,
   Overtaken,
   outOfRange,
+  type TotalsStore,
 } from '../ledger/totals.ts'
 import { laneOf, rangeOf } from '../ranges.ts'
 import { subtractionsOf } from '../rollup/page.ts'
 import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
 import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
 
-/**
- * The most statements of one attempt: BEGIN, state, two for the target's name, lock, two for totals, slots, six for the history,
- * name, COMMIT, and ROLLBACK if that fails. A deletion has fewer, and so has an attempt that creates a missing total.
- */
+/** The most of one attempt: BEGIN, state, 2 for a name, lock, 2 totals, slots, 6 for history, name, COMMIT, ROLLBACK. */
 const ATTEMPT_STATEMENTS = 17
 
-/** An error of an INSERT of a row that is there. */
+/** MySQL's error number of a duplicate key. */
 const DUPLICATE = 1062
 
-/** What to do with a counter. */
 export interface MoveRequest {
   kind: 'delete' | 'rename' | 'merge'
-  /** The counter that gets everything, of the same type; `null` for deletions. */
+  /** Receives everything; of the same type. `null` for deletions. */
   target: CounterAddress | null
-  /** Only if its count is below this number; `null`: whatever it is. */
+  /** Only if its count is below this number. */
   below: bigint | null
-  /** The hash of an idempotency key, which may be used for several counters; `null` if there is none. */
+  /** The hash of an idempotency key, which may be used for several counters. */
   key: bigint | null
 }
 
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the instant at which
- * it was read is the beginning of a new counter under the old key.
- *
- * Its total is locked, so no roll-up and no other change comes in between. What is pending is taken out of the slots as a roll-up
- * does it, and stays pending at the target. The history of the type changes only if something is deleted.
- *
- * @throws {ChangeRefused} nothing was changed
- * @throws {KeyReused} nothing was changed
- * @throws {Overtaken} if other changes came first every time; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others possibly with an unknown outcome
+ * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the read begins
+ * a new counter under the old key. The locked total keeps roll-ups and other changes out. Pending counts are taken from the
+ * slots as a roll-up takes them, and stay pending at the target. The history of the type changes only if something is deleted.
+ * @throws {ChangeRefused | KeyReused} nothing was changed
+ * @throws {Overtaken} other changes came first every time; nothing was changed
+ * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others may have an unknown outcome
  */
 export async function moveCounter(
-  ledger: Ledger,
+  store: TotalsStore,
   source: CounterAddress,
   request: MoveRequest,
 ): Promise<'done' | 'repeated'> {
   const { kind, target, below } = request
-  const { ranges } = ledger.db
+  const { ranges } = store.db
   if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {
     throw new ChangeRefused('different_ranges')
   }
   const key = await keyOfCounter(request.key, 'move', source, `${kind} ${target?.recordId ?? ''} ${below ?? ''}`)
-  return changingTotals(ledger, (database) =>
+  return changingTotals(store, (database) =>
     makeChange(database, {
       key,
       statements: ATTEMPT_STATEMENTS,
@@ -90,7 +83,7 @@ async function attemptToMove(
     await ensureNames(db, [target], 1)
   }
   if (state.version === null) {
-    // Read again once there is a version. Without one, nothing would tell if what is pending is taken in the meantime.
+    // Read again: without a version, nothing would reveal that pending counts were taken meanwhile.
     await createTotals(db, [{ ...source, version: null }])
     throw new Overtaken()
   }
@@ -101,11 +94,7 @@ async function attemptToMove(
   await markName(transaction, source)
 }
 
-/**
- * Deletes the total of the source and adds it to that of the target.
- *
- * @throws {Overtaken} if either has changed since it was read, or is about to
- */
+/** Moves the total, or deletes it. @throws {Overtaken} if a total changed since it was read, or is about to */
 async function takeTotals(
   transaction: Executor,
   source: CounterAddress,
@@ -115,8 +104,7 @@ async function takeTotals(
   const guarded = target === null || state.target.version === null ? [source] : [source, target]
   await lockTotals(transaction, guarded.sort(byPrimaryKey))
   const { rowsAffected: deleted } = await transaction.execute(
-    `DELETE FROM counter_totals WHERE record_type = ${source.recordType} AND record_id = ${source.recordId}
-       AND version = ${state.version}`,
+    `DELETE FROM counter_totals WHERE ${counterSql(source)} AND version = ${state.version}`,
   )
   if (deleted !== 1) throw new Overtaken()
   if (target === null) return
@@ -126,7 +114,7 @@ async function takeTotals(
   }
   const { rowsAffected: updated } = await transaction.execute(
     `UPDATE counter_totals SET count = count + ${state.total}, version = version + 1
-     WHERE record_type = ${target.recordType} AND record_id = ${target.recordId} AND version = ${state.target.version}`,
+     WHERE ${counterSql(target)} AND version = ${state.target.version}`,
   )
   if (updated !== 1) throw new Overtaken()
 }
@@ -143,10 +131,7 @@ async function insertTotal(transaction: Executor, counter: CounterAddress, count
   }
 }
 
-/**
- * Subtracts what was pending from the slots, and adds it to a new slot of the target. Empty slots stay until they are pruned: they
- * recognize what was counted before and is sent again.
- */
+/** Empties slots into a new slot of the target. Empty slots stay until they are pruned: they recognize repeated batches. */
 async function takeSlots(
   transaction: Executor,
   { recordType, recordId }: CounterAddress,
@@ -161,7 +146,7 @@ async function takeSlots(
   const added =
     target === null || pending === 0n
       ? ''
-      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},FLOOR(UNIX_TIMESTAMP() / 3600))`
+      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},${HOUR_SQL})`
   await transaction.execute(
     `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
      VALUES ${subtractions}${added}
@@ -175,19 +160,18 @@ const HISTORY = {
   counter_adjustments: 'adjustment_id, kind, adjusted_at, count',
 } as const
 
-/** Moves hours, days, weeks, months and adjustments. */
 async function moveHistory(transaction: Executor, source: CounterAddress, target: CounterAddress): Promise<void> {
   for (const [table, columns] of Object.entries(HISTORY)) {
     await transaction.execute(
       `INSERT INTO ${table} (record_type, record_id, ${columns})
-       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old ${whereOf(source)}
+       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old WHERE ${counterSql(source)}
        ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
     )
-    await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
+    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
   }
 }
 
-/** Deletes them, and takes them out of the history of the type. */
+/** Deletes the history, and takes it out of that of the type. */
 async function deleteHistory(
   transaction: Executor,
   db: Database,
@@ -197,9 +181,6 @@ async function deleteHistory(
   if (rows === 0) return
   const days = await readDays(transaction, source)
   await removeFromType(transaction, source, days, adjustments, laneOf(db, source))
-  for (const table of Object.keys(HISTORY)) await transaction.execute(`DELETE FROM ${table} ${whereOf(source)}`)
-}
-
-function whereOf({ recordType, recordId }: CounterAddress): string {
-  return `WHERE record_type = ${recordType} AND record_id = ${recordId}`
+  for (const table of Object.keys(HISTORY))
+    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
 }

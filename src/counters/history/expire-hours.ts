@@ -1,129 +1,82 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { withRetries } from '../../database/retry.ts'
-import { countStatements } from '../../database/statement-budget.ts'
 import { packedSql, toBigInt, unpack } from '../../database/values.ts'
-import type { StoppedBy } from '../background-runs.ts'
+import { type RunBudgets, startDeletion } from '../background-runs.ts'
 import { DAY_MS, PERIODS, startOf } from '../calendar.ts'
-import { counterListsSql } from '../counters-sql.ts'
-import { byRange } from '../ranges.ts'
+import { afterSql, counterListsSql } from '../counters-sql.ts'
 
-/** How long the history keeps hours, and the bounds of one run that deletes them. */
-export interface ExpirySettings {
-  /** Days for which hours are kept. Of an older day, only its sum remains. */
+/** How long the history keeps hours, and the bounds of one run, whose statements include those of pruning. */
+export interface ExpirySettings extends RunBudgets {
+  /** Of older days, only the sum remains. */
   hourDays: number
-  /** Hours that one page reads and deletes. */
   pageHours: number
-  /** Statements that a run may send, including those of pruning. Each is one subrequest of the Worker. */
-  maxStatements: number
-  /** Seconds after which a run starts no further page. Default: no limit. */
-  maxSeconds?: number
 }
 
-/** The result of one run. */
-export interface ExpirySummary {
-  outcome: 'complete' | 'partial'
-  /** The budget that was spent before everything was deleted. */
-  stoppedBy: StoppedBy | null
-  /** Hours deleted, of counters and types. */
-  deleted: number
-  /** Hours that are old enough but were kept, because the history does not have their day. */
-  kept: number
-  statements: number
-  milliseconds: number
-}
-
-/** The statements of a page of types and one of counters: each is read with one, and deleted with one for each range. */
+/** The statements of a page of types and one of counters: one read each, and one deletion for each range. */
 export function leastExpiryStatements(ranges: number): number {
   return 2 * (1 + ranges)
 }
 
-/** How to run. */
 export interface ExpiryOptions extends ExpirySettings {
-  /** The record types whose own hours expire too. */
   recordTypes: readonly number[]
-  /** The time of the run. */
   at: Date
 }
 
 /**
- * Deletes the hours of old days from the history, oldest first, page by page. The days stay and hold the sums of their hours, so
- * histories by UTC days or months do not change. An hour whose day is missing is kept. The next run deletes what this one leaves.
+ * Deletes the hours of old days from the history, oldest first, page by page. Days hold the sums of their hours, so histories
+ * by UTC days or months do not change. An hour whose day is missing is kept.
+ * @returns also `kept`: hours that are old enough but whose day is missing
  */
-export async function expireHours(database: Database, options: ExpiryOptions): Promise<ExpirySummary> {
-  const counted = countStatements(database)
-  const db = withRetries(counted)
-  const began = Date.now()
-  const tally = { deleted: 0, kept: 0 }
-  // Whole days, so that a day has either all of its hours or none, unless a run could not finish it.
-  const before = startOf('day', new Date(options.at.getTime() - options.hourDays * DAY_MS))
-  const { pageHours, recordTypes, maxStatements, maxSeconds = Number.POSITIVE_INFINITY } = options
-
-  const expirePages = async <Hour extends OldHour>(
-    read: (after: Hour | null) => Promise<Hour[]>,
-    remove: (db: Executor, hours: readonly Hour[]) => Promise<number>,
-    recordIdOf: (hour: Hour) => bigint,
-  ): Promise<StoppedBy | null> => {
-    for (let after: Hour | null = null; ; ) {
-      if (counted.sent + 1 + database.ranges > maxStatements) return 'statements'
-      if (Date.now() - began >= maxSeconds * 1_000) return 'seconds'
-      const page: Hour[] = await read(after)
-      const covered = page.filter((hour) => hour.covered)
-      const parts = [...byRange(covered, database.ranges, recordIdOf).values()]
-      const deleted = await Promise.all(parts.map((part) => remove(db, part)))
-      tally.deleted += deleted.reduce((sum, count) => sum + count, 0)
-      tally.kept += page.length - covered.length
-      if (page.length < pageHours) return null
-      after = page.at(-1)!
+export async function expireHours(database: Database, options: ExpiryOptions) {
+  const { hourDays, pageHours, recordTypes, at, ...budgets } = options
+  const run = startDeletion(database, budgets)
+  // Whole days: a day has all of its hours or none, unless a run could not finish it.
+  const before = startOf('day', new Date(at.getTime() - hourDays * DAY_MS))
+  let kept = 0
+  const ifCovered =
+    <Hour extends OldHour>(remove: (db: Executor, hours: readonly Hour[]) => Promise<number>) =>
+    async (db: Executor, hours: readonly Hour[]) => {
+      const covered = hours.filter((hour) => hour.covered)
+      kept += hours.length - covered.length
+      return covered.length === 0 ? 0 : remove(db, covered)
     }
-  }
   // Types first, because they have few hours.
   const stoppedBy =
-    (await expirePages(
-      (after) => readTypeHours(db, recordTypes, before, after, pageHours),
-      deleteTypeHours,
-      ({ rangeLane }) => rangeLane,
-    )) ??
-    (await expirePages(
-      (after) => readCounterHours(db, before, after, pageHours),
-      deleteCounterHours,
-      ({ recordId }) => recordId,
-    ))
-  const outcome = stoppedBy === null ? 'complete' : 'partial'
-  return { outcome, stoppedBy, ...tally, statements: counted.sent, milliseconds: Date.now() - began }
+    (await run.deleteAll<OldTypeHour>({
+      read: (db, after) => readTypeHours(db, recordTypes, before, after, pageHours),
+      pageRows: pageHours,
+      recordIdOf: ({ rangeLane }) => rangeLane,
+      remove: ifCovered(deleteTypeHours),
+    })) ??
+    (await run.deleteAll<OldCounterHour>({
+      read: (db, after) => readCounterHours(db, before, after, pageHours),
+      pageRows: pageHours,
+      recordIdOf: ({ recordId }) => recordId,
+      remove: ifCovered(deleteCounterHours),
+    }))
+  return { ...run.summary(stoppedBy), kept }
 }
 
-/** An hour of the history that is old enough to be deleted. */
-export interface OldHour {
+interface OldHour {
   recordType: number
-  /** When it began, in UTC, in the database's notation. */
+  /** UTC, in the database's notation. */
   start: string
-  /** Whether the history has its day. */
   covered: boolean
 }
 
-/** An hour of one counter's history. */
 interface OldCounterHour extends OldHour {
   recordId: bigint
 }
 
-/**
- * Reads the next hours of counters that began before a time, oldest first, without locks.
- *
- * @param after the last hour of the previous page; `null` for the first page
- */
-export async function readCounterHours(
+async function readCounterHours(
   db: Executor,
   before: Date,
   after: OldCounterHour | null,
   limit: number,
 ): Promise<OldCounterHour[]> {
-  const resume = after
-    ? `AND (h.period_start > ? OR (h.period_start = ? AND h.record_type > ?)
-         OR (h.period_start = ? AND h.record_type = ? AND h.record_id > ?))`
-    : ''
-  const resumeAt = after
-    ? [after.start, after.start, after.recordType, after.start, after.recordType, after.recordId]
-    : []
+  const [resume, resumeAt] = afterSql(
+    ['h.period_start', 'h.record_type', 'h.record_id'],
+    after && [after.start, after.recordType, after.recordId],
+  )
   const { rows } = await db.execute(
     `SELECT h.period_start, ${packedSql('h.record_type', 'h.record_id', 'd.count IS NOT NULL')}
      FROM counter_history AS h FORCE INDEX (period_start)
@@ -143,17 +96,12 @@ export async function readCounterHours(
   })
 }
 
-/**
- * Deletes hours, which must all be in one range. Deleting all that began before a time would lock the gaps that roll-ups insert
- * into.
- *
- * @returns the number of hours deleted
- */
-export async function deleteCounterHours(db: Executor, hours: readonly OldCounterHour[]): Promise<number> {
+/** Deletes hours of one range, by primary key: deleting by time would lock the gaps that roll-ups insert into. */
+async function deleteCounterHours(db: Executor, hours: readonly OldCounterHour[]): Promise<number> {
   const conditions = [...Map.groupBy(hours, ({ start }) => start)].flatMap(([start, begun]) =>
     counterListsSql(begun).map((counters) => `(${counters} AND period_start = '${start}')`),
   )
-  // The first list routes the statement to the shard: vtgate does not look into OR.
+  // Routes the statement to the shard: vtgate does not look into OR.
   const recordIds = new Set(hours.map(({ recordId }) => recordId))
   const { rowsAffected } = await db.execute(
     `DELETE FROM counter_history WHERE record_id IN (${[...recordIds].join(',')}) AND (${conditions.join(' OR ')})`,
@@ -161,30 +109,21 @@ export async function deleteCounterHours(db: Executor, hours: readonly OldCounte
   return rowsAffected
 }
 
-/** A row of an hour of a type. */
 interface OldTypeHour extends OldHour {
   rangeLane: bigint
 }
 
-/**
- * Reads the next hours of types that began before a time, without locks.
- *
- * @param after the last hour of the previous page; `null` for the first page
- */
-export async function readTypeHours(
+async function readTypeHours(
   db: Executor,
   recordTypes: readonly number[],
   before: Date,
   after: OldTypeHour | null,
   limit: number,
 ): Promise<OldTypeHour[]> {
-  const resume = after
-    ? `AND (h.record_type > ? OR (h.record_type = ? AND h.period_start > ?)
-         OR (h.record_type = ? AND h.period_start = ? AND h.range_lane > ?))`
-    : ''
-  const resumeAt = after
-    ? [after.recordType, after.recordType, after.start, after.recordType, after.start, after.rangeLane]
-    : []
+  const [resume, resumeAt] = afterSql(
+    ['h.record_type', 'h.period_start', 'h.range_lane'],
+    after && [after.recordType, after.start, after.rangeLane],
+  )
   const { rows } = await db.execute(
     `SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL AS covered
      FROM type_history AS h FORCE INDEX (PRIMARY)
@@ -202,12 +141,7 @@ export async function readTypeHours(
   }))
 }
 
-/**
- * Deletes hours of types by primary key, in its order. All of them must be in one range.
- *
- * @returns the number of hours deleted
- */
-export async function deleteTypeHours(db: Executor, hours: readonly OldTypeHour[]): Promise<number> {
+async function deleteTypeHours(db: Executor, hours: readonly OldTypeHour[]): Promise<number> {
   const rows = hours.map(
     ({ recordType, start, rangeLane }) => `(${recordType},${PERIODS.hour},'${start}',${rangeLane})`,
   )

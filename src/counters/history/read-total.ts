@@ -1,20 +1,20 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { ADJUSTMENTS_SUM, PERIODS, timeText } from '../calendar.ts'
+import { ADJUSTMENTS_SUM, earliest, PERIODS, timeText } from '../calendar.ts'
 import { hash64 } from '../ids.ts'
 import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, ROWS_OF_KEY } from '../keys/prefix.ts'
 import { rangeStarts } from '../ranges.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod, recentSpan } from './recent-period.ts'
 
-/** The most pending slots of a type that a total adds up. */
+/** The most pending slots of a type that are added up. */
 export const MAX_PENDING = 10_000
-/** The same for somebody without a token. */
+/** The same for requests without a token. */
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
 /**
- * The counters that a total adds up. It looks like a counter, so that it can be read and cached like one: `name` is the prefix of
- * their keys, empty for all of the type, and `recordId` its hash, 0 for all of the type.
+ * The counters that a total adds up, addressed like one counter, to be read and cached as one: `name` is the prefix of their
+ * keys and `recordId` its hash. For a whole type, `name` is empty and `recordId` 0.
  */
 export type TotalOf = CounterAddress
 
@@ -23,35 +23,28 @@ export async function totalOf(recordType: number, prefix: string | null): Promis
   return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
 }
 
-/** The sum of the counters of a type or prefix. */
 export interface TotalReading {
-  /** What has been rolled up, set and imported. */
+  /** Rolled up, set and imported. */
   total: bigint
-  /** What has not been rolled up yet; `null` if that was not read. */
+  /** Not rolled up yet; `null` if that was not read. */
   pending: bigint | null
-  /** The time of the last roll-up that left nothing pending; `null` if there was none. */
+  /** The last roll-up that left nothing pending. */
   rolledUpAt: Date | null
 }
 
-/** How to read. */
 export interface TotalOptions {
-  /** The most pending slots of the type that are added up. If there are more, or with 0, the total is as of the last roll-up. */
+  /** The most pending slots that are added up. With more slots, or with 0, the total is as of the last roll-up. */
   mostPending: number
   /** As for `checkPrefix`. */
   maxRows?: number | undefined
-  /** The period to add up, which ends now; `null` for all time. */
   period: RecentPeriod | null
-  /** The number of ranges. */
   ranges: number
 }
 
 /**
- * Reads a total. That of a type is the sum of its history and adjustments, a few rows for each month. That of a prefix is added up
- * from its counters. What is pending is added up from the slots.
- *
- * vtgate sends the statement to each shard whole, because it names no record id. So both parts are from one snapshot of each
- * shard, and a roll-up is seen whole or not at all.
- *
+ * Reads a total. A type's is the sum of its history and adjustments, a few rows a month; a prefix's is added up from its
+ * counters. Pending counts are added up from the slots. The statement names no record id, so vtgate sends it whole to each
+ * shard: both parts come from one snapshot there.
  * @throws {TooManyKeys} if too many keys begin with the prefix
  */
 export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
@@ -63,14 +56,17 @@ export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions
   const { rows } = await db.execute(totalSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
   const sumOf = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
+  const runs = new Map(
+    parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
+  )
   return {
     total: sumOf('kept'),
     pending: exact ? sumOf('pending') : null,
-    rolledUpAt: earliest(options.ranges, parts.get('run') ?? []),
+    rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
   }
 }
 
-/** The index has an entry for each slot that is not empty, so this reads at most as many as it looks for. */
+/** Reads at most `most` + 1 entries: the index has one for each slot that is not empty. */
 async function hasFewPending(db: Executor, recordType: number, most: number): Promise<boolean> {
   const { rows } = await db.execute(
     `SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND record_type = ${recordType} LIMIT ${most}, 1`,
@@ -88,9 +84,9 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
   return `SELECT part, id, SUM(number) AS sum FROM (${parts.join('\n UNION ALL ')}) AS parts GROUP BY part, id`
 }
 
-/** The rows whose sum was rolled up in a period, or with adjustments in all time. */
+/** The rows whose sum was rolled up in a period, or in all time, then with adjustments. */
 function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
-  // By lane, which says the shard: vtgate sends a sum of all rows to no shard whole.
+  // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
   const ofType = (periods: string, more: string) =>
     `SELECT 'kept' AS part, 0 AS id, SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
       WHERE record_type = ${of.recordType} AND period ${periods} ${more} GROUP BY range_lane`
@@ -116,11 +112,4 @@ function pendingSql(of: TotalOf): string {
     ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
         GROUP BY s.record_type, s.record_id`
     : `SELECT 'pending', 0, s.count ${fromNamesSql(of, slots, 's')} AND s.pending = 1`
-}
-
-/** The earliest time of all ranges; `null` if one has none. */
-function earliest(ranges: number, rows: readonly Record<string, unknown>[]): Date | null {
-  const times = new Map(rows.map(({ id, sum }) => [toBigInt(id), sum === null ? null : Number(toBigInt(sum))]))
-  const all = rangeStarts(ranges).map((start) => times.get(start) ?? null)
-  return all.includes(null) ? null : new Date(Math.min(...(all as number[])))
 }

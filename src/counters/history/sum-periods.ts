@@ -1,24 +1,23 @@
 import { DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
-/** The count of one hour, day or month (UTC) in the history, or of the hours of a day together. */
+/** A count of the history; `hours` are those of a day together. */
 export interface HistoryRow {
   unit: 'hour' | 'hours' | 'day' | 'month'
-  /** When it begins, in milliseconds since 1970. */
   start: number
   count: bigint
 }
 
-/** Times in milliseconds since 1970, `to` exclusive. */
+/** Milliseconds since 1970, `to` exclusive. */
 export interface Times {
   from: number
   to: number
 }
 
-/** Rows of the history: those of one unit that begin between two times. */
+/** Rows of one unit that begin between two times. */
 export interface HistorySource extends Times {
   unit: HistoryRow['unit']
-  /** Of these, only the hours around midnights, and those that begin at certain times. Default: all. */
+  /** Only the hours around midnights, and those that begin at certain times. Default: all. */
   only?: { around: Midnights | null; times: readonly Times[] }
 }
 
@@ -30,8 +29,8 @@ interface Midnights {
 }
 
 /**
- * The rows that `sumPeriods` needs. The history has the days and months of UTC. Those of another time zone begin earlier or later,
- * so they also need the hours in between. Hours need the days as well, for counts of which only the day is known.
+ * The rows that `sumPeriods` needs: another time zone needs the hours between its midnights and UTC's, and hours need the days,
+ * for counts without an hour.
  */
 export function sourcesOf(range: HistoryRange): HistorySource[] {
   const { by, zone, edges, indexByDate } = range
@@ -53,11 +52,7 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
 }
 
-/**
- * The most rows that sources have of one counter.
- *
- * @param hourDays days for which hours are kept
- */
+/** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {
   return sources.reduce((rows, { unit, from, to }) => {
     const days = (to - from) / DAY_MS
@@ -66,7 +61,7 @@ export function mostRows(sources: readonly HistorySource[], hourDays: number): n
   }, 0)
 }
 
-/** Whole UTC days, and one more on either side, because local time differs from UTC by less than a day. */
+/** Whole UTC days, with a margin of one: local time differs from UTC by less than a day. */
 export function daysOf({ edges }: HistoryRange): Times {
   return {
     from: (Math.floor(edges[0]! / DAY_MS) - 1) * DAY_MS,
@@ -74,7 +69,7 @@ export function daysOf({ edges }: HistoryRange): Times {
   }
 }
 
-/** SQL that holds for the rows of a source. */
+/** An SQL condition for the rows of a source. */
 export function sourceSql({ from, to, only }: HistorySource, column: string): string {
   const within = (times: Times) => `${column} >= '${timeOf(times.from)}' AND ${column} < '${timeOf(times.to)}'`
   if (only === undefined) return within({ from, to })
@@ -96,12 +91,9 @@ function timeOf(at: number): string {
 }
 
 /**
- * Adds up the counts of each period of a range. An hour belongs to the period in which it begins.
- *
- * A day may hold more than the sum of its hours, because hours expire and imports have none. Of this remainder, only the day is
- * known. It belongs to the period with the day's name (that day, or its month), in any time zone. In a history by hours, it
- * belongs to the first hour of the day.
- *
+ * Adds up the counts of each period of a range. An hour belongs to the period in which it begins. A day may exceed the sum of
+ * its hours, because hours expire and imports have none. The remainder belongs to the period with the day's name (that day, or
+ * its month) in any time zone; in a history by hours, to the first hour of the day.
  * @param rows those of `sourcesOf(range)`, and any others
  */
 export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {
@@ -113,7 +105,7 @@ export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bi
   for (const { unit, start, count } of rows) {
     if (unit === whole) add(periodOfDay(range, start), count)
     if (unit === 'hour') {
-      // The period with the name of its day has it already.
+      // Already included in the period with the name of its day.
       add(periodOfDay(range, Math.floor(start / DAY_MS) * DAY_MS), -count)
       add(periodAt(range, start), count)
     }

@@ -1,57 +1,51 @@
-import { DAY_MS } from '../calendar.ts'
+import { DAY_MS, MINUTE_MS } from '../calendar.ts'
 
-const MINUTE_MS = 60_000
 /**
- * Looking an offset up takes about 1.5 µs. Those at both ends of a block are kept, and one in between is only looked up if they
- * differ. In no time zone were clocks put forward and back again within such a time: the shortest since 1970 was a week.
+ * A look-up takes about 1.5 µs, so offsets are kept for both ends of a block, and looked up in between only if these differ.
+ * Since 1970, no clocks were put forward and back again in less than a week.
  */
 const BLOCK_MS = 4 * DAY_MS
 
 /** The clocks of an IANA time zone, by the time zone data of the runtime. */
 export class TimeZone {
-  /** The canonical spelling of the name. */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
-  /** The offset at the start of each block. */
+  /** By the start of their block. */
   readonly #offsets = new Map<number, number>()
 
-  /** How offsets are written. */
   readonly #texts = new Map<number, string>()
 
   /** @throws {RangeError} if there is no such time zone */
   constructor(name: string) {
-    // The name of an offset is the shortest text that tells it in full: "1 AM GMT+05:30", or "GMT-00:44:30".
+    // The shortest text that has the offset in full: "1 AM GMT+05:30", or "GMT-00:44:30".
     this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, hour: 'numeric', timeZoneName: 'longOffset' })
     this.name = this.#format.resolvedOptions().timeZone
   }
 
-  /** How far the clocks are ahead of UTC at an instant. Both in milliseconds. */
+  /** The offset from UTC at an instant. Both in milliseconds. */
   offsetAt(at: number): number {
     const block = Math.floor(at / BLOCK_MS) * BLOCK_MS
     const offset = this.#atStartOf(block)
     return offset === this.#atStartOf(block + BLOCK_MS) ? offset : this.#lookUp(at)
   }
 
-  /** The date on the clocks at an instant, as the midnight in UTC at which that date begins there. */
+  /** The local date at an instant, as the midnight in UTC with that date. */
   dateAt(at: number): number {
     return Math.floor((at + this.offsetAt(at)) / DAY_MS) * DAY_MS
   }
 
   /**
-   * The instant at which a date begins. This is not always midnight, and a date that the time zone left out begins when the next
-   * one does.
-   *
-   * @param date a midnight in UTC, in milliseconds since 1970
+   * The instant at which a date begins, not always midnight. Dates are midnights in UTC. A date left out begins with the next.
    */
   startOf(date: number): number {
     const before = this.offsetAt(date - DAY_MS)
     const after = this.offsetAt(date + DAY_MS)
     if (before === after) return date - before
-    // Clocks that are put back may show midnight twice: the day begins with the first time.
+    // Clocks that are put back may show midnight twice: the day begins with the first.
     for (const offset of [Math.max(before, after), Math.min(before, after)]) {
       if (this.offsetAt(date - offset) === offset) return date - offset
     }
-    // Clocks that are put forward may skip midnight: the day begins when they are, which is at a whole second.
+    // Clocks that are put forward may skip midnight: the day begins with the change, at a whole second.
     let earlier = date - DAY_MS
     let later = date + DAY_MS
     while (later - earlier > 1_000) {
@@ -62,12 +56,11 @@ export class TimeZone {
     return later
   }
 
-  /** Formats an instant as local time, in whole seconds, with its offset in minutes, or with a Z in UTC. */
+  /** An instant as local time in whole seconds, with its offset in minutes, or with Z in UTC. */
   clockTime(at: number): string {
     const offset = this.offsetAt(at)
     const local = new Date(at + offset).toISOString().slice(0, 19)
     if (this.name === 'UTC') return `${local}Z`
-    // Two for most zones, in a thousand times.
     const text = this.#texts.get(offset) ?? textOf(offset)
     this.#texts.set(offset, text)
     return local + text
@@ -90,7 +83,6 @@ export class TimeZone {
   }
 }
 
-/** An offset as ISO 8601 writes it, such as +05:30. */
 function textOf(offset: number): string {
   const minutes = Math.round(Math.abs(offset) / MINUTE_MS)
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) => `${part}`.padStart(2, '0'))

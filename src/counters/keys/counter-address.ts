@@ -2,20 +2,18 @@ import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../field-errors.ts'
 import { hash64 } from '../ids.ts'
 
-/** The longest key, in bytes of UTF-8: the size of the column that stores names. */
+/** The longest key, in bytes of UTF-8: the size of the column `name`. */
 export const MAX_KEY_BYTES = 512
 
 const encoder = new TextEncoder()
-// A byte order mark at the beginning is a part of the key.
+// A key may begin with a byte order mark.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Where the rows of a counter are. */
 export interface CounterPlace {
   recordType: number
   recordId: bigint
 }
 
-/** The address of a counter in the database, and the name to store for it. */
 export interface CounterAddress extends CounterPlace {
   /** The key, in the spelling that is counted. */
   name: string
@@ -23,29 +21,24 @@ export interface CounterAddress extends CounterPlace {
   readonly id?: string
 }
 
-/** The part of a counter type that determines the addresses of its counters. */
+/** What determines the addresses of a type's counters. */
 export interface KeyedType {
-  /** The small integer stored with every row of this type. */
   recordType: number
-  /** `integer`: keys must be decimal numbers. */
+  /** `integer`: decimal numbers only. */
   key: 'string' | 'integer'
   /** Spellings that mean the same key. Default: none. */
   sameKey?: readonly Spelling[]
 }
 
-/**
- * The address of the counter that has a key.
- *
- * @throws {InvalidInput} of field `key`, for a key that the type does not accept
- */
+/** The address of the counter with a key. @throws {InvalidInput} of field `key`, if the type does not accept it */
 export async function addressOfKey(type: KeyedType, spelled: string): Promise<CounterAddress> {
   const key = type.sameKey === undefined ? spelled : spellingOf(spelled, type.sameKey)
   if (key === '') throw invalidKey('must not be empty')
-  // One spelling for each number. Otherwise "007" and "7" would be two counters.
+  // One spelling for each number: "007" and "7" must not be two counters.
   if (type.key === 'integer' && !/^(?:0|-?[1-9]\d{0,18})$/.test(key)) {
     throw invalidKey('must be a whole number of at most 19 digits, without leading zeros')
   }
-  // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded to measure them.
+  // A UTF-16 code unit takes at most 3 bytes, so short keys need not be encoded.
   if (key.length > MAX_KEY_BYTES / 3) {
     const bytes = encoder.encode(key).length
     if (bytes > MAX_KEY_BYTES) throw invalidKey(`must have at most ${MAX_KEY_BYTES} bytes of UTF-8, not ${bytes}`)
@@ -55,27 +48,24 @@ export async function addressOfKey(type: KeyedType, spelled: string): Promise<Co
   return { recordType: type.recordType, recordId: await hash64(key), name: copied(key) }
 }
 
-/** A copy of a text that is kept. It may be a part of a long URL, all of which the engine would keep in memory with it. */
+/** A copy of a text that is kept: a part of a long URL would keep the whole URL in memory. */
 export function copied(text: string): string {
   return decoder.decode(encoder.encode(text))
 }
 
 const invalidKey = (message: string) => new InvalidInput('key', message)
 
-/** A string that identifies a counter, as a key for maps and sets. */
+/** Identifies a counter in maps and sets. */
 export function counterId(counter: CounterPlace & { id?: string }): string {
   return counter.id ?? `${counter.recordType}/${counter.recordId}`
 }
 
-/** Each of some counters once. */
+/** Each counter once. */
 export function distinct<Counter extends CounterPlace>(counters: readonly Counter[]): Counter[] {
   return [...new Map(counters.map((counter) => [counterId(counter), counter])).values()]
 }
 
-/**
- * Compares addresses in primary key order. Every statement lists its rows in this order, so that no two statements lock them
- * in opposite orders. Addresses without a slot are compared by counter.
- */
+/** Orders by primary key. Every statement lists its rows in this order, so that no two lock them in opposite orders. */
 export function byPrimaryKey(a: CounterPlace & { slot?: bigint }, b: CounterPlace & { slot?: bigint }): number {
   if (a.recordType !== b.recordType) return a.recordType - b.recordType
   if (a.recordId !== b.recordId) return a.recordId < b.recordId ? -1 : 1
@@ -83,7 +73,6 @@ export function byPrimaryKey(a: CounterPlace & { slot?: bigint }, b: CounterPlac
   return slotA < slotB ? -1 : slotA > slotB ? 1 : 0
 }
 
-/** The ways in which two spellings can mean one key. */
 export const SPELLINGS = ['letter_case', 'index_file', 'trailing_slash'] as const
 
 export type Spelling = (typeof SPELLINGS)[number]
@@ -92,8 +81,8 @@ export type Spelling = (typeof SPELLINGS)[number]
 const INDEX_FILE = /\/index\.(?:html?|php)$/
 
 /**
- * The one spelling of a key under which it is counted: in lower case, without the name of an index file, without slashes at its
- * end, as far as the spellings say so. It is not empty. Its own spelling is itself, so stored names can be used as keys.
+ * The spelling under which a key is counted: in lower case, without an index file, without trailing slashes, as far as
+ * `spellings` says. Never empty. It is its own spelling, so stored names can be used as keys.
  */
 export function spellingOf(key: string, spellings: readonly Spelling[]): string {
   let spelled = spellings.includes('letter_case') ? key.toLowerCase() : key
@@ -108,12 +97,12 @@ export function spellingOf(key: string, spellings: readonly Spelling[]): string 
   return spelled
 }
 
-/** Addresses in one generation of the cache; it holds two generations. */
+/** In one generation of the cache; it holds two. */
 const MAX_GENERATION = 10_000
 /** Longer keys are hashed each time, so that the cache takes up a few megabytes at most. */
 const MAX_KEY_LENGTH = 200
 
-/** An address that keeps its id, because writing a large number as text takes long. A spread copy does not have the id. */
+/** Keeps its id, because writing a large number as text takes long. A spread copy lacks the id. */
 class CachedAddress implements CounterAddress {
   readonly recordType: number
   readonly recordId: bigint
@@ -132,23 +121,15 @@ class CachedAddress implements CounterAddress {
   }
 }
 
-/**
- * Caches the addresses of keys, because hashing a key takes longer than everything else that is done for a hit. Plain data,
- * bounded, shared by an isolate's requests.
- */
+/** Caches addresses: hashing takes longer than anything else about a hit. Plain data, bounded, shared by requests. */
 export class AddressCache {
   readonly #addresses = new BoundedMap<CounterAddress>(MAX_GENERATION)
 
-  /** The address of a key, if it is cached. */
   cached(type: KeyedType, key: string): CounterAddress | undefined {
     return this.#addresses.get(`${type.recordType} ${key}`)
   }
 
-  /**
-   * The address of a key.
-   *
-   * @throws {InvalidInput} for a key that its type does not accept
-   */
+  /** The address of a key. @throws {InvalidInput} if the type does not accept the key */
   async find(type: KeyedType, key: string): Promise<CounterAddress> {
     const known = this.cached(type, key)
     if (known !== undefined) return known

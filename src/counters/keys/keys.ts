@@ -1,21 +1,21 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
+import { isAhead, MINUTE_MS } from '../calendar.ts'
 import { type CounterAddress, counterId } from './counter-address.ts'
 import { type FoundNames, findNames, storeNames } from './names.ts'
 import { admitsEverything, mayBeNew, type NewKeyBudgets, type NewKeyRule } from './new-keys.ts'
 
-/** Counters in one generation of a map; it holds two generations. */
+/** Counters in one generation of a map; it holds two. */
 const MAX_GENERATION = 10_000
-/** Milliseconds for which a name is believed to be stored. It is deleted an hour after its counter at the earliest (`pruneNames`). */
-const KNOWN_MS = 10 * 60_000
-/** Milliseconds for which a key stays refused without asking. Short: its counter may be made by a request with a token. */
+/** How long a name is believed to be stored. `pruneNames` deletes none earlier than an hour after its counter. */
+const KNOWN_MS = 10 * MINUTE_MS
+/** How long a key stays refused without a look-up. Short: a request with a token may create its counter. */
 const REFUSED_MS = 1_000
-const MINUTE_MS = 60_000
-/** Keys that strangers must not leave behind: every client takes them for folders in a path, so they are hard to take back. */
+/** Clients resolve them in paths, so a counter with such a key is hard to reach and delete. */
 const FOLDERS = new Set(['.', '..'])
 
-/** Answers questions of several requests with few queries, as `ReadsByRange` does. */
+/** Shares queries between requests, as `ReadsByRange` does. */
 export interface SharedQuestions {
   read(
     counters: readonly CounterAddress[],
@@ -23,35 +23,32 @@ export interface SharedQuestions {
   ): Promise<{ values: readonly boolean[] }>
 }
 
-/** What `Keys` depends on. */
 export interface KeysOptions {
-  /** The rules for public requests, by record type. */
+  /** Rules for public requests, by record type. */
   rules: ReadonlyMap<number, NewKeyRule>
-  /** The record types in which the visits of others count too, by the record type of those. */
+  /** The type in which visits of a type count too. Both are record types. */
   also: ReadonlyMap<number, number>
   budgets: NewKeyBudgets
-  /** Whether a queue accepts what the database does not. Its consumer makes sure of names itself. */
+  /** Whether a queue accepts what the database does not. Its consumer ensures names. */
   hasQueue: boolean
-  /** Shares the statements that `ask` sends: whether each of the counters may count. */
+  /** Shares the statements that `ask` sends. Its answer: whether each of the counters may count. */
   share: (ask: (db: Executor, counters: readonly CounterAddress[]) => Promise<boolean[]>) => SharedQuestions
 }
 
 /**
- * Makes sure that a counter has a name before it counts, and decides which keys public requests may bring into being: as far as
- * the rule of the type and its budget go. What is refused is not written anywhere.
- *
- * An isolate remembers which names are stored, so a key costs it one statement in ten minutes, shared with other keys. Plain data,
- * bounded, shared by an isolate's requests.
+ * Ensures that a counter has a name before it counts, and decides which new keys public requests may create: by the rule of the
+ * type and its budget. What is refused is not written. An isolate remembers names, so a key costs it one shared statement in
+ * ten minutes. Plain data, bounded, shared by an isolate's requests.
  */
 export class Keys {
   readonly #options: KeysOptions
   readonly #trusted: SharedQuestions
   readonly #public: SharedQuestions
   readonly #existing: SharedQuestions
-  /** Until when names are believed to be stored, and keys are refused; in milliseconds of `Date.now()`. */
+  /** Until when names are believed to be stored, and keys are refused: milliseconds of `Date.now()`. */
   readonly #known = new BoundedMap<number>(MAX_GENERATION)
   readonly #refused = new BoundedMap<number>(MAX_GENERATION)
-  /** Keys of a type that were let in unchecked in a minute. */
+  /** Keys admitted unchecked in a minute, by record type. */
   readonly #unchecked = new Map<number, { minute: number; keys: Set<string> }>()
 
   constructor(options: KeysOptions) {
@@ -62,7 +59,7 @@ export class Keys {
     this.#existing = share((db, counters) => this.#admit(db, counters, false))
   }
 
-  /** Whether a public request may count without a question: the counter's name is known to be stored, and so is that of its companion. */
+  /** Whether a public request may count without a look-up: the names of the counter and its companion are stored. */
   knows(counter: CounterAddress): boolean {
     if (!this.#hasName(counter) || FOLDERS.has(counter.name)) return false
     const companion = this.#companionOf(counter)
@@ -70,11 +67,10 @@ export class Keys {
   }
 
   /**
-   * Makes sure that counters have names, for a request with a token. If the database does not answer and there is a queue, they are
-   * left to its consumer (`areNamed`).
-   *
-   * @param waitUntil keeps a question going for the other requests when the client of its sender hangs up
-   * @throws {DatabaseFailure} if the database does not answer; nothing was counted
+   * Ensures names for a request with a token. If the database is unavailable and there is a queue, that is left to its consumer
+   * (`areNamed`).
+   * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
+   * @throws {DatabaseFailure} if the database is unavailable; nothing was counted
    * @throws {Overloaded} if too many requests wait
    */
   async ensure(counters: readonly CounterAddress[], waitUntil: (work: Promise<unknown>) => void): Promise<void> {
@@ -89,12 +85,10 @@ export class Keys {
   }
 
   /**
-   * Whether the counter of a public request may be counted. Then it has a name, and so has its companion.
-   *
-   * @param mayBeNew whether the sender may still bring counters into being
+   * Whether the counter of a public request may count. If so, it has a name, and so has its companion.
+   * @param mayBeNew whether the sender may still create counters
    * @param waitUntil as for `ensure`
-   * @throws {DatabaseFailure} if the database does not answer; nothing was counted
-   * @throws {Overloaded} if too many requests wait
+   * @throws {DatabaseFailure | Overloaded} as for `ensure`
    */
   async admits(
     counter: CounterAddress,
@@ -102,10 +96,10 @@ export class Keys {
   ): Promise<boolean> {
     if (this.knows(counter)) return true
     if (FOLDERS.has(counter.name)) return false
-    if (isBefore(this.#refused.get(counterId(counter)), REFUSED_MS)) return false
+    if (isAhead(this.#refused.get(counterId(counter)) ?? 0, Date.now(), REFUSED_MS)) return false
     try {
       const rule = this.#options.rules.get(counter.recordType)
-      // Without a budget, there is nothing that a sender could use up.
+      // Without a budget, there is nothing to use up.
       const mayCreate = mayBeNew || rule === undefined || admitsEverything(rule)
       const { values } = await (mayCreate ? this.#public : this.#existing).read([counter], waitUntil)
       return values[0]!
@@ -116,39 +110,33 @@ export class Keys {
     }
   }
 
-  /** Whether counters are known to have names. Those that `ensure` and `admits` let pass to the queue are not. */
+  /** Whether counters are known to have names. Those that `ensure` and `admits` left to the queue are not. */
   areNamed(counters: readonly CounterAddress[]): boolean {
     return counters.every((counter) => this.#hasName(counter))
   }
 
   #hasName(counter: CounterAddress): boolean {
-    return isBefore(this.#known.get(counterId(counter)), KNOWN_MS)
+    return isAhead(this.#known.get(counterId(counter)) ?? 0, Date.now(), KNOWN_MS)
   }
 
-  /** The counter in which the visits of another count too. The same key has the same record id in every type. */
+  /** The counter in which visits of another one count too. A key has the same record id in every type. */
   #companionOf({ recordType, recordId, name }: CounterAddress): CounterAddress | null {
     const also = this.#options.also.get(recordType)
     return also === undefined ? null : { recordType: also, recordId, name }
   }
 
-  /** @param counters different ones, all in one range */
   async #name(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
     await this.#store(db, counters, await findNames(db, counters))
     return counters.map(() => true)
   }
 
-  /**
-   * Whether each of some counters may count.
-   *
-   * @param counters as for `#name`
-   * @param mayCreate whether those that do not exist may come into being
-   */
+  /** Whether each counter may count. `mayCreate`: whether new ones may be created. */
   async #admit(db: Executor, counters: readonly CounterAddress[], mayCreate: boolean): Promise<boolean[]> {
     const companions = new Map(counters.map((counter) => [counter, this.#companionOf(counter)]))
     const others = [...companions.values()].filter((companion) => companion !== null)
     const found = await findNames(db, [...counters, ...others])
     const refused = new Set<CounterAddress>()
-    // Another question may have let some in already.
+    // Another query may have admitted some already.
     const added = counters.filter((counter) => !found.stored.has(counterId(counter)) && !this.#hasName(counter))
     for (const [recordType, ofType] of Map.groupBy(added, ({ recordType }) => recordType)) {
       const admitted = mayCreate ? await this.#choose(recordType, ofType) : new Set()
@@ -158,12 +146,11 @@ export class Keys {
     const all = admitted.flatMap((counter) => [counter, companions.get(counter) ?? []].flat())
     await this.#store(db, all, found)
     const until = Date.now() + REFUSED_MS
-    // Otherwise, another network may still bring them into being.
+    // Without `mayCreate`, another network may still create them.
     if (mayCreate) for (const counter of refused) this.#refused.set(counterId(counter), until)
     return counters.map((counter) => !refused.has(counter))
   }
 
-  /** Those of some new counters of a type that may come into being. */
   async #choose(recordType: number, counters: readonly CounterAddress[]): Promise<Set<CounterAddress>> {
     const rule = this.#options.rules.get(recordType)
     if (rule === undefined) return new Set(counters)
@@ -173,17 +160,17 @@ export class Keys {
     return new Set(eligible.slice(0, await this.#options.budgets.take(recordType, eligible.length, newKeysPerMinute)))
   }
 
-  /** Stores the names that are not stored yet, and remembers that all of them are. */
+  /** Stores names that are not stored yet, and remembers all of them. */
   async #store(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
-    // A name that is stored while its counter is being deleted stays for an hour.
+    // Before storing: a name that is stored while its counter is deleted stays for an hour.
     const now = Date.now()
     await storeNames(db, counters, found)
     for (const counter of counters) this.#known.set(counterId(counter), now + KNOWN_MS)
   }
 
   /**
-   * Whether a key may go to the queue although the database cannot say whether it exists: as many of a type in a minute as may
-   * come into being. Otherwise an isolate that starts during an outage would lose all hits.
+   * While the database is unavailable, as many keys of a type as may be created in a minute go to the queue unchecked:
+   * otherwise an isolate that starts during an outage would lose all hits.
    */
   #letsInUnchecked(counter: CounterAddress): boolean {
     const limit = this.#options.rules.get(counter.recordType)?.newKeysPerMinute ?? null
@@ -199,11 +186,4 @@ export class Keys {
     entry.keys.add(id)
     return true
   }
-}
-
-/** Whether a time that was set at most so far ahead is still to come. A later one means that the clock was set back. */
-function isBefore(until: number | undefined, ahead: number): boolean {
-  if (until === undefined) return false
-  const left = until - Date.now()
-  return left > 0 && left <= ahead
 }

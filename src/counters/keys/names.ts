@@ -1,109 +1,76 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { toBigInt, toText } from '../../database/values.ts'
-import { counterListsSql } from '../counters-sql.ts'
+import { toText } from '../../database/values.ts'
+import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 
-/** Names that one run of `pruneNames` looks at. */
 const MAX_PRUNED = 1_000
 
-/** The hour, by the database's clock: one clock for all isolates. */
-const HOUR = 'FLOOR(UNIX_TIMESTAMP() / 3600)'
-/**
- * Marked for more than an hour: much longer than an isolate believes that a name is stored, and than a batch is sent again.
- * `+ 0` keeps the optimizer from using the index, whose gaps must not be locked.
- */
-const LONG_GONE = `gone_hour + 0 < ${HOUR} - 1`
+/** Longer than an isolate believes in a name, and than a batch is repeated. `+ 0`: the index's gaps must not be locked. */
+const LONG_GONE = `gone_hour + 0 < ${HOUR_SQL} - 1`
 
-/**
- * SQL that says whether the counter of a name, `n`, has a total, or a slot that is not empty. Not EXISTS: MariaDB would read the
- * whole tables for it.
- */
+/** SQL: whether the counter of `counter_names AS n` counts. Not EXISTS: MariaDB would read whole tables. */
 export const COUNTS_SQL = `COALESCE(
   (SELECT 1 FROM counter_totals AS t WHERE t.record_type = n.record_type AND t.record_id = n.record_id),
   (SELECT MAX(s.pending) FROM slotted_counters AS s
     WHERE s.record_type = n.record_type AND s.record_id = n.record_id AND s.pending = 1), 0)`
 
-/** Which of some names are in the database, by the id of their counter. */
+/** Which names are in the database, by `counterId`. */
 export interface FoundNames {
   stored: ReadonlySet<string>
-  /** Those that are marked, because their counter was deleted or renamed. */
+  /** Marked, because their counter was deleted or renamed. */
   gone: ReadonlySet<string>
 }
 
-/**
- * Finds the names of counters, in one statement.
- *
- * @param counters each once
- */
+/** Finds the names of distinct counters, in one statement. */
 export async function findNames(db: Executor, counters: readonly CounterPlace[]): Promise<FoundNames> {
-  const select = (list: string) =>
-    `SELECT record_type, record_id, gone_hour IS NOT NULL AS gone FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
-  const { rows } = await db.execute(counterListsSql(counters).map(select).join(' UNION ALL '))
+  const rows = await readByCounter(db, 'gone_hour IS NOT NULL AS gone', 'counter_names', counters)
   const [stored, gone] = [new Set<string>(), new Set<string>()]
-  for (const row of rows) {
-    const id = counterId({ recordType: Number(row.record_type), recordId: toBigInt(row.record_id) })
-    if (Number(row.gone) === 1) gone.add(id)
-    else stored.add(id)
-  }
+  for (const [id, row] of rows) (Number(row.gone) === 1 ? gone : stored).add(id)
   return { stored, gone }
 }
 
-/**
- * Stores the names that are not stored yet, and takes the mark off those that have one.
- *
- * @param counters all in one range
- * @param found what `findNames` found of them
- */
+/** Stores names that are not among `found`, and removes marks. All counters are in one range. */
 export async function storeNames(db: Executor, counters: readonly CounterAddress[], found: FoundNames): Promise<void> {
   const rows = counters.filter((counter) => !found.stored.has(counterId(counter))).sort(byPrimaryKey)
   const gone = rows.filter((counter) => found.gone.has(counterId(counter)))
   for (const list of counterListsSql(gone)) await db.execute(`UPDATE counter_names SET gone_hour = NULL WHERE ${list}`)
   if (rows.length === 0) return
-  // Those that were marked too: a pruning run may just have deleted them. IGNORE keeps the first name.
+  // Marked ones too: a pruning run may just have deleted them. IGNORE keeps the first name.
   await db.execute(
     `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES ${rows.map(() => '(?, ?, ?)').join(', ')}`,
     rows.flatMap(({ recordType, recordId, name }) => [recordType, recordId, name]),
   )
 }
 
-/**
- * Makes sure that counters have names, with up to three statements for each range. A name without a count does no harm.
- *
- * @param counters each once
- * @param ranges as in `Database`
- */
+/** Ensures that distinct counters have names: up to three statements for each range. A name without a count is harmless. */
 export async function ensureNames(db: Executor, counters: readonly CounterAddress[], ranges: number): Promise<void> {
   const parts = [...rowsByRange(counters, ranges).values()]
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/** Marks the name of a counter that is deleted or renamed, in the transaction that does so. Whoever counts it again takes the mark off. */
+/** Marks the name of a counter, in the transaction that deletes or renames it. Counting it again removes the mark. */
 export async function markName(transaction: Executor, counter: CounterPlace): Promise<void> {
-  for (const one of counterListsSql([counter])) {
-    await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR} WHERE ${one}`)
-  }
+  const [list] = counterListsSql([counter])
+  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR_SQL} WHERE ${list}`)
 }
 
-/** About as many statements as `pruneNames` sends: a deletion in each range, and a few more. */
+/** About the number of statements of `pruneNames`. */
 export function namePruningStatements(ranges: number): number {
   return 2 + ranges
 }
 
 /**
- * Deletes the names that were marked more than an hour ago, if their counters have nothing that counts. A counter that counts
- * after all, because an isolate still believed that its name was stored, gets its mark taken off.
- *
- * Nothing counts between the read and the deletion: whoever counts makes sure of the name first, which takes the mark off.
+ * Deletes the names that were marked more than an hour ago and whose counters do not count. Removes the mark of a counter that
+ * counts after all, because an isolate still believed in its name. Nothing begins to count in between: whoever counts ensures
+ * the name first, which removes the mark.
  */
 export async function pruneNames(db: Database): Promise<void> {
   const { rows } = await db.execute(
     `SELECT record_type, record_id, ${COUNTS_SQL} AS counts
-     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR} - 1 LIMIT ${MAX_PRUNED}`,
+     FROM counter_names AS n FORCE INDEX (gone) WHERE gone_hour < ${HOUR_SQL} - 1 LIMIT ${MAX_PRUNED}`,
   )
-  const marked = rows.map(({ record_type, record_id, counts }) => {
-    return { recordType: Number(record_type), recordId: toBigInt(record_id), counts: Number(counts) === 1 }
-  })
+  const marked = rows.map((row) => ({ ...placeOf(row), counts: Number(row.counts) === 1 }))
   const change = async (statement: string, ifCounts: boolean) => {
     const names = marked.filter(({ counts }) => counts === ifCounts)
     for (const part of rowsByRange(names, db.ranges).values()) {
@@ -114,24 +81,14 @@ export async function pruneNames(db: Database): Promise<void> {
   await change('UPDATE counter_names SET gone_hour = NULL', true)
 }
 
-/**
- * Reads the names of counters.
- *
- * @param counters at most about 1,000
- * @returns a function that looks up the name of a counter; `null` if none is stored
- */
+/** Reads the names of at most about 1,000 counters. Returns what looks a name up; `null` if none is stored. */
 export async function readNames(
   db: Executor,
   counters: readonly CounterPlace[],
 ): Promise<(counter: CounterPlace) => string | null> {
-  const names = new Map<string, string>()
-  if (counters.length > 0) {
-    const select = (list: string) =>
-      `SELECT record_type, record_id, name FROM counter_names FORCE INDEX (PRIMARY) WHERE ${list}`
-    const { rows } = await db.execute(counterListsSql(distinct(counters)).map(select).join(' UNION ALL '))
-    for (const { record_type, record_id, name } of rows) {
-      names.set(counterId({ recordType: Number(record_type), recordId: toBigInt(record_id) }), toText(name))
-    }
+  const rows = counters.length === 0 ? null : await readByCounter(db, 'name', 'counter_names', distinct(counters))
+  return (counter) => {
+    const row = rows?.get(counterId(counter))
+    return row === undefined ? null : toText(row.name)
   }
-  return (counter) => names.get(counterId(counter)) ?? null
 }

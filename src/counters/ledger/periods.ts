@@ -2,7 +2,6 @@ import type { Executor } from '../../database/database.ts'
 import { ADJUSTMENTS_SUM, type CalendarPeriod, NO_PERIOD, PERIODS, startOf, timeText } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 
-/** An amount to add to the history of one counter. */
 export interface PeriodAmount extends CounterPlace {
   amount: bigint
 }
@@ -11,12 +10,10 @@ const CALENDAR = ['day', 'week', 'month'] as const satisfies CalendarPeriod[]
 const HOURLY = ['hour', ...CALENDAR] as const satisfies CalendarPeriod[]
 
 /**
- * Prepares to add counts to the periods in which an instant lies, of each counter and of its type: writes the text of the statements
- * at once.
- *
+ * Prepares to add counts to the periods that contain an instant, of each counter and of its type: writes the statements.
  * @param amounts in primary key order, each counter once
  * @param rangeLane the lane of the range in the history of types (`laneOf`)
- * @returns what sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
+ * @returns sends the statements. Call it in the transaction that adds the same amounts to the totals, so that the history
  *   always accounts for the totals.
  */
 export function additionToPeriods(
@@ -24,123 +21,91 @@ export function additionToPeriods(
   at: Date,
   rangeLane: bigint,
 ): (transaction: Executor) => Promise<void> {
-  const changes = amounts.filter(({ amount }) => amount !== 0n)
-  if (changes.length === 0) return async () => {}
+  const hourly = amounts.flatMap(({ recordType, recordId, amount }) =>
+    amount === 0n ? [] : [{ recordType, recordId, amount, at }],
+  )
   // Integers and times, written into the statement: see applyBatch.
   const hour = timeText(startOf('hour', at))
-  const ofHours = `INSERT INTO counter_history (record_type, record_id, period_start, count)
-     VALUES ${changes.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`).join(',')}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`
-  const hourly = changes.map(({ recordType, recordId, amount }) => ({ recordType, recordId, amount, at }))
-  const toCalendar = additionToCalendar({ hourly, daily: [], undated: [] }, rangeLane)
+  const ofHours = hourly.map(({ recordType, recordId, amount }) => `(${recordType},${recordId},'${hour}',${amount})`)
+  const ofCounters = rowsOfCounters(hourly)
+  const ofTypes = rowsOfTypes({ hourly }, rangeLane)
   return async (transaction) => {
-    await transaction.execute(ofHours)
-    await toCalendar(transaction)
+    await addRows(transaction, HOURS, ofHours.join(','))
+    await addRows(transaction, DAYS, ofCounters)
+    await addRows(transaction, TYPES, ofTypes)
   }
 }
 
-/**
- * Added to the lane for amounts of which only the day is known, so that they have rows of their own: what of a day was imported.
- * Larger than any lane.
- */
+const HOURS = 'counter_history (record_type, record_id, period_start, count)'
+const DAYS = 'counter_periods (record_type, record_id, period, period_start, count)'
+const TYPES = 'type_history (record_type, period, period_start, range_lane, count)'
+
+async function addRows(
+  transaction: Executor,
+  table: typeof HOURS | typeof DAYS | typeof TYPES,
+  rows: string,
+): Promise<void> {
+  if (rows === '') return
+  await transaction.execute(`INSERT INTO ${table} VALUES ${rows} ON DUPLICATE KEY UPDATE count = count + VALUES(count)`)
+}
+
+/** Added to the lane for amounts without an hour: the imported part of a day has its own rows. Larger than any lane. */
 export const IMPORT_LANE = 64n
 
-/** An amount to add to the history of one counter on one day. */
 export interface DayAmount extends PeriodAmount {
-  /** Any instant of the UTC day. */
   at: Date
 }
 
 /**
  * Adds amounts of which only the day is known to the days, weeks and months of each counter and of its type, and adjustments to
  * the sums of the types.
- *
  * @param amounts in primary key order, all in one range; a counter may occur for several days
  * @param adjustments those that the transaction adds to `counter_adjustments`, or takes away
- * @param rangeLane as for `additionToPeriods`
  */
-export function addToDays(
+export async function addToDays(
   transaction: Executor,
   amounts: readonly DayAmount[],
   adjustments: readonly PeriodAmount[],
   rangeLane: bigint,
 ): Promise<void> {
-  return additionToCalendar({ hourly: [], daily: amounts, undated: adjustments }, rangeLane)(transaction)
+  await addRows(transaction, DAYS, rowsOfCounters(amounts))
+  await addRows(transaction, TYPES, rowsOfTypes({ daily: amounts, undated: adjustments }, rangeLane))
 }
 
-/** What changes in the history. */
+/** Amounts of which the hour, the day or, for adjustments, no time is known. */
 interface CalendarAmounts {
-  /**
-   * Amounts of which the hour is known. They are added to the hours of the types; the caller has added them to those of the
-   * counters.
-   */
-  hourly: readonly DayAmount[]
-  daily: readonly DayAmount[]
-  /** Adjustments, which are in no day. */
-  undated: readonly PeriodAmount[]
-}
-
-/**
- * Prepares to add amounts to the days, weeks and months of each counter and of its type.
- *
- * @returns what sends the statements
- */
-function additionToCalendar(
-  { hourly, daily, undated }: CalendarAmounts,
-  rangeLane: bigint,
-): (transaction: Executor) => Promise<void> {
-  const ofCounters = rowsOfCounters([...hourly, ...daily])
-  const ofTypes = rowsOfTypes({ hourly, daily, undated }, rangeLane)
-  return async (transaction) => {
-    if (ofCounters !== '') {
-      await transaction.execute(
-        `INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${ofCounters}
-         ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-      )
-    }
-    await addToType(transaction, ofTypes)
-  }
+  hourly?: readonly DayAmount[]
+  daily?: readonly DayAmount[]
+  undated?: readonly PeriodAmount[]
 }
 
 /** The rows by which amounts change the history of their types. */
-function rowsOfTypes({ hourly, daily, undated }: CalendarAmounts, rangeLane: bigint): Sums {
-  const ofTypes = new Sums()
+function rowsOfTypes({ hourly = [], daily = [], undated = [] }: CalendarAmounts, rangeLane: bigint): string {
+  const ofTypes = new RowSums()
   const addPeriods = (amounts: readonly DayAmount[], periods: readonly CalendarPeriod[], lane: bigint) => {
     for (const [at, some] of Map.groupBy(amounts, ({ at }) => at.getTime())) {
       const starts = periods.map((period) => `${PERIODS[period]},'${timeText(startOf(period, new Date(at)))}',${lane}`)
-      for (const [recordType, amount] of sumsOfTypes(some)) {
+      for (const [recordType, amount] of amountsByType(some)) {
         for (const start of starts) ofTypes.add(`${recordType},${start}`, amount)
       }
     }
   }
   addPeriods(hourly, HOURLY, rangeLane)
   addPeriods(daily, CALENDAR, rangeLane + IMPORT_LANE)
-  for (const [recordType, amount] of sumsOfTypes(undated.filter(({ amount }) => amount !== 0n))) {
+  for (const [recordType, amount] of amountsByType(undated.filter(({ amount }) => amount !== 0n))) {
     ofTypes.add(`${recordType},${ADJUSTMENTS_SUM},'${NO_PERIOD}',${rangeLane}`, amount)
   }
-  return ofTypes
+  return ofTypes.rows()
 }
 
-async function addToType(transaction: Executor, rows: Sums): Promise<void> {
-  if (rows.size === 0) return
-  await transaction.execute(
-    `INSERT INTO type_history (record_type, period, period_start, range_lane, count) VALUES ${rows.rows()}
-     ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
-  )
-}
-
-/** The sums of amounts by type. There are far more amounts than types and periods, so they are summed first. */
-function sumsOfTypes(amounts: readonly PeriodAmount[]): Map<number, bigint> {
+/** Amounts by type, summed first because there are far more amounts than types and periods. */
+function amountsByType(amounts: readonly PeriodAmount[]): Map<number, bigint> {
   const sums = new Map<number, bigint>()
   for (const { recordType, amount } of amounts) sums.set(recordType, (sums.get(recordType) ?? 0n) + amount)
   return sums
 }
 
-/**
- * The rows of an INSERT that adds amounts to the days, weeks and months of counters; empty if there are none.
- *
- * @param amounts in primary key order, a counter possibly several times: so no two transactions lock rows in opposite orders
- */
+/** The rows of an INSERT for days, weeks and months. `amounts` are in primary key order, the order of locks. */
 function rowsOfCounters(amounts: readonly DayAmount[]): string {
   const starts = new Map<number, string[]>()
   const startsOf = (at: Date) => {
@@ -160,7 +125,7 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
       for (const start of startsOf(at)) rows.push(`(${counter}${start},${amount})`)
       continue
     }
-    const ofCounter = new Sums()
+    const ofCounter = new RowSums()
     for (const { at, amount } of amounts.slice(first, next)) {
       for (const start of startsOf(at)) ofCounter.add(start, amount)
     }
@@ -169,21 +134,14 @@ function rowsOfCounters(amounts: readonly DayAmount[]): string {
   return rows.join(',')
 }
 
-/** What a counter's history has of one day. */
 export interface DayHistory {
-  /** The start of the day, in UTC. */
   start: Date
   count: bigint
-  /** Its hours, as far as they are known and kept. */
+  /** As far as they are known and kept. */
   hours: readonly { start: Date; count: bigint }[]
 }
 
-/**
- * Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own.
- *
- * @param adjustments the sum of its adjustments
- * @param rangeLane as for `additionToPeriods`
- */
+/** Takes the history of a counter out of that of its type. Call it in the transaction that deletes the counter's own. */
 export async function removeFromType(
   transaction: Executor,
   { recordType, recordId }: CounterPlace,
@@ -193,7 +151,7 @@ export async function removeFromType(
 ): Promise<void> {
   const taken = (at: Date, count: bigint): DayAmount => ({ recordType, recordId, at, amount: -count })
   const hourly = days.flatMap(({ hours }) => hours.map(({ start, count }) => taken(start, count)))
-  // What a day has beyond its hours.
+  // The remainder of a day beyond its hours.
   const daily = days.map(({ start, count, hours }) => {
     const rest = hours.reduce((left, hour) => left - hour.count, count)
     return taken(start, rest)
@@ -201,26 +159,17 @@ export async function removeFromType(
   const some = ({ amount }: PeriodAmount) => amount !== 0n
   const undated = [{ recordType, recordId, amount: -adjustments }]
   const ofTypes = rowsOfTypes({ hourly: hourly.filter(some), daily: daily.filter(some), undated }, rangeLane)
-  await addToType(transaction, ofTypes)
+  await addRows(transaction, TYPES, ofTypes)
 }
 
-/** Sums of amounts, by the address of their row. */
-class Sums {
+class RowSums {
   readonly #sums = new Map<string, bigint>()
-
-  get size(): number {
-    return this.#sums.size
-  }
 
   add(address: string, amount: bigint): void {
     this.#sums.set(address, (this.#sums.get(address) ?? 0n) + amount)
   }
 
-  /**
-   * The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders.
-   *
-   * @param prefix of each address
-   */
+  /** The rows of an INSERT, sorted so that no two transactions lock rows in opposite orders. */
   rows(prefix = ''): string {
     return [...this.#sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))

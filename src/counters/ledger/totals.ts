@@ -3,30 +3,29 @@ import { classify, DatabaseFailure } from '../../database/errors.ts'
 import { random63 } from '../ids.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 
-/** A database, and what must be told when its totals change. */
-export interface Ledger {
+/** The database that has totals, and the cache to clear when they change. */
+export interface TotalsStore {
   db: Database
-  /** The cache of totals; `null` if there is none. */
-  totals: { forget(): void } | null
+  cache: { forget(): void } | null
 }
 
-/** Runs work that changes totals. Drops all cached totals afterwards, even if the work fails. */
-export async function changingTotals<T>({ db, totals }: Ledger, work: (db: Database) => Promise<T>): Promise<T> {
+/** Runs work that changes totals. Drops cached totals afterwards, even if the work fails. */
+export async function changingTotals<T>({ db, cache }: TotalsStore, work: (db: Database) => Promise<T>): Promise<T> {
   try {
     return await work(db)
   } finally {
-    totals?.forget()
+    cache?.forget()
   }
 }
 
 /** An amount to add to a total, provided that it still has the version that was read. */
 export interface TotalChange extends CounterPlace {
-  /** The version that was read, or that `createTotals` chose. */
+  /** As read, or as chosen by `createTotals`. */
   version: bigint
   amount: bigint
 }
 
-/** Thrown inside a transaction to roll it back: another transaction changed a total first, or is about to. */
+/** Rolls a transaction back: another one changed a total first, or is about to. */
 export class Overtaken extends Error {
   constructor() {
     super('other changes of the same counters came first')
@@ -35,12 +34,11 @@ export class Overtaken extends Error {
 
 const LARGEST = 2n ** 63n - 1n
 
-/** Whether a value fits into a total. */
 export function fitsTotal(total: bigint): boolean {
   return total <= LARGEST && total >= -LARGEST
 }
 
-/** The failure of a change that would take a total out of its range, as the database would report it. */
+/** What the database would report if a total left its range. */
 export function outOfRange(): DatabaseFailure {
   return new DatabaseFailure(
     { kind: 'range', retry: false, applied: 'no' },
@@ -48,21 +46,16 @@ export function outOfRange(): DatabaseFailure {
   )
 }
 
-/**
- * A random version for a new total, so that no version of a total that was deleted comes again. 62 bits, so that it stays below
- * 2^63 however often it is incremented: see `random63`.
- */
+/** Random, because versions of deleted totals must not recur. 62 bits stay below 2^63 when incremented (see `random63`). */
 export function newVersion(): bigint {
   return BigInt.asUintN(62, random63())
 }
 
 /**
- * Creates missing totals with a count of 0, which changes no sum. Call it before the transaction that changes them: once every
- * row exists, the number of affected rows tells whether every version was the one that was read.
- *
- * @param totals in primary key order; those with a version exist already
- * @returns the same, all with a version. If someone else created a total in the meantime, its version is another one, and the
- *   change is overtaken.
+ * Creates missing totals with a count of 0. Call it before the transaction that changes them: once every row exists, the number
+ * of affected rows tells whether every version was the one that was read.
+ * @param totals in primary key order; those with a version exist
+ * @returns the same, with versions. If someone else creates a total first, its version differs and the change is overtaken.
  */
 export async function createTotals<Total extends CounterPlace & { version: bigint | null }>(
   db: Executor,
@@ -81,12 +74,9 @@ export async function createTotals<Total extends CounterPlace & { version: bigin
 }
 
 /**
- * Locks the rows of totals, which must exist, or fails at once. Call it first in a transaction.
- *
- * It does not wait for locks, because a statement that waits beyond its deadline leaves its transaction behind. That transaction
- * keeps waiting, and then holds the locks for as long as the server allows (20 s on PlanetScale). A request that retries every few
- * seconds would wait for its own abandoned transactions.
- *
+ * Locks existing totals, or fails at once. Call it first in a transaction. It does not wait: a statement that waits beyond its
+ * deadline leaves a transaction behind, which then holds the locks as long as the server allows (20 s on PlanetScale), and a
+ * request that retries would wait for its own abandoned transactions.
  * @throws {Overtaken} if another transaction holds any of the locks
  */
 export async function lockTotals(transaction: Executor, totals: readonly CounterPlace[]): Promise<void> {
@@ -103,11 +93,10 @@ export async function lockTotals(transaction: Executor, totals: readonly Counter
 }
 
 /**
- * Adds to totals, which must exist, and increments their versions.
- *
+ * Adds to existing totals, and increments their versions.
  * @param changes in primary key order, each counter once
- * @param rolledUpAt the time of the roll-up; `null` if the change is not a roll-up
- * @throws {Overtaken} if any total no longer has the version that was read; the transaction must be rolled back
+ * @param rolledUpAt `null` if the change is not a roll-up
+ * @throws {Overtaken} if any version is not the one that was read; the transaction must be rolled back
  */
 export async function addToTotals(
   transaction: Executor,
@@ -127,32 +116,32 @@ export async function addToTotals(
          GREATEST(COALESCE(rolled_up_at, VALUES(rolled_up_at)), VALUES(rolled_up_at)), rolled_up_at),
        version = IF(version + 1 = VALUES(version), VALUES(version), version)`,
   )
-  // An upsert counts 2 for each row that it changed. It would count 1 for an insert or, with client-found-rows, for a row that
-  // stayed as it was.
+  // An upsert counts 2 for each row that it changed, and 1 for an insert or, with client-found-rows, an unchanged row.
   if (rowsAffected !== 2 * changes.length) throw new Overtaken()
 }
 
-/** The kinds of adjustments, with their numbers in the database. */
 export const ADJUSTMENTS = { set: 1, import: 2 } as const
 export type AdjustmentKind = keyof typeof ADJUSTMENTS
 export const ADJUSTMENT_KINDS = Object.keys(ADJUSTMENTS) as AdjustmentKind[]
 
-/**
- * Records adjustments: changes of totals other than by counting. Call it in the transaction that changes the totals.
- *
- * @param adjustments in primary key order, each counter once
- * @param at the time of the adjustment, by the caller's clock
- */
+/** Records distinct adjustments, changes other than by counting, in primary key order. Call it where totals change. */
 export async function recordAdjustments(
   transaction: Executor,
   kind: AdjustmentKind,
-  adjustments: readonly (CounterPlace & { count: bigint })[],
+  adjustments: readonly (CounterPlace & { amount: bigint })[],
   at: Date,
 ): Promise<void> {
   const id = random63()
   await transaction.execute(
     `INSERT INTO counter_adjustments (record_type, record_id, adjustment_id, kind, adjusted_at, count)
      VALUES ${adjustments.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}`,
-    adjustments.flatMap(({ recordType, recordId, count }) => [recordType, recordId, id, ADJUSTMENTS[kind], at, count]),
+    adjustments.flatMap(({ recordType, recordId, amount }) => [
+      recordType,
+      recordId,
+      id,
+      ADJUSTMENTS[kind],
+      at,
+      amount,
+    ]),
   )
 }

@@ -1,35 +1,31 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { dayText } from '../calendar.ts'
+import { LARGEST_ID } from '../ranges.ts'
 
-const LARGEST_ID = 2n ** 64n - 1n
-
-/** A counter, or one day of it, in an export. */
 export interface ExportRow {
   recordId: bigint
-  /** The key. Empty only if the name is missing, which must not be. */
+  /** Empty only if the name is missing, which must not be. */
   name: string
   count: bigint
-  /** `2026-11-20`, UTC; `null` for the whole count, or for the part that belongs to no day. */
+  /** `2026-11-20`, UTC; `null` for the whole count, or for the part without a day. */
   day: string | null
 }
 
-/** A page of a type's rows. */
 export interface ExportPage {
   rows: readonly ExportRow[]
-  /** The record id after which the next page begins; `null` after the last page. */
+  /** The record id before the next page; `null` after the last page. */
   next: bigint | null
 }
 
-/** Which page to read. */
 export interface ExportOptions {
   recordType: number
-  /** The record id after which the page begins; `null` for the first page. */
+  /** The record id before the page; `null` for the first page. */
   after: bigint | null
   limit: number
 }
 
-/** A table that has rows of the counters to export, and the condition on them beyond type and record id. */
+/** Tables with rows of the counters to export, and the condition on them beyond type and record id. */
 const TOTALS = 'counter_totals FORCE INDEX (PRIMARY) WHERE'
 const DAYS = 'counter_periods FORCE INDEX (PRIMARY) WHERE period = 1 AND'
 const PENDING = 'slotted_counters FORCE INDEX (pending) WHERE pending = 1 AND'
@@ -40,10 +36,9 @@ const nameOf = (table: string) =>
   `(SELECT name FROM counter_names AS n WHERE n.record_type = ${table}.record_type AND n.record_id = ${table}.record_id) AS name`
 
 /**
- * Reads counts in the order of their record ids. A counter's total and pending slots are from one snapshot.
- *
- * The first statement finds where the page ends. The second one reads up to there: vtgate sends it to each shard whole, which it
- * would not do with a LIMIT in each part.
+ * Reads counts in the order of record ids. Total and pending slots of a counter are from one snapshot. The first statement
+ * finds the end of the page, the second reads up to it: vtgate sends it whole to each shard, which it would not do with a LIMIT
+ * in each part.
  */
 export async function exportTotals(db: Executor, options: ExportOptions): Promise<ExportPage> {
   const { recordType, limit } = options
@@ -69,12 +64,9 @@ export async function exportTotals(db: Executor, options: ExportOptions): Promis
 }
 
 /**
- * Reads the days of counters in the order of their record ids. Pending counts belong to the current day. The part of a total that
- * is in no day becomes a row without a day.
- *
- * The rows of a counter are from one snapshot, so they add up to its count. For that reason, a counter is never split between
- * pages: a page ends with the counter that reaches its limit.
- *
+ * Reads the days of counters in the order of record ids. Pending counts belong to the current day. The part of a total that is
+ * in no day becomes a row without a day. The rows of a counter are from one snapshot, so they add up to its count. To that end,
+ * pages end between counters.
  * @param now an instant of the current day
  */
 export async function exportDays(db: Executor, options: ExportOptions & { now: Date }): Promise<ExportPage> {
@@ -94,12 +86,11 @@ export async function exportDays(db: Executor, options: ExportOptions & { now: D
   return { rows: byDay(rows, dayText(now)), next }
 }
 
-/** The first record id of a page. */
 function firstOf({ after }: ExportOptions): bigint {
   return after === null ? 0n : after + 1n
 }
 
-/** Reads record ids of the next rows of each table, in order: enough to tell where the page ends. */
+/** The record ids of the next rows of each table, in order: enough to find the end of the page. */
 async function findIds(db: Executor, options: ExportOptions, tables: readonly string[]): Promise<bigint[]> {
   const { recordType, limit } = options
   const first = firstOf(options)
@@ -115,30 +106,24 @@ async function findIds(db: Executor, options: ExportOptions, tables: readonly st
   return rows.map(({ record_id }) => toBigInt(record_id)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** Turns totals, days and pending slots into a row for each day of a counter, and one for the part that is in no day. */
 function byDay(parts: readonly Record<string, unknown>[], today: string): ExportRow[] {
-  const counters = new Map<bigint, { name: string; undated: bigint; days: Map<string, bigint> }>()
-  for (const part of parts) {
-    const recordId = toBigInt(part.record_id)
-    const count = toBigInt(part.count)
-    let counter = counters.get(recordId)
-    if (counter === undefined) {
-      counter = { name: '', undated: 0n, days: new Map() }
-      counters.set(recordId, counter)
-    }
-    // Days have none. Their counter has a total.
-    if (part.name !== null) counter.name = toText(part.name)
-    if (part.part === 'total') counter.undated += count
-    else {
-      const day = part.part === 'day' ? String(part.day) : today
-      counter.days.set(day, (counter.days.get(day) ?? 0n) + count)
-      if (part.part === 'day') counter.undated -= count
-    }
-  }
-  return [...counters]
+  return [...Map.groupBy(parts, ({ record_id }) => toBigInt(record_id))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([recordId, { name, undated, days }]) => [
-      ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
-      ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
-    ])
+    .flatMap(([recordId, rows]) => {
+      // Days have none. Their counter has a total.
+      const name = toText(rows.find(({ name }) => name !== null)?.name ?? '')
+      const days = new Map<string, bigint>()
+      let undated = 0n
+      for (const row of rows) {
+        const count = toBigInt(row.count)
+        if (row.part === 'total') undated += count
+        if (row.part === 'day') undated -= count
+        const day = row.part === 'day' ? String(row.day) : today
+        if (row.part !== 'total') days.set(day, (days.get(day) ?? 0n) + count)
+      }
+      return [
+        ...(undated === 0n && days.size > 0 ? [] : [{ recordId, name, count: undated, day: null }]),
+        ...[...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, count]) => ({ recordId, name, count, day })),
+      ]
+    })
 }

@@ -3,17 +3,14 @@ import { pause, SharedWork } from '../shared-work-state.ts'
 
 /** Answers in one generation; two are kept. The largest, histories of 2,000 periods, take about 100 kB. */
 const MAX_GENERATION = 50
-/** Milliseconds that a reading may take before another request reads the same again. */
+/** How long a reading may take before another request repeats it. */
 const MAX_READING_MS = 8_000
-/** The longest that a request waits before it looks again, in milliseconds. */
 const MAX_PATIENCE_MS = 100
 
-/** What was read, or why it could not be. */
 type Outcome = { value: unknown } | { error: unknown }
 
-/** One answer, or the reading of it. Plain data that belongs to no request. */
+/** An answer, or the reading of it. Plain data that belongs to no request. Times in milliseconds since 1970. */
 interface Answer {
-  /** Milliseconds since 1970. */
   askedAt: number
   expectedAt: number
   aliveUntil: number
@@ -21,18 +18,17 @@ interface Answer {
 }
 
 /**
- * Keeps answers that read many rows, and shares them with all who ask meanwhile, so that asking again and again costs the database
- * nothing. Like `SharedReads`, it shares plain data only, and a request takes over from one that has fallen silent.
+ * Keeps answers that read many rows, and shares them with concurrent requests: repeating a question costs the database nothing.
+ * As in `SharedReads`, another request takes over a reading that falls silent.
  */
 export class KeptAnswers {
   readonly #answers = new BoundedMap<Answer>(MAX_GENERATION)
   readonly #work = new SharedWork({ maxSilenceMs: MAX_READING_MS, maxDurationMs: MAX_READING_MS })
 
   /**
-   * The answer to a question: one that is kept, the one that another request is reading, or a new one.
-   *
-   * @param question the same text for the same answer
-   * @param waitUntil keeps a reading going for the other requests when the client of its reader hangs up
+   * The answer to a question: a kept one, the one that another request is reading, or a new one.
+   * @param question equal for equal answers only
+   * @param waitUntil keeps a reading going for other requests if the client of its reader hangs up
    * @returns `askedAt`: when its reading began, in milliseconds since 1970
    * @throws what `read` throws, in all requests that wait for it
    */
@@ -44,7 +40,7 @@ export class KeptAnswers {
     let answer = kept !== undefined && isFresh(kept, keptMs) ? kept : await this.#read(question, read, waitUntil)
     while (answer.outcome === null) {
       const now = Date.now()
-      // Another request may have begun to read it again.
+      // Another request may be reading it again.
       const latest = this.#answers.get(question)
       if (latest !== undefined && latest !== answer && isFresh(latest, keptMs)) answer = latest
       else if (this.#work.isSilent(answer.aliveUntil, now)) answer = await this.#read(question, read, waitUntil)
@@ -82,14 +78,13 @@ export class KeptAnswers {
   }
 }
 
-/** How to read an answer, and how long to keep it, in milliseconds. */
 interface AnswerOptions<Value> {
   keptMs: number
   read: () => Promise<Value>
   waitUntil: (work: Promise<unknown>) => void
 }
 
-/** Whether an answer may be given: one that is being read, or one that is not too old. Errors are not kept. */
+/** Whether an answer may be given: it is being read, or is not too old. Errors are not kept. */
 function isFresh({ askedAt, outcome }: Answer, keptMs: number): boolean {
   const age = Date.now() - askedAt
   // A negative age means that the clock was set back.

@@ -1,36 +1,30 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
-import { boundedPendingSql, counterListsSql, pendingSlotsSql } from '../counters-sql.ts'
+import { boundedPendingSql, counterListsSql, counterSql, pendingSlotsSql } from '../counters-sql.ts'
 import { type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 
-/** The most counters that one statement reads. */
 export const MAX_READ = 1_000
 
 /**
- * How to read: `exact` adds the total and the pending slots up, from one snapshot, so that a roll-up is seen whole or not at all. A
- * number does the same for counters with at most so many pending slots. `rolled` reads only the totals, one row per counter.
+ * `exact` adds total and pending slots from one snapshot, so that a roll-up is seen whole or not at all. A number does the same
+ * for counters with at most so many pending slots. `rolled` reads the totals only.
  */
 export type Consistency = 'exact' | number | 'rolled'
 
-/** The state of a counter. */
 export interface Reading {
   total: bigint
-  /** What is counted and not rolled up yet; `null` if that was not read. */
+  /** Counted and not rolled up yet; `null` if that was not read. */
   pending: bigint | null
-  /** When the counter was last rolled up; `null` if never. */
+  /** `null` if never. */
   rolledUpAt: Date | null
 }
 
-/** The count: as of the last roll-up, if what is pending was not read. */
+/** The count: as of the last roll-up if the pending count was not read. */
 export function countIn({ total, pending }: Pick<Reading, 'total' | 'pending'>): bigint {
   return total + (pending ?? 0n)
 }
 
-/**
- * Reads counters, in the order given. A counter that was never counted reads as zeros.
- *
- * @param counters at most `MAX_READ`, of any types
- */
+/** Reads at most `MAX_READ` counters of any types, in the order given. A counter that was never counted reads as zeros. */
 export async function readCounters(
   db: Executor,
   counters: readonly CounterAddress[],
@@ -59,13 +53,10 @@ export async function readCounters(
   return counters.map((counter) => readings.get(counterId(counter)) ?? zero)
 }
 
-/**
- * Reads one counter exactly. vtgate sends the two SELECTs to one shard as one query, because they name the same record id.
- */
+/** vtgate sends both SELECTs to one shard as one query, because they name the same record id. */
 async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> {
   const { rows } = await db.execute(
-    `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals
-     WHERE record_type = ${counter.recordType} AND record_id = ${counter.recordId}
+    `SELECT 'total' AS part, count, rolled_up_at FROM counter_totals WHERE ${counterSql(counter)}
      UNION ALL SELECT 'pending', COALESCE(SUM(count), 0), NULL FROM ${pendingSlotsSql(counter)}`,
   )
   const total = rows.find(({ part }) => part === 'total')
@@ -77,7 +68,7 @@ async function readOne(db: Executor, counter: CounterAddress): Promise<Reading> 
   }
 }
 
-/** SQL of what is pending of the counters in a list: a row for each counter that has pending slots, or for each that has a name. */
+/** SQL of the pending counts in a list: a row for each counter with pending slots, or for each with a name. */
 function pendingSql(list: string, consistency: Consistency): string[] {
   if (consistency === 'rolled') return []
   const sql =
@@ -92,9 +83,6 @@ function pendingSql(list: string, consistency: Consistency): string[] {
 const totalsSql = (list: string) =>
   `SELECT ${readingSql('total', 'count, rolled_up_at')} FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${list}`
 
-/**
- * SQL of a row as one text: the driver decodes each column on its own, which takes longer. The counter is written as `counterId`
- * writes it. A value that is NULL is left out.
- */
+/** SQL of a row as one text, because the driver decodes each column. `counterId` writes the counter likewise. No NULLs. */
 const readingSql = (part: 'total' | 'pending', values: string) =>
   `CONCAT_WS(',', '${part}', CONCAT(record_type, '/', record_id), ${values}) AS reading`

@@ -7,31 +7,26 @@ import { beginsWithSql, bytesSql } from '../keys/prefix.ts'
 import { countIn, readCounters } from './read-counters.ts'
 import type { NamedCount } from './top.ts'
 
-/** The most counters on one page. */
 export const MAX_PAGE = 100
 
 const encoder = new TextEncoder()
 
-/** The keys to search for. */
 export interface Search {
-  /** The beginning of the keys. Empty for all keys. */
+  /** The beginning of the keys; empty for all keys. */
   prefix: string
-  /** The last key of the previous page; `null` for the first page. */
+  /** The last key of the previous page. */
   after: string | null
-  /** At most `MAX_PAGE`. */
   limit: number
 }
 
-/** Counters in key order, and the key after which the next page begins; `null` if there is none. */
 export interface SearchPage {
   counters: NamedCount[]
   next: string | null
 }
 
 /**
- * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their exact counts. The search reads
- * about as many rows as it finds, no matter how many counters there are.
- *
+ * Finds counters by the beginning of their keys, in the order of the bytes of the keys, with their exact counts. Reads about as
+ * many rows as it finds, however many counters there are.
  * @throws {InvalidInput} of field `prefix` or `after`, if it is not valid for keys of the type
  */
 export async function searchCounters(db: Executor, type: KeyedType, search: Search): Promise<SearchPage> {

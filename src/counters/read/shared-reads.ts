@@ -5,18 +5,15 @@ import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { rowsByRange } from '../ranges.ts'
 import { pause, SharedWork } from '../shared-work-state.ts'
 
-/** Queries in flight at once. */
 const MAX_FLIGHTS = 6
-/** Milliseconds between two queries while one is in flight, so that a few more requests share the next one. */
+/** Milliseconds between queries while one is in flight, so that a few more requests share the next one. */
 const PACE_MS = 5
-/** Milliseconds that a request waits for other requests' queries. Its own query may take as long as its retries do. */
+/** How long a request waits for the queries of others. Its own may take as long as its retries do. */
 const MAX_WAIT_MS = 8_000
-/** Milliseconds after which no request can be waiting for a group any more. */
+/** After this, no request can be waiting for a group. */
 const MAX_LIFE_MS = 20_000
-/** The longest that a request waits before it looks again, in milliseconds. */
 const MAX_PATIENCE_MS = 100
 
-/** What a query returned, or why it failed. */
 type ReadOutcome<Value> = { values: ReadonlyMap<string, Value>; tookMs: number } | { failure: DatabaseFailure }
 
 /** Requests that share one query. Plain data that belongs to none of them. */
@@ -24,7 +21,7 @@ interface ReadGroup<Value> {
   since: number
   requests: number
   counters: Map<string, CounterAddress>
-  /** Whether its query was sent. Then no request joins it, because the query may miss what was counted since. */
+  /** Then no request joins: the query may miss what was counted since. */
   sent: boolean
   /** Until when its sender counts as alive. */
   aliveUntil: number
@@ -32,34 +29,28 @@ interface ReadGroup<Value> {
   outcome: ReadOutcome<Value> | null
 }
 
-/** What one request gets. */
 export interface SharedReading<Value> {
   /** In the order of the counters asked for. */
   values: Value[]
-  /** Whether other requests were answered by the same query. */
+  /** Whether the query answered other requests too. */
   shared: boolean
-  /** Milliseconds that the query took. */
   tookMs: number
 }
 
-/** How to read. */
 export interface SharedReadsOptions<Value> {
-  /** Milliseconds that one attempt at a statement may take. */
+  /** The time-out of one attempt at a statement. */
   deadlineMs: number
-  /** The most counters that one query reads. */
   maxCounters: number
-  /** Reads different counters in one statement; values in the order of the counters. */
+  /** Reads distinct counters in one statement; values in their order. */
   read: (db: Executor, counters: readonly CounterAddress[]) => Promise<Value[]>
 }
 
 /**
- * Answers the reads of an isolate's requests with few queries. A read must see everything that was acknowledged before it began,
- * so it never uses a query that was sent before it arrived. Reads that arrive while queries are in flight are merged, whatever
- * counters they ask for, into the next query. An idle isolate sends its query at once.
- *
- * Like `GroupCommit`, it follows the rules of `SharedWork`. Unlike there, no request works for others only: a request whose group
- * is not sent yet sends it, once, because it needs the answer itself. If the sender falls silent, another request of the group
- * sends the query again, which is always safe.
+ * Answers the reads of an isolate's requests with few queries. A read must see everything that was acknowledged before it
+ * began, so it never uses a query that was sent before it arrived. Reads that arrive while queries are in flight are merged
+ * into the next one, whatever counters they ask for. An idle isolate queries at once. It follows the rules of `SharedWork`, as
+ * `GroupCommit` does. But no request works for others only: each sends the query of its own group. If it falls silent, another
+ * request of the group sends the query again, which is always safe.
  */
 export class SharedReads<Value> {
   readonly #db: Executor
@@ -85,9 +76,8 @@ export class SharedReads<Value> {
 
   /**
    * Reads counters, in the order given, as they are at an instant after the call.
-   *
    * @param counters at most `maxCounters`, of any types
-   * @param waitUntil keeps a query going for the other requests when the client of its sender hangs up
+   * @param waitUntil keeps a query going for other requests if the client of its sender hangs up
    * @throws {Overloaded} if too many requests wait
    */
   async read(
@@ -131,7 +121,6 @@ export class SharedReads<Value> {
       const expectedAt = now + PACE_MS + this.#work.durationMs
       group = { since: now, requests: 0, counters: new Map(), sent: false, aliveUntil: 0, expectedAt, outcome: null }
       this.#groups.add(group)
-      // The requests of a full group send it.
       this.#open = group
     }
     const before = group.counters.size
@@ -146,7 +135,7 @@ export class SharedReads<Value> {
     if (this.#open === group) this.#open = null
   }
 
-  /** Groups that were sent, by a sender that is still alive. */
+  /** Groups whose sender is alive. */
   #flights(now: number): ReadGroup<Value>[] {
     return [...this.#groups].filter((group) => group.sent && !this.#work.isSilent(group.aliveUntil, now))
   }
@@ -161,22 +150,22 @@ export class SharedReads<Value> {
     const flights = this.#flights(now)
     if (flights.length === 0) return now
     const freed = Math.min(...flights.map(({ expectedAt }) => expectedAt))
-    // An overdue query may be over any moment.
+    // An overdue query may end at any moment.
     const over = freed > now ? freed : now + this.#work.patience(freed, now, MAX_PATIENCE_MS)
     if (flights.length >= MAX_FLIGHTS) return over
     const early = this.#lastSentAt + PACE_MS
     return early - now > PACE_MS ? now : Math.min(early, over)
   }
 
-  /** Milliseconds to wait before looking again. The first request of a group waits until it may send, the others for the answer. */
+  /** Milliseconds to the next poll: the first request of a group waits until it may send, others for the answer. */
   #patience(group: ReadGroup<Value>, first: boolean, now: number): number {
     if (!group.sent && first) return Math.max(1, Math.ceil(this.#mayBeginAt(now) - now))
     return this.#work.patience(group.expectedAt, now, MAX_PATIENCE_MS)
   }
 
-  /** Sends a group's query. Never rejects. */
+  /** Never rejects. */
   async #send(group: ReadGroup<Value>, now: number): Promise<void> {
-    // Closed before anything is sent: later requests might miss what they must see.
+    // Closed before the query is sent, which may miss what later requests must see.
     if (this.#open === group) this.#open = null
     group.sent = true
     group.expectedAt = now + this.#work.durationMs
@@ -208,7 +197,6 @@ export class SharedReads<Value> {
 export class ReadsByRange<Value> {
   readonly #reads: readonly SharedReads<Value>[]
 
-  /** @param reads one for each range */
   constructor(reads: readonly SharedReads<Value>[]) {
     this.#reads = reads
   }
@@ -222,7 +210,6 @@ export class ReadsByRange<Value> {
     }
   }
 
-  /** Reads counters, in the order given. See `SharedReads.read`. */
   async read(
     counters: readonly CounterAddress[],
     waitUntil: (work: Promise<unknown>) => void,

@@ -3,23 +3,20 @@ import { toBigInt, toText } from '../../database/values.ts'
 import { type CalendarPeriod, dayText, PERIODS } from '../calendar.ts'
 import type { KeyedType } from '../keys/counter-address.ts'
 
-/** The most counters in one response. */
 export const MAX_TOP = 100
 
-/** The period by which counters are ranked: all time, or a calendar period in UTC. */
+/** All time, or a calendar period in UTC. */
 export type TopPeriod = { period: 'all' } | { period: Exclude<CalendarPeriod, 'hour'>; start: Date }
 
-/** A counter's key and count. */
 export interface NamedCount {
   key: string
   count: bigint
 }
 
 /**
- * Reads the counters of a type that have the highest counts as of the last roll-up, highest first. Equal counts are in the order
- * of the index: the higher record id comes first. Counters without a positive count are left out.
- *
- * @param limit at most `MAX_TOP`. About as many rows are read, no matter how many counters there are.
+ * Reads the counters of a type with the highest counts as of the last roll-up, highest first, positive ones only. Of equal
+ * counts, the higher record id comes first.
+ * @param limit at most `MAX_TOP`. About as many rows are read, however many counters there are.
  */
 export async function readTop(
   db: Executor,
@@ -36,7 +33,7 @@ export async function readTop(
           [recordType, PERIODS[top.period], dayText(top.start)],
         ]
   const where = `t.record_type = ? ${period} AND t.count > 0`
-  // vtgate sends this to each shard whole, because a counter and its name are on the same shard, and merges the first rows.
+  // A counter and its name are on one shard, so vtgate sends this whole to each shard, and merges the first rows.
   const { rows } = await db.execute(
     `SELECT n.name, t.count FROM ${table} AS t FORCE INDEX (ranking)
      JOIN counter_names AS n ON n.record_type = t.record_type AND n.record_id = t.record_id

@@ -1,38 +1,33 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { budgetSql, type StoppedBy, toStoppedBy } from '../background-runs.ts'
+import { earliest } from '../calendar.ts'
 import type { CounterPlace } from '../keys/counter-address.ts'
 import { rangeStarts } from '../ranges.ts'
 
-/** A position in the order of slots: the last slot that a roll-up has processed. */
+/** The last slot that a roll-up has processed. */
 export interface Cursor extends CounterPlace {
   slot: bigint
 }
 
-/** The state that roll-ups keep in the database for a range. */
 export interface RollUpState {
   /** The run that holds the lease, or held it last. */
   holder: bigint
-  /** Whether the lease is in force. */
   leased: boolean
   /** Where the latest run stopped; `null` if it reached the end. */
   cursor: Cursor | null
-  /** The scheduled time of the latest run; `null` if none has finished. */
   lastRunAt: Date | null
-  /** The scheduled time of the latest run that left nothing behind; `null` if there was none. */
+  /** The scheduled time of the latest run that left nothing behind. */
   caughtUpAt: Date | null
-  /** The budget that ended the latest run before its work was done. */
+  /** The budget that ended the latest run early. */
   stoppedBy: StoppedBy | null
 }
 
 /**
- * Takes the lease of a range if it is free. The lease expires, so a run that dies blocks others for no longer than it was allowed
- * to take. Correctness does not depend on the lease.
- *
- * @param rangeStart the first record id of the range
+ * Takes the lease of a range if it is free. It expires, so a run that dies blocks others no longer than it may take.
+ * Correctness does not depend on it.
  * @param holder a random number that identifies this run
- * @param seconds until the lease expires
- * @returns the state afterwards. Its `holder` tells whether this run has the lease.
+ * @returns the state afterwards; its `holder` tells whether this run has the lease
  */
 export async function acquireLease(
   db: Executor,
@@ -52,12 +47,7 @@ export async function acquireLease(
   return state
 }
 
-/**
- * Reads the state of the roll-up as a whole: `leased` if the lease of any range is in force, the times of the range that is
- * furthest behind, and a cursor if any range has one.
- *
- * @returns `null` if no range has been rolled up yet
- */
+/** The state of all ranges together, times of the one furthest behind; `null` if no range has been rolled up yet. */
 export async function readRollUpState(db: Database): Promise<Omit<RollUpState, 'holder'> | null> {
   const states = await readStates(db, rangeStarts(db.ranges))
   if (states.length === 0) return null
@@ -70,11 +60,6 @@ export async function readRollUpState(db: Database): Promise<Omit<RollUpState, '
     caughtUpAt: earliestOf('caughtUpAt'),
     stoppedBy: states.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
   }
-}
-
-/** The earliest of some times; `null` if one of them, or all, are missing. */
-export function earliest(times: readonly (Date | null)[]): Date | null {
-  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)
 }
 
 async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise<RollUpState[]> {
@@ -101,12 +86,10 @@ async function readStates(db: Executor, rangeStarts: readonly bigint[]): Promise
 }
 
 /**
- * Releases the lease and stores the state for the next run. Does nothing if another run has taken the lease in the meantime. The
- * stored times never go back, because a run may end after one that was scheduled later.
- *
- * @param cursor where this run stopped; `null` if the next run starts at the first slot
+ * Releases the lease and stores the state for the next run, unless another run has taken the lease. Stored times never go back:
+ * a run may end after one that was scheduled later.
+ * @param cursor `null` if the next run starts at the first slot
  * @param caughtUp whether everything that was pending when this run began has been rolled up
- * @param stoppedBy the budget that ended this run before its work in the range was done
  */
 export async function releaseLease(
   db: Executor,

@@ -5,54 +5,45 @@ import { additionToPeriods } from '../ledger/periods.ts'
 import { addToTotals, createTotals, fitsTotal, Overtaken } from '../ledger/totals.ts'
 import type { Cursor } from './lease.ts'
 
-/** A slot as the roll-up read it. */
 interface SlotSnapshot extends Cursor {
   count: bigint
 }
 
-/** A counter as the roll-up read it: some or all of its non-empty slots, and the version of its total at that instant. */
+/** A counter as read: some or all of its non-empty slots, and the version of its total at that instant. */
 export interface CounterSnapshot extends CounterPlace {
-  /** The version of its total; `null` if it has none yet. */
+  /** `null` if it has no total yet. */
   version: bigint | null
   total: bigint
   slots: SlotSnapshot[]
 }
 
-/**
- * Whether a counter can be moved: its total, the amount and each slot must fit into signed 64-bit integers. A counter that cannot
- * be moved must not stop the rest of its page.
- */
+/** Whether total, amount and slots fit into signed 64-bit integers. One counter that does not must not stop its page. */
 export function isMovable(counter: CounterSnapshot): boolean {
   const amount = amountOf(counter)
   return fitsTotal(counter.total + amount) && fitsTotal(amount) && counter.slots.every(({ count }) => fitsTotal(count))
 }
 
-/** The sum of a counter's slots that were read. */
 export function amountOf({ slots }: CounterSnapshot): bigint {
   return slots.reduce((sum, { count }) => sum + count, 0n)
 }
 
-/** Consecutive non-empty slots in primary key order, grouped by counter. */
+/** Consecutive non-empty slots in primary key order, by counter. */
 export interface RollUpPage {
   counters: readonly CounterSnapshot[]
-  /** The last slot of the page; `null` if it is empty. */
   last: Cursor | null
-  /** Whether no further slots followed. */
   exhausted: boolean
-  /** Whether the last counter has more slots, which did not fit. Then it is the only one. */
+  /** Whether the last counter has more slots. Then it is the only one. */
   cut: boolean
 }
 
-/** The version and the count of a slot's counter. */
 const TOTAL = `(SELECT CONCAT(t.version, ' ', t.count) FROM counter_totals AS t
   WHERE t.record_type = s.record_type AND t.record_id = s.record_id)`
 
 /**
- * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If not all slots of
- * the last counter fit into the page, it is left to the next page, unless it is the only one: moved in one piece, a counter
- * costs only one change of its total.
- *
- * @param position the bounds of the range, `null` for all record ids; the last slot of the previous page, `null` for the first page
+ * Reads the next non-empty slots, with the versions of their totals, from one snapshot and without locks. If the last counter
+ * does not fit, it is left to the next page, unless it is the only one: moved in one piece, a counter costs only one change of
+ * its total.
+ * @param position `bounds`: `null` for all record ids; `after`: the last slot of the previous page
  * @param limit the most slots in the page
  */
 export async function readRollUpPage(
@@ -60,7 +51,7 @@ export async function readRollUpPage(
   { bounds, after }: { bounds: { first: bigint; last: bigint } | null; after: Cursor | null },
   limit: number,
 ): Promise<RollUpPage> {
-  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into that query, but not a join.
+  // vtgate sends BETWEEN to the range's shard only. It merges a subquery for the same record id into it, but not a join.
   const within = bounds === null ? '' : `AND s.record_id BETWEEN ${bounds.first} AND ${bounds.last}`
   // Spelled out, because MySQL does not use an index for (a, b, c) > (x, y, z).
   const resume = after
@@ -68,7 +59,6 @@ export async function readRollUpPage(
          OR (s.record_type = ? AND s.record_id = ? AND s.slot > ?))`
     : ''
   const { rows } = await db.execute(
-    // A counter without a total has no version and no count in its row.
     `SELECT ${packedSql('s.record_type', 's.record_id', 's.slot', 's.count', TOTAL)}
      FROM slotted_counters AS s FORCE INDEX (pending)
      WHERE s.pending = 1 ${within} ${resume}
@@ -97,7 +87,6 @@ export async function readRollUpPage(
   }
 }
 
-/** A row: a slot, and the version and the total of its counter. */
 function snapshotOf(row: Record<string, unknown>) {
   const [recordType, recordId, slot, count, version, total] = unpack(row)
   return {
@@ -105,7 +94,6 @@ function snapshotOf(row: Record<string, unknown>) {
     recordId: toBigInt(recordId),
     slot: toBigInt(slot),
     count: toBigInt(count),
-    // A counter that has no total yet has no version.
     version: version === undefined ? null : toBigInt(version),
     total: total === undefined ? 0n : toBigInt(total),
   }
@@ -115,15 +103,13 @@ const isOf = (counter: CounterSnapshot, slot: Cursor) =>
   counter.recordId === slot.recordId && counter.recordType === slot.recordType
 
 /**
- * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction. Exactly the counts
- * that were read are added to the totals and subtracted from the slots, no matter what the slots hold by now. If several runs
- * read the same counts, the versions let only one of them succeed.
- *
+ * Moves the counts of a page from the slots into the totals and the history, in one zero-sum transaction. Exactly what was read
+ * is added to the totals and subtracted from the slots, whatever the slots hold by now. If several runs read the same counts,
+ * the versions let only one of them succeed.
  * @param counters all in one range
- * @param options `at`: the time of the run; the counts go into the history of its hour, day, week and month. `rangeLane`: the lane
- *   in the range's sums
- * @returns whether they were moved; if not, another run moved any of them first, and nothing was changed
- * @throws {DatabaseFailure} possibly with an unknown outcome. In any case the page can simply be read again.
+ * @param options `at`: the run; its hour, day, week and month get the counts. `rangeLane`: the lane of the range's sums
+ * @returns whether they were moved; if not, another run moved some first, and nothing was changed
+ * @throws {DatabaseFailure} possibly with an unknown outcome; in any case, the page can be read again
  */
 export async function moveRollUpPage(
   db: Database,
@@ -139,13 +125,12 @@ export async function moveRollUpPage(
       const addHistory = additionToPeriods(moves, at, rangeLane)
       await added
       await addHistory(transaction)
-      // A counter without a total has no version to guard it: it may have been rolled up or deleted since, and its slots no longer
-      // hold what was read. Such a slot stays as it is, and does not count 2 as the others do.
+      // Without a total, no version guards the counter: it may have been rolled up or deleted since, and a slot may not hold
+      // what was read. Such a slot stays as it is, and does not count 2 as the others do.
       const guarded = counters.every(({ version }) => version !== null)
       const slots = counters.reduce((sum, { slots }) => sum + slots.length, 0)
-      // This comes last because writers need these rows: they stay locked for only one more round trip, the COMMIT. It is an
-      // upsert, so that a slot that was pruned in the meantime comes back with a negative count instead of being missed. The
-      // batch id of a slot stays as it is.
+      // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT. An upsert, so that a
+      // slot that was pruned meanwhile comes back with a negative count. The batch id of a slot stays as it is.
       const { rowsAffected } = await transaction.execute(
         `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
          VALUES ${subtractions}
@@ -160,9 +145,8 @@ export async function moveRollUpPage(
   }
 }
 
-/** The rows of an INSERT that subtracts the counts that were read. */
 export function subtractionsOf(counters: readonly (CounterPlace & Pick<CounterSnapshot, 'slots'>)[]): string {
-  // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned in the meantime: they may be
+  // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
   // pruned again as soon as they are empty.
   const rows = counters.flatMap(({ recordType, recordId, slots }) => {
     const counter = `${recordType},${recordId}`

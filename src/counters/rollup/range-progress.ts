@@ -5,45 +5,39 @@ import { boundsOf } from '../ranges.ts'
 import type { Cursor } from './lease.ts'
 import { amountOf, type CounterSnapshot, isMovable, moveRollUpPage, type RollUpPage, readRollUpPage } from './page.ts'
 
-/** Failed pages after which a run gives a range up: the database is in trouble, and the next run is a minute away. */
+/** Failed pages after which a run gives a range up: the next run is a minute away. */
 const MAX_FAILURES = 3
 
-/** What a run has moved. */
 export interface RollUpTally {
-  /** The sum of the counts moved into totals. */
   moved: bigint
   /** Counters and slots moved. A counter that was moved in two parts counts twice. */
   counters: number
   slots: number
   pages: number
-  /** Pages that another run moved first. */
   overtaken: number
-  /** Counters that cannot be moved, because their total would leave the range of 64-bit integers. */
+  /** Counters that cannot be moved: their total would leave 64 bits. */
   stuck: number
 }
 
-/** Where the reading of a range stands. */
 interface Position {
   cursor: Cursor | null
-  /** Whether the reading has reached the end. After the last slot, it goes on from the first one, up to where it began. */
+  /** Whether it has reached the last slot. It then continues from the first one, up to where it began. */
   passedEnd: boolean
 }
 
-/** A page that has been read, and where the reading stood before. */
 interface ReadPage extends RollUpPage {
   before: Position
 }
 
 /**
- * The roll-up of one range in one run. Pages are read one after the other, and moved in lanes, as many at the same time as the
- * run allows. If a page could not be moved, the reading goes back to where that page began, once all lanes are idle. What other
- * lanes have moved since is then no longer pending.
+ * The roll-up of one range in one run. Pages are read one after the other, and moved in lanes, several at once. If a page could
+ * not be moved, the reading goes back to its beginning once all lanes are idle. What other lanes have moved since is no longer
+ * pending.
  */
 export class RangeProgress {
   readonly start: bigint
-  /** Whether everything that was pending when the run began has been read and moved. */
+  /** Whether everything that was pending when the run began has been moved. */
   complete = false
-  /** Why the range was given up. */
   failure: unknown = null
   pagesRead = 0
   readonly #bounds: { first: bigint; last: bigint } | null
@@ -55,16 +49,12 @@ export class RangeProgress {
   #rewindTo: Position | null = null
   #reading = false
   #ready: ReadPage | null = null
-  /** Whether the last page ends within a counter. The next page must wait, because moving this one changes its version. */
+  /** Whether the last page ends within a counter. The next page must wait: moving this one changes its version. */
   #cut = false
   #failures = 0
   #stuck = 0
 
-  /**
-   * @param ranges the number of ranges
-   * @param cursor where the previous run stopped; `null` for the first slot
-   * @param lanes how many pages may be moved at the same time
-   */
+  /** @param cursor where the previous run stopped @param lanes how many pages may be moved at once */
   constructor(range: number, ranges: number, cursor: Cursor | null, lanes: number, tally: RollUpTally) {
     const bounds = boundsOf(range, ranges)
     this.start = bounds.first
@@ -104,7 +94,6 @@ export class RangeProgress {
     return !this.#cut || this.#moving === 0
   }
 
-  /** Reads the next page. Never rejects. */
   async read(db: Database, limit: number): Promise<void> {
     this.#reading = true
     this.pagesRead++
@@ -134,7 +123,6 @@ export class RangeProgress {
     else this.#countStuck(page.counters)
   }
 
-  /** Moves the page that was read. Never rejects. */
   async move(db: Database, at: Date): Promise<void> {
     const page = this.#ready!
     const lane = this.#freeLanes.pop()!

@@ -3,35 +3,29 @@ import { withRetries } from '../../database/retry.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'
+import { earliest } from '../calendar.ts'
 import { random63 } from '../ids.ts'
-import { changingTotals, type Ledger } from '../ledger/totals.ts'
+import { changingTotals, type TotalsStore } from '../ledger/totals.ts'
 import { MAX_LANES, rangeStarts } from '../ranges.ts'
 import { MAX_COUNTED } from './backlog.ts'
-import { acquireLease, earliest, releaseLease } from './lease.ts'
+import { acquireLease, releaseLease } from './lease.ts'
 import { RangeProgress, type RollUpTally } from './range-progress.ts'
 
-/**
- * The most statements of one page: read, missing totals, BEGIN, totals, three for the history, slots, COMMIT, and ROLLBACK if
- * that fails.
- */
+/** The most statements of a page: read, missing totals, BEGIN, totals, 3 for the history, slots, COMMIT, ROLLBACK. */
 const PAGE_STATEMENTS = 10
-/** Statements for each range: taking its lease, reading its state, releasing it. */
+/** Of each range: taking its lease, reading its state, releasing it. */
 const RANGE_STATEMENTS = 3
-/** Statements after the last page for all ranges: counting the slots that are left. */
+/** After the last page of all ranges: counting the slots that are left. */
 const LAST_STATEMENTS = 1
-/** Pages under way at the same time. A Worker's request may wait for 6 connections; further ones would be queued. */
+/** A Worker's request may wait for 6 connections; further ones would be queued. */
 const MAX_PAGES_UNDER_WAY = MAX_LANES
 /** Milliseconds of a round trip for each lane of a range. A page is about nine round trips, one after the other. */
 const LANE_MS = 8
-/** Slots of a small page, which writers do not notice. Larger pages are faster, but slow writers down: see bench/README.md. */
+/** Slots of a small page. Larger pages are faster, but slow writers down: see bench/README.md. */
 export const SMALL_PAGE_SLOTS = 1_000
-/**
- * Runs with a smaller budget of statements always use large pages, because a small page takes as many statements as a large one.
- * The free plan allows 50.
- */
+/** Below this, pages are always large: a small one takes as many statements. The free plan allows 50. */
 const MIN_STATEMENTS_FOR_SMALL_PAGES = 100
 
-/** The result of one run. */
 export interface RollUpSummary extends RollUpTally {
   /** `busy`: other runs hold the leases of all ranges, and nothing was done. */
   outcome: 'complete' | 'partial' | 'busy'
@@ -39,48 +33,42 @@ export interface RollUpSummary extends RollUpTally {
   milliseconds: number
   /** Slots still pending, up to `MAX_COUNTED`; `null` if they were not counted. */
   left: number | null
-  /** Seconds since the last run that left nothing behind, by scheduled times; `null` if there never was one. */
+  /** Since the last run that left nothing behind, by scheduled times; `null` if there was none. */
   behindSeconds: number | null
 }
 
-/** The bounds of one roll-up run. */
 export interface RollUpSettings {
   /** Slots of a large page, which is moved in one transaction. */
   pageSlots: number
-  /** Statements that one run may send. Each is one subrequest of the Worker. */
+  /** Each is one subrequest of the Worker. */
   maxStatements: number
-  /** Seconds after which a run starts no further page. */
+  /** No further page starts after this. */
   maxSeconds: number
 }
 
-/** How to run. */
 export interface RollUpOptions extends RollUpSettings {
-  /** The time of the run: its scheduled time if it has one. */
   at: Date
-  /** Whether to do nothing while another run holds the lease. Default: true. Tests switch it off to let runs overlap. */
+  /** Whether to do nothing while another run holds the lease. Default: true. Tests let runs overlap. */
   lease?: boolean
 }
 
 /**
- * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where this
- * one stops. Runs may overlap, repeat, or end at any point, because each page is a separate zero-sum transaction.
- *
- * With a budget of 100 or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to
- * `pageSlots` once half the budget of statements or seconds is spent, or if the previous run did not finish.
- *
- * Ranges are rolled up side by side. The pages of a range are moved one after the other, unless the database is far away: then
- * several are moved at the same time. Near the database, that is faster, but occupies several of its processors at once.
- *
+ * Moves pending counts into the totals and the history, page by page, within the given bounds. The next run continues where
+ * this one stops. Runs may overlap, repeat, or end anywhere: each page is a separate zero-sum transaction. With a budget of 100
+ * or more statements, pages stay at `SMALL_PAGE_SLOTS` so that writers do not notice. They grow to `pageSlots` once half the
+ * budget of statements or seconds is spent, or if the previous run did not finish. Ranges are rolled up side by side. Pages of
+ * a range are moved one after the other, unless the database is far away. Near it, moving several at once is faster, but
+ * occupies several of its processors.
  * @throws {DatabaseFailure} if the database keeps failing; pages that were moved stay moved
  */
-export function rollUp(ledger: Ledger, options: RollUpOptions): Promise<RollUpSummary> {
-  return changingTotals(ledger, (database) => runRollUp(database, options))
+export function rollUp(store: TotalsStore, options: RollUpOptions): Promise<RollUpSummary> {
+  return changingTotals(store, (database) => runRollUp(database, options))
 }
 
 async function runRollUp(database: Database, options: RollUpOptions): Promise<RollUpSummary> {
   const { at, maxSeconds, lease = true } = options
   const db = countStatements(database)
-  // Failed pages are read again. All other statements can simply be retried.
+  // Failed pages are read again. All other statements can be retried.
   const retried = withRetries(db)
   const began = Date.now()
   const tally: RollUpTally = { moved: 0n, counters: 0, slots: 0, pages: 0, overtaken: 0, stuck: 0 }
@@ -90,7 +78,7 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
   const previous = leases.states.map(({ state }) => state.caughtUpAt)
 
   const lanes = Math.max(1, Math.min(Math.floor(leases.roundTripMs / LANE_MS), MAX_PAGES_UNDER_WAY))
-  // Begins with any of them, so that no range is always the one that the budget does not reach.
+  // A random one first, so that the budget does not always end before the same range.
   const first = Math.floor(Math.random() * held.length)
   const progress = [...held.slice(first), ...held.slice(0, first)].map(
     ({ range, state }) => new RangeProgress(range, database.ranges, state.cursor, lanes, tally),
@@ -108,7 +96,6 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
 
   const caughtUp = progress.length === database.ranges && progress.every((range) => range.caughtUp)
   const busy = progress.length === 0
-  // Best effort, too.
   const left = caughtUp ? 0 : busy ? null : await countPendingSlots(retried).catch(() => null)
   const outcome = busy ? 'busy' : progress.every(({ complete }) => complete) ? 'complete' : 'partial'
   const caughtUpAt = caughtUp ? at : earliest(previous)
@@ -118,8 +105,7 @@ async function runRollUp(database: Database, options: RollUpOptions): Promise<Ro
 
 /**
  * Takes the leases of all ranges that other runs do not hold.
- *
- * @returns the states of the ranges, how long a round trip to the database takes, and why some state could not be read, if so
+ * @returns the states of the ranges, the shortest round trip, and why a state could not be read, if so
  */
 async function acquireLeases(db: Database, holder: bigint, seconds: number) {
   let roundTripMs = Number.POSITIVE_INFINITY
@@ -143,8 +129,7 @@ async function acquireLeases(db: Database, holder: bigint, seconds: number) {
 }
 
 /**
- * Reads and moves pages of several ranges side by side, until all of them are done or a budget is spent. Never rejects.
- *
+ * Reads and moves pages of several ranges side by side, until all are done or a budget is spent. Never rejects.
  * @returns the budget that was spent first; `null` if neither was
  */
 async function movePages(
@@ -195,7 +180,7 @@ async function movePages(
   return done
 }
 
-/** The statements of a run that moves one page of the last range, after it has read a page of each other range and found nothing. */
+/** The statements of a run that moves one page of the last range, after an empty page of each other range. */
 export function leastRollUpStatements(ranges: number): number {
   return ranges * RANGE_STATEMENTS + (ranges - 1) + PAGE_STATEMENTS + LAST_STATEMENTS
 }

@@ -2,16 +2,12 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { DAY_MS, dayText, startOf } from '../calendar.ts'
 
-/** What can be wrong. */
 export const MISMATCHES = ['total', 'hours', 'hour', 'day', 'week', 'month', 'adjustments'] as const
 
-/** The most mismatches that one page lists. */
 export const MAX_WRONG = 1_000
 
-/** Two sums that must be equal but are not. */
 export interface Mismatch {
   recordType: number
-  /** `null` if the type as a whole is wrong. */
   recordId: bigint | null
   /**
    * The rule that is broken:
@@ -28,20 +24,26 @@ export interface Mismatch {
   shouldBe: bigint
 }
 
-/** Reads twice, and returns the mismatches that are there both times, as read the second time. */
-export async function confirmMismatches(read: () => Promise<Mismatch[]>): Promise<Mismatch[]> {
+/**
+ * Reads mismatches twice, and returns those of both, as read the second time.
+ * @param recordType default: that of the rows
+ */
+export async function confirmMismatches(
+  read: () => Promise<{ rows: Record<string, unknown>[] }>,
+  recordType?: number,
+): Promise<Mismatch[]> {
+  const mismatches = async () => (await read()).rows.map((row) => toMismatch(row, recordType))
   const place = ({ recordType, recordId, what, start }: Mismatch) => `${recordType} ${recordId} ${what} ${start}`
-  const first = new Set((await read()).map(place))
-  return first.size === 0 ? [] : (await read()).filter((mismatch) => first.has(place(mismatch)))
+  const first = new Set((await mismatches()).map(place))
+  return first.size === 0 ? [] : (await mismatches()).filter((mismatch) => first.has(place(mismatch)))
 }
 
-/** Converts a row of the database to a mismatch. */
-export function toMismatch(recordType: number, recordId: bigint | null, row: Record<string, unknown>): Mismatch {
+function toMismatch(row: Record<string, unknown>, recordType = Number(row.record_type)): Mismatch {
   const what = String(row.what) as Mismatch['what']
   const start = row.start === null ? null : String(row.start)
   return {
     recordType,
-    recordId,
+    recordId: row.record_id === undefined ? null : toBigInt(row.record_id),
     what,
     start: start && (what === 'hour' ? `${start.slice(0, 19).replace(' ', 'T')}Z` : start.slice(0, 10)),
     is: toBigInt(row.recorded),
@@ -50,14 +52,12 @@ export function toMismatch(recordType: number, recordId: bigint | null, row: Rec
 }
 
 /**
- * Decides for which days all hours must be there. Hours expire, oldest first, once the configured days have passed, and raising
- * that setting does not bring them back. So the hours are checked from the day after the oldest hour, or since yesterday, and
- * not for days that may be expiring at the moment.
+ * Determines the days for which all hours must be kept. Hours expire, oldest first, after `hourDays`, and raising that does not
+ * bring them back. So hours are checked from the day after the oldest hour, or since yesterday, and not for days that may be
+ * expiring now.
  */
 export interface HourRule {
-  /** The time of the check. */
   at: Date
-  /** Days for which hours are kept. */
   hourDays: number
 }
 

@@ -1,21 +1,11 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import {
-  confirmMismatches,
-  firstDayWithHours,
-  type HourRule,
-  MAX_WRONG,
-  type Mismatch,
-  toMismatch,
-} from './mismatch.ts'
+import { LARGEST_ID } from '../ranges.ts'
+import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
-const LARGEST_ID = 2n ** 64n - 1n
-
-/** Counters of one type, starting at a record id. */
 interface CounterPage extends HourRule {
   recordType: number
   recordId: bigint
-  /** The most counters. */
   limit: number
   /** The most rows of each table, unless a single counter has more. */
   rows: number
@@ -35,7 +25,6 @@ export async function nextRecordType(db: Executor, recordType: number): Promise<
 
 /**
  * Checks counters of one type, in the order of their ids.
- *
  * @returns `next`: where the next page of the type begins; `null` if there is none
  */
 export async function verifyCounters(
@@ -47,12 +36,11 @@ export async function verifyCounters(
     const from = await firstDayWithHours(db, page)
     return compare(db, { ...page, last, from })
   }
-  const wrong = checked === 0 ? [] : await confirmMismatches(read)
+  const wrong = checked === 0 ? [] : await confirmMismatches(read, page.recordType)
   const next = last === LARGEST_ID ? null : { recordType: page.recordType, recordId: last + 1n }
   return { checked, wrong, next }
 }
 
-/** The number of counters in a page, in any of the tables, and the last record id of the page. */
 async function findCounters(
   db: Executor,
   { recordType, recordId, limit, rows: maxRows }: CounterPage,
@@ -91,17 +79,16 @@ async function findCounters(
   return { checked: ids.filter((id) => id <= last).length, last }
 }
 
-/** The mismatches of a page's counters, from one snapshot. */
 async function compare(
   db: Executor,
   { recordType, recordId, last, from }: CounterPage & { last: bigint; from: string },
-): Promise<Mismatch[]> {
+) {
   const range = `record_type = ${recordType} AND record_id >= ${recordId} AND record_id <= ${last}`
   const periods = `FROM counter_periods FORCE INDEX (PRIMARY) WHERE ${range} AND period =`
-  // An import adds to days but not to hours. It cannot add to days after the day on which it was made.
+  // An import adds to days but not to hours, and only to days up to that on which it was made.
   const imported = `LEFT JOIN (SELECT record_id AS imported_id, DATE(MAX(adjusted_at)) AS imported_on
       FROM counter_adjustments FORCE INDEX (PRIMARY) WHERE ${range} AND kind = 2 GROUP BY record_id) AS i ON imported_id = record_id`
-  const { rows } = await db.execute(
+  return db.execute(
     `SELECT record_id, what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
        SELECT record_id, 'total' AS what, CAST(NULL AS DATE) AS start, count AS recorded, 0 AS expected
          FROM counter_totals FORCE INDEX (PRIMARY) WHERE ${range}
@@ -120,5 +107,4 @@ async function compare(
      ) AS parts
      GROUP BY record_id, what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY record_id, what, start LIMIT ${MAX_WRONG}`,
   )
-  return rows.map((row) => toMismatch(recordType, toBigInt(row.record_id), row))
 }

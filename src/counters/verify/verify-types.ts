@@ -1,16 +1,8 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
 import { ADJUSTMENTS_SUM, DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
-import {
-  confirmMismatches,
-  firstDayWithHours,
-  type HourRule,
-  MAX_WRONG,
-  type Mismatch,
-  toMismatch,
-} from './mismatch.ts'
+import { confirmMismatches, firstDayWithHours, type HourRule, MAX_WRONG, type Mismatch } from './mismatch.ts'
 
-/** The mismatches of a page of periods, and the period with which the next page begins; `null` if there is none. */
 interface PeriodPage {
   wrong: Mismatch[]
   next: string | null
@@ -21,12 +13,9 @@ const [FIRST, LAST] = ['1000-01-01', '9999-12-31']
 
 /**
  * Checks the days of a type against those of its counters. A day is never split between pages, because only one statement reads
- * from one snapshot.
- *
- * With several shards, vtgate sends the statement to each of them whole and adds up what they return. A roll-up changes both
- * sides of a shard's sums in one transaction, so their difference does not depend on when each shard is read. For that, the parts
- * of the union must not be grouped.
- *
+ * from one snapshot. vtgate sends the statement whole to each shard and adds up the results. A roll-up changes both sides of a
+ * shard's sums in one transaction, so it does not matter when each shard is read. To that end, parts of the union must not be
+ * grouped.
  * @param start the day to begin with; empty for the first day
  * @param rows the number of rows after which the page ends, at the end of a day
  */
@@ -39,8 +28,8 @@ export async function verifyTypeDays(
   const begin = start || FIRST
   const index = 'FROM counter_periods FORCE INDEX (ranking) WHERE record_type = ? AND period = 1 AND period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [recordType, begin], rows)
-  const wrong = await confirmMismatches(async () => {
-    const { rows } = await db.execute(
+  const read = () =>
+    db.execute(
       `SELECT 'day' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          SELECT period_start AS start, count AS recorded, 0 AS expected FROM type_history
            WHERE record_type = ? AND period = 1 AND period_start BETWEEN ? AND ?
@@ -48,14 +37,11 @@ export async function verifyTypeDays(
        ) AS parts GROUP BY start HAVING SUM(recorded) <> SUM(expected) ORDER BY start LIMIT ${MAX_WRONG}`,
       [recordType, begin, last, recordType, begin, last],
     )
-    return rows.map((row) => toMismatch(recordType, null, row))
-  })
-  return { wrong, next }
+  return { wrong: await confirmMismatches(read, recordType), next }
 }
 
 /**
  * Checks the hours of all types against those of their counters, for days whose hours are kept.
- *
  * @param start the hour to begin with; empty for the first hour
  * @param rows the number of rows after which the page ends, at the end of an hour
  */
@@ -63,13 +49,13 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
   const begin = start || (await firstDayWithHours(db, rule))
   const index = 'FROM counter_history FORCE INDEX (period_start) WHERE period_start'
   const { last, next } = await findPeriods(db, `${index} >= ?`, [begin], rows)
-  const wrong = await confirmMismatches(async () => {
+  const read = async () => {
     // Read again each time: a type that is too new for the first list is in the second one.
     const known = await db.execute('SELECT DISTINCT record_type FROM type_history WHERE record_type >= 0')
     const types = known.rows.map((row) => Number(row.record_type))
     const kept = await firstDayWithHours(db, rule)
     const range = [begin > kept ? begin : kept, last]
-    const { rows } = await db.execute(
+    return db.execute(
       `SELECT record_type, 'hour' AS what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          ${types
            .map(
@@ -82,12 +68,11 @@ export async function verifyTypeHours(db: Executor, rule: HourRule, start: strin
        ORDER BY record_type, start LIMIT ${MAX_WRONG}`,
       [...types.flatMap((recordType) => [recordType, ...range]), ...range],
     )
-    return rows.map((row) => toMismatch(Number(row.record_type), null, row))
-  })
-  return { wrong, next }
+  }
+  return { wrong: await confirmMismatches(read), next }
 }
 
-/** The last period of a page, by the number of rows, and the first period of the next page. */
+/** The last period of a page, by the number of rows, and the first one of the next page. */
 async function findPeriods(
   db: Executor,
   from: string,
@@ -101,7 +86,7 @@ async function findPeriods(
   )
   if (Number(toBigInt(rows[0]?.found)) < maxRows) return { last: LAST, next: null }
   const last = String(rows[0]?.last)
-  // The next page begins with the next day or hour. There is nothing in between.
+  // The next day or hour: there is nothing in between.
   const start = Date.parse(`${last.slice(0, 10)}T${last.slice(11, 19) || '00:00:00'}Z`)
   return { last, next: last.length > 10 ? timeText(start + HOUR_MS) : dayText(start + DAY_MS) }
 }
@@ -109,8 +94,8 @@ async function findPeriods(
 /** Checks the weeks and months of a type against its days, and its adjustments against those of its counters. */
 export async function verifyTypeCalendar(db: Executor, recordType: number): Promise<Mismatch[]> {
   const history = `FROM type_history WHERE record_type = ${recordType} AND period =`
-  return confirmMismatches(async () => {
-    const { rows } = await db.execute(
+  const read = () =>
+    db.execute(
       `SELECT what, start, SUM(recorded) AS recorded, SUM(expected) AS expected FROM (
          SELECT 'week' AS what, period_start AS start, count AS recorded, 0 AS expected ${history} 2
          UNION ALL SELECT 'week', period_start - INTERVAL WEEKDAY(period_start) DAY, 0, count ${history} 1
@@ -121,6 +106,5 @@ export async function verifyTypeCalendar(db: Executor, recordType: number): Prom
            WHERE record_type = ${recordType}
        ) AS parts GROUP BY what, start HAVING SUM(recorded) <> SUM(expected) ORDER BY what, start LIMIT ${MAX_WRONG}`,
     )
-    return rows.map((row) => toMismatch(recordType, null, row))
-  })
+  return confirmMismatches(read, recordType)
 }

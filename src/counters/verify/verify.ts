@@ -3,17 +3,14 @@ import type { HourRule, Mismatch } from './mismatch.ts'
 import { nextRecordType, verifyCounters } from './verify-counters.ts'
 import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
 
-/** The most counters that one page checks. */
 export const MAX_VERIFIED = 500
-/** Rows per counter that a page may read. It ends early when they are used up. A counter with more rows gets its own page. */
+/** Rows per counter that a page may read. It ends early when they are used up. A larger counter gets its own page. */
 const ROWS_PER_COUNTER = 40
 
-/** The result of one page. */
 export interface VerifiedPage {
   /** Counters checked; 0 for the pages at the end, which check types. */
   checked: number
   wrong: Mismatch[]
-  /** Where the next page begins; `null` if everything has been checked. */
   next: VerifyPosition | null
 }
 
@@ -24,53 +21,52 @@ export type VerifyPosition =
   | { phase: 'hours'; start: string }
   | { phase: 'calendar'; recordType: number }
 
-/** The beginning of the first page. */
 export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
 
-/** How to check. */
+/** Where the next phase begins, after the last type. */
+const AFTER: Record<'counters' | 'days' | 'calendar', VerifyPosition | null> = {
+  counters: { phase: 'days', recordType: 0, start: '' },
+  days: { phase: 'hours', start: '' },
+  calendar: null,
+}
+
 export interface VerifyOptions extends HourRule {
   from: VerifyPosition
-  /** The most counters to check, up to `MAX_VERIFIED`. */
   limit: number
 }
 
 /**
- * Checks one page: whether the tables agree with each other. `Mismatch.what` lists the sums.
- *
- * Each comparison is one statement, so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or
- * not at all. A mismatch is nevertheless read a second time, and reported only if it persists.
- *
- * Pending slots would be on both sides of every sum, so they are not read. A counter that was never rolled up, set or imported
- * has nothing to compare.
+ * Checks one page: whether the tables agree with each other. `Mismatch.what` lists the sums. Each comparison is one statement,
+ * so it reads from one snapshot: concurrent roll-ups, settings and imports are seen whole or not at all. Even so, a mismatch is
+ * read a second time, and reported only if it persists. Pending slots would be on both sides of every sum, so they are not
+ * read.
  */
 export async function verifyPage(db: Database, options: VerifyOptions): Promise<VerifiedPage> {
   const { from } = options
   const rows = Math.min(options.limit, MAX_VERIFIED) * ROWS_PER_COUNTER
+  if (from.phase === 'hours') {
+    const { wrong, next } = await verifyTypeHours(db, options, from.start, rows)
+    return {
+      checked: 0,
+      wrong,
+      next: next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: next },
+    }
+  }
+  const recordType = await nextRecordType(db, from.recordType)
+  if (recordType === null) return { checked: 0, wrong: [], next: AFTER[from.phase] }
+  const continues = recordType === from.recordType
   switch (from.phase) {
     case 'counters': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'days', recordType: 0, start: '' } }
-      const recordId = recordType === from.recordType ? from.recordId : 0n
-      const page = await verifyCounters(db, { ...options, recordType, recordId, rows })
-      const next = page.next ?? { recordType: recordType + 1, recordId: 0n }
-      return { checked: page.checked, wrong: page.wrong, next: { phase: 'counters', ...next } }
+      const recordId = continues ? from.recordId : 0n
+      const { checked, wrong, next } = await verifyCounters(db, { ...options, recordType, recordId, rows })
+      return { checked, wrong, next: { phase: 'counters', ...(next ?? { recordType: recordType + 1, recordId: 0n }) } }
     }
     case 'days': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: { phase: 'hours', start: '' } }
-      const page = await verifyTypeDays(db, recordType, recordType === from.recordType ? from.start : '', rows)
-      const next = page.next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: page.next }
-      return { checked: 0, wrong: page.wrong, next: { phase: 'days', ...next } }
-    }
-    case 'hours': {
-      const page = await verifyTypeHours(db, options, from.start, rows)
-      const next: VerifyPosition =
-        page.next === null ? { phase: 'calendar', recordType: 0 } : { phase: 'hours', start: page.next }
-      return { checked: 0, wrong: page.wrong, next }
+      const { wrong, next } = await verifyTypeDays(db, recordType, continues ? from.start : '', rows)
+      const start = next === null ? { recordType: recordType + 1, start: '' } : { recordType, start: next }
+      return { checked: 0, wrong, next: { phase: 'days', ...start } }
     }
     case 'calendar': {
-      const recordType = await nextRecordType(db, from.recordType)
-      if (recordType === null) return { checked: 0, wrong: [], next: null }
       const wrong = await verifyTypeCalendar(db, recordType)
       return { checked: 0, wrong, next: { phase: 'calendar', recordType: recordType + 1 } }
     }

@@ -1,7 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { byPrimaryKey, type CounterAddress, counterId } from '../keys/counter-address.ts'
 
-/** An amount to add to one counter; negative to subtract. */
 export interface Increment {
   counter: CounterAddress
   by: bigint
@@ -21,23 +20,24 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
-/** Sums of increments, by the id of their counter. */
-export type IncrementSums = Map<string, Increment>
+export type MergedIncrements = Map<string, Increment>
 
-/** Adds increments to sums. */
-export function sumIncrements(increments: Iterable<Increment>, sums: IncrementSums = new Map()): IncrementSums {
+/** Merges increments of the same counter. */
+export function mergeIncrements(
+  increments: Iterable<Increment>,
+  merged: MergedIncrements = new Map(),
+): MergedIncrements {
   for (const { counter, by } of increments) {
     const id = counterId(counter)
-    const sum = sums.get(id)
-    if (sum === undefined) sums.set(id, { counter, by })
+    const sum = merged.get(id)
+    if (sum === undefined) merged.set(id, { counter, by })
     else sum.by += by
   }
-  return sums
+  return merged
 }
 
 /**
  * Makes a batch of increments.
- *
  * @param id a random number, or the hash of an idempotency key; never 0
  * @param slotOf chooses the slot for a counter
  */
@@ -46,16 +46,17 @@ export function makeBatch(
   increments: Iterable<Increment>,
   slotOf: (counter: CounterAddress) => bigint,
 ): Batch {
-  return batchOfSums(id, sumIncrements(increments), slotOf)
+  return batchOfMerged(id, mergeIncrements(increments), slotOf)
 }
 
-/**
- * Makes a batch of sums: one row for each counter, because a slot would take a second row of the same batch for a repeat. A
- * counter to which 0 is added gets no row. Parameters as for `makeBatch`.
- */
-export function batchOfSums(id: bigint, sums: IncrementSums, slotOf: (counter: CounterAddress) => bigint): Batch {
+/** Makes a batch, one row a counter: a slot would take a second row for a repeat. Increments of 0 get no row. */
+export function batchOfMerged(
+  id: bigint,
+  merged: MergedIncrements,
+  slotOf: (counter: CounterAddress) => bigint,
+): Batch {
   const rows: BatchRow[] = []
-  for (const { counter, by } of sums.values()) {
+  for (const { counter, by } of merged.values()) {
     const { recordType, recordId } = counter
     if (by !== 0n) rows.push({ recordType, recordId, slot: slotOf(counter), count: by, batch: id })
   }
@@ -63,16 +64,14 @@ export function batchOfSums(id: bigint, sums: IncrementSums, slotOf: (counter: C
 }
 
 /**
- * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in the
- * meantime. The caller guarantees that (`SlotPool`).
- *
- * @returns `settled`: whether no attempt can still reach the database. If an abandoned attempt may still be under way, the slots
- *   must stay with this batch although it was applied.
+ * Applies a batch. Applying it again changes nothing, row by row, provided that no other batch was applied to its slots in
+ * between. The caller guarantees that (`SlotPool`).
+ * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
 export async function applyBatch(db: Executor, batch: Batch): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
-  // The values are integers, so they are written into the statement. Binding them takes the driver several times as long.
-  // The hour is the database's, as it is when pruning compares: one clock for both.
+  // Integers, written into the statement: binding them takes the driver several times as long. The hour is the database's, as
+  // in pruning: one clock for both.
   const values = batch.map(
     ({ recordType, recordId, slot, count, batch }) =>
       `(${recordType},${recordId},${slot},${count},${batch},FLOOR(UNIX_TIMESTAMP()/3600))`,

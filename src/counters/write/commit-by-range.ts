@@ -5,14 +5,10 @@ import type { Increment } from './apply-batch.ts'
 import type { CountOptions } from './commit-group.ts'
 import type { GroupCommit } from './group-commit.ts'
 
-/**
- * Counts in several ranges: one `GroupCommit` for each, so that every flush is one statement in one range. A shard that is away
- * delays only the counters of its ranges.
- */
+/** Counts in several ranges: one `GroupCommit` for each, so a flush stays in one range. A failing shard delays only its own. */
 export class CommitByRange {
   readonly #commits: readonly GroupCommit[]
 
-  /** @param commits one for each range */
   constructor(commits: readonly GroupCommit[]) {
     this.#commits = commits
   }
@@ -27,8 +23,7 @@ export class CommitByRange {
   }
 
   /**
-   * Adds increments to their counters. Settles when it is known whether every range has them. See `GroupCommit.count`.
-   *
+   * Adds increments to their counters. Settles when every range has answered. See `GroupCommit.count`.
    * @throws {DatabaseFailure} if any range failed; `applied` is `no` only if certainly nothing was counted in any range
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */

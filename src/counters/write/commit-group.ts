@@ -5,36 +5,32 @@ import { Overloaded, pause } from '../shared-work-state.ts'
 import {
   type Batch,
   type BatchRow,
-  batchOfSums,
+  batchOfMerged,
   type Increment,
-  type IncrementSums,
+  type MergedIncrements,
   makeBatch,
-  sumIncrements,
+  mergeIncrements,
 } from './apply-batch.ts'
 
-/** What happened to increments. */
 export type CommitOutcome =
-  /** They are in the database. */
   | { status: 'counted' }
-  /** They are in the queue and will get into the database. */
   | { status: 'queued' }
-  /** The database did not accept them. The failure says whether that is certain. */
+  /** The failure says whether certainly nothing was counted. */
   | { status: 'failed'; failure: DatabaseFailure }
-  /** They were not sent, because too many requests are waiting. */
+  /** Not sent, because too many requests wait. */
   | { status: 'overloaded' }
 
 /**
- * Rows of a group that has a request with keys of several increments. All rows of such a request must fit into one message of
+ * Rows of a group with a request that has keys of several increments. All rows of such a request must fit into one message of
  * the queue (`batchQueue`), whatever else is counted in its counters.
  */
 const MAX_LINKED_ROWS = 600
 
-/** One request's increments, waiting in a group. */
 export interface Ticket {
   increments: readonly Increment[]
   /** Slot and batch id of increments that have an idempotency key: its hash. */
   key: bigint | undefined
-  /** The group that they wait in. It changes if that group is split. */
+  /** Changes if its group is split. */
   group: CommitGroup
   /** Wakes the request once its increments are counted. */
   wake: (() => void) | null
@@ -45,19 +41,18 @@ export interface Ticket {
  * batch stays the same, however often it is sent. Plain data that belongs to no request.
  */
 export class CommitGroup {
-  /** Since when it has been waiting to be sent, in milliseconds of `Date.now()`. */
+  /** Since when it has waited to be sent, in milliseconds of `Date.now()`. */
   waitsSince: number
-  /** When its outcome will probably be known. */
   expectedAt: number
   outcome: CommitOutcome | null = null
   /** The slot of its merged increments, once it is sealed. */
   slot = 0n
-  /** Whether two leaders have ever sent it. Then nobody knows when the last attempt arrives. */
+  /** Whether two leaders have sent it. Then nobody knows when the last attempt arrives. */
   contested = false
   /** Whether some of its counters may have no name. Then it goes to the queue: a counter that counts has a name. */
   unnamed = false
   readonly tickets: Ticket[] = []
-  readonly #sums: IncrementSums = new Map()
+  readonly #merged: MergedIncrements = new Map()
   readonly #keyed = new Map<string, BatchRow>()
   #linked = false
   #batch: Batch | null = null
@@ -69,7 +64,7 @@ export class CommitGroup {
 
   /** The most rows that its batch can have. */
   get size(): number {
-    return this.#sums.size + this.#keyed.size
+    return this.#merged.size + this.#keyed.size
   }
 
   get sealed(): boolean {
@@ -84,7 +79,6 @@ export class CommitGroup {
     return this.size + counters.size <= most
   }
 
-  /** Adds a request's increments. */
   add(increments: readonly Increment[], key: bigint | undefined): Ticket {
     const ticket: Ticket = { increments, key, group: this, wake: null }
     this.#take(ticket)
@@ -106,7 +100,7 @@ export class CommitGroup {
 
   #merge(increments: readonly Increment[], key: bigint | undefined): void {
     if (key === undefined) {
-      sumIncrements(increments, this.#sums)
+      mergeIncrements(increments, this.#merged)
       return
     }
     // Nothing else writes to the slot of a key, so the key recognizes itself there however much is counted in between. The same
@@ -117,9 +111,8 @@ export class CommitGroup {
     }
   }
 
-  /** The counters that it adds to. */
   *counters(): Iterable<CounterAddress> {
-    for (const { counter } of this.#sums.values()) yield counter
+    for (const { counter } of this.#merged.values()) yield counter
     for (const { key, increments } of this.tickets) {
       for (const increment of increments) if ((increment.key ?? key) !== undefined) yield increment.counter
     }
@@ -127,14 +120,13 @@ export class CommitGroup {
 
   /**
    * Seals the group and returns its batch; the same one each time.
-   *
    * @param lease draws the slot, which belongs to this batch from now on
    * @param classicSlots N by record type, for types with `slots = N`; their increments go to a random slot below N
    */
   seal(lease: () => bigint, classicSlots: ReadonlyMap<number, number>): Batch {
     if (this.#batch !== null) return this.#batch
     this.slot = lease()
-    const merged = batchOfSums(random63(), this.#sums, ({ recordType }) => {
+    const merged = batchOfMerged(random63(), this.#merged, ({ recordType }) => {
       const among = classicSlots.get(recordType)
       return among === undefined ? this.slot : BigInt(Math.floor(Math.random() * among))
     })
@@ -164,15 +156,13 @@ function hasOwnKeys(increments: readonly Increment[]): boolean {
   return increments.some(({ key }) => key !== undefined)
 }
 
-/** Whether a request adds to several counters, each in its own way. */
 function isLinked(increments: readonly Increment[]): boolean {
   return increments.length > 1 && hasOwnKeys(increments)
 }
 
-/** Milliseconds by which a request's own timer is later than the wake-up that it expects. */
+/** Milliseconds by which a request's own timer is later than the expected wake-up. */
 const WAKE_SLACK_MS = 20
 
-/** How to count a request. */
 export interface CountOptions {
   /** Slot and batch id of increments that count once however often they are sent. */
   key?: bigint | undefined
@@ -183,11 +173,10 @@ export interface CountOptions {
    * Then it is woken sooner. Default: false.
    */
   answerReady?: boolean
-  /** Whether the counters have names (`Keys`). If not, the queue's consumer makes sure of them. Default: true. */
+  /** Whether the counters have names (`Keys`). If not, the queue's consumer ensures them. Default: true. */
   named?: boolean
 }
 
-/** What a request is told about its outcome. */
 export function resultOf(outcome: CommitOutcome): 'counted' | 'queued' {
   if (outcome.status === 'failed') throw outcome.failure
   if (outcome.status === 'overloaded') throw new Overloaded()
@@ -195,13 +184,12 @@ export function resultOf(outcome: CommitOutcome): 'counted' | 'queued' {
 }
 
 /**
- * Waits for some time, or until a ticket is counted.
- *
- * Every request relies on its own timer. A request whose response is ready is woken sooner, by its own promise, which the leader
- * resolves. One wake-up at the right time instead of several looks makes a busy isolate half as fast again. It is no more than
- * an accelerator, because of what workerd does with promises that another request resolves (seen with 1.20260918 from 16
- * connections on): the code that follows may run in the other request's context, where I/O is refused, responses with a body
- * included, and where timers never fire. Returning a response that was made earlier has never failed.
+ * Waits for some time, or until a ticket is counted. Every request relies on its own timer. A request whose response is ready
+ * is woken sooner, by its own promise, which the leader resolves. One wake-up at the right time instead of several polls makes
+ * a busy isolate half as fast again. It is only an accelerator, because of what workerd does with promises that another request
+ * resolves (seen with 1.20260918 from 16 connections on): the code that follows may run in the other request's context, where
+ * I/O is refused, responses with a body included, and where timers never fire. Returning a response that was made earlier has
+ * never failed.
  */
 export async function waitForNews(ticket: Ticket, milliseconds: number, answerReady: boolean): Promise<void> {
   if (!answerReady) return pause(milliseconds)

@@ -7,19 +7,17 @@ import type { CommitGroup, CommitOutcome } from './commit-group.ts'
 import type { BatchQueue } from './queue.ts'
 import type { SlotPool } from './slot-pool.ts'
 
-/** Milliseconds that the queue may take to accept a batch. */
+/** How long the queue may take to accept a batch. */
 export const QUEUE_DEADLINE_MS = 4_000
 
-/** What a flush uses. All but the database and the queue is plain data of the isolate. All counters are in one range. */
+/** All but the database and the queue is plain data of the isolate. All counters are in one range. */
 export interface FlushContext {
   /** Makes one attempt at each statement: a flush retries by itself. */
   db: Executor
-  /** Milliseconds that one attempt may take. */
   deadlineMs: number
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
-  /** Accepts batches that the database did not; `null` if there is no queue. */
   queue: BatchQueue | null
 }
 
@@ -27,9 +25,8 @@ export interface FlushContext {
 export type Flush = CommitOutcome | { status: 'split' }
 
 /**
- * Writes the batch of a group. Retries failures that may pass, always with the same batch. Puts the batch into the queue if the
+ * Writes the batch of a group. Retries transient failures, always with the same batch. Puts the batch into the queue if the
  * database does not accept it.
- *
  * @param beat called before each step with the time until which the flush may be silent, in milliseconds of `Date.now()`
  */
 export async function flush(context: FlushContext, group: CommitGroup, beat: (until: number) => void): Promise<Flush> {
@@ -39,15 +36,15 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   let reason: DatabaseFailure
   try {
     const { settled } = await applyBatch(db, batch)
-    // There is no await from here until the group has its outcome. Another leader that took the group over would send its batch to
-    // this slot again.
+    // No await from here until the group has its outcome: a leader that took the group over would send its batch to this slot
+    // again.
     if (settled && !group.contested) slots.release(group.slot)
     return { status: 'counted' }
   } catch (error) {
     reason = classify(error)
   }
   const failure = group.contested ? reason.withApplied('unknown') : reason
-  // The database refused the batch because of one request in it. The other requests should not suffer.
+  // The batch was refused because of one request in it. The others should not suffer.
   const refused = failure.kind === 'range' || failure.kind === 'rejected'
   if (refused && failure.applied === 'no' && group.tickets.length > 1) {
     slots.release(group.slot)
@@ -61,11 +58,7 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   return { status: 'failed', failure }
 }
 
-/**
- * Gives up on the database for a group that has waited too long: puts it into the queue or, without one, refuses it.
- *
- * @param beat as for `flush`
- */
+/** Gives up on the database for a group that has waited too long: it goes into the queue or, without one, is refused. */
 export async function spill(
   context: FlushContext,
   group: CommitGroup,

@@ -15,13 +15,13 @@ import { ShortestDuration } from './shortest-duration.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000
-/** Milliseconds after which increments that no flush has picked up stop waiting. */
+/** After this, increments that no flush has picked up stop waiting. */
 const MAX_AGE_MS = 6_000
 /** The same if there is a queue to put them into. */
 const MAX_AGE_WITH_QUEUE_MS = 1_000
 /** Flushes in flight at once. Each has its own slot in every counter. */
-const MAX_LANES = 6
-/** Milliseconds that a group waits for more requests while many arrive: larger batches save more than the wait costs. */
+const MAX_LEADERS = 6
+/** How long a group waits for more requests while many arrive: larger batches save more than the wait costs. */
 const PACE_MS = 6
 /** The same while flushes end in the queue, which charges by the message. */
 const QUEUE_PACE_MS = 100
@@ -31,23 +31,22 @@ const IDLE_MS = 1_000
 const MANY = 16
 /** Requests in a flush from which on a larger one saves little: a statement costs an isolate as much as a dozen hits. */
 const ENOUGH = 60
-/** The most groups into which the requests that wait are divided. */
+/** The most groups into which waiting requests are divided. */
 const MAX_SHARES = 3
 /**
- * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes
- * one if nothing fails), and may work for 30 s after its response.
+ * What one request does for others before it hands over. A request may send 50 subrequests on the free plan (a flush takes one
+ * if nothing fails), and may work for 30 s after its response.
  */
 const MAX_FLUSHES = 8
 const MAX_LEAD_MS = 12_000
-/** The longest that a request waits before it looks again, in milliseconds. */
 const MAX_PATIENCE_MS = 500
-/** Flushes that take longer than this, in milliseconds, do not slow the pace further. */
+/** Longer flushes do not slow the pace further. */
 const MAX_FLUSH_MS = 5_000
-/** Milliseconds after which a batch is not sent again, long before the rows that recognize it may be pruned. */
+/** A batch is not sent again after this, long before the rows that recognize it may be pruned. */
 const MAX_RESEND_MS = 10 * 60_000
 
 /** A request that sends what it and others are waiting for. */
-interface Lane {
+interface Leader {
   group: CommitGroup | null
   /** When it began its latest flush. */
   beganAt: number
@@ -59,10 +58,9 @@ interface Lane {
 
 /**
  * Merges the increments of an isolate's requests into few statements (group commit). Increments that arrive during a flush are
- * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once.
- *
- * The first request that finds a free lane leads: it flushes within its own `waitUntil` until nothing waits or its turn is over.
- * A leader that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
+ * part of the next one. A request is answered once its flush has been committed. An idle isolate flushes at once. The first
+ * request that finds a place leads: it flushes within its own `waitUntil` until nothing waits or its turn is over. A leader
+ * that falls silent is replaced, under the rules of `SharedWork`. The same batch may then be sent twice, which is safe.
  */
 export class GroupCommit {
   readonly #context: FlushContext
@@ -71,7 +69,7 @@ export class GroupCommit {
   #open: CommitGroup | null = null
   /** Groups that are full, or whose leader fell silent; oldest first. */
   #ready: CommitGroup[] = []
-  readonly #lanes = new Set<Lane>()
+  readonly #leaders = new Set<Leader>()
   #lastFlushAt = 0
   #lastSize = 0
   #lastQueued = false
@@ -84,14 +82,12 @@ export class GroupCommit {
 
   /** Requests that wait, and flushes in flight. */
   get load(): { waiting: number; flushes: number } {
-    return { waiting: this.#work.waiting, flushes: this.#lanes.size }
+    return { waiting: this.#work.waiting, flushes: this.#leaders.size }
   }
 
   /**
    * Adds increments to their counters: all of them or none. Settles when it is known which.
-   *
-   * @throws {DatabaseFailure} if neither the database nor a queue accepted them; `applied` says whether certainly nothing was
-   *   counted
+   * @throws {DatabaseFailure} if neither database nor queue accepted them; `applied`: `no` if certainly nothing was counted
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   async count(
@@ -106,12 +102,12 @@ export class GroupCommit {
     // One turn at a time: the subrequests of a request are limited.
     let leads = false
     let looksAt = now
-    // From here on, the request may end at any await when its client hangs up. Nothing may depend on the code that follows.
+    // The request may end at any await when its client hangs up. Nothing may depend on the code that follows.
     for (;;) {
-      const lane = leads ? null : this.#freeLane(looksAt)
-      if (lane !== null) {
+      const leader = leads ? null : this.#newLeader(looksAt)
+      if (leader !== null) {
         leads = true
-        const turn = this.#lead(lane)
+        const turn = this.#lead(leader)
         const over = turn.over.then(() => {
           leads = false
         })
@@ -119,7 +115,7 @@ export class GroupCommit {
         await turn.first
       } else {
         const { expectedAt } = ticket.group
-        // A millisecond later than expected, so that the first look is usually the last.
+        // A millisecond later than expected, so that the first poll is usually the last.
         await waitForNews(ticket, this.#work.patience(expectedAt + 1, looksAt, MAX_PATIENCE_MS), answerReady)
       }
       const { outcome } = ticket.group
@@ -134,7 +130,7 @@ export class GroupCommit {
       this.#open = null
     }
     // A group that waited because no request was there to lead it has not waited for the database.
-    if (this.#open !== null && this.#lanes.size === 0) this.#open.waitsSince = now
+    if (this.#open !== null && this.#leaders.size === 0) this.#open.waitsSince = now
     this.#open ??= new CommitGroup(now, this.#expectation(now))
     const before = this.#open.size
     const ticket = this.#open.add(increments, key)
@@ -145,16 +141,16 @@ export class GroupCommit {
   /** When a group that is opened now will probably be committed. */
   #expectation(now: number): number {
     let startAt = now
-    if (this.#leaders() >= this.#lanesWanted()) {
+    if (this.#remaining() >= this.#leadersWanted()) {
       let oldest = Number.POSITIVE_INFINITY
-      for (const { beganAt } of this.#lanes) oldest = Math.min(oldest, beganAt)
+      for (const { beganAt } of this.#leaders) oldest = Math.min(oldest, beganAt)
       startAt = Math.max(startAt, oldest + this.#work.durationMs)
     }
     startAt = Math.max(startAt, this.#lastFlushAt + this.#pace(now))
     return startAt + this.#work.durationMs
   }
 
-  /** Milliseconds that a group waits for more requests. An idle isolate flushes at once. */
+  /** How long a group waits for more requests, in milliseconds. An idle isolate flushes at once. */
   #pace(now: number): number {
     if (now - this.#lastFlushAt > IDLE_MS) return 0
     if (this.#lastQueued) return QUEUE_PACE_MS
@@ -162,46 +158,44 @@ export class GroupCommit {
   }
 
   /**
-   * Flushes in flight that it takes for one to begin every `PACE_MS` when none has to wait. More of them hide the distance to the
-   * database. They do not help a busy isolate or database: then each is smaller, and all take longer. But a full group
-   * cannot grow, so it need not wait.
-   *
-   * If a crowd waits, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database
-   * answers, and then get the next requests of all of them at once.
+   * Flushes in flight with which one begins every `PACE_MS` although the database is far away. More do not help a busy isolate
+   * or database: each is smaller, and all take longer. But a full group cannot grow, so it need not wait. If many requests
+   * wait, one more keeps the isolate busy. With a single flush for all of them, it would be idle until the database answers,
+   * and then get their next requests all at once.
    */
-  #lanesWanted(): number {
+  #leadersWanted(): number {
     const { milliseconds } = this.#shortest
     const hideDistance = milliseconds === Number.POSITIVE_INFINITY ? 1 : Math.ceil(milliseconds / PACE_MS)
     const stayBusy = this.#work.waiting >= 2 * ENOUGH ? 1 : 0
-    const full = this.#ready.length > 0 ? this.#leaders() + this.#ready.length : 0
-    return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LANES)
+    const full = this.#ready.length > 0 ? this.#remaining() + this.#ready.length : 0
+    return Math.min(Math.max(hideDistance + stayBusy, full), MAX_LEADERS)
   }
 
   /**
-   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if many
-   * flushes seem to be wanted, because a busy isolate sees answers late, and the database seems farther away than it is.
+   * Whether the open group need not wait for more requests: it has its share of all that wait. There are few shares even if
+   * many flushes seem to be wanted: a busy isolate sees answers late, so the database seems farther away than it is.
    */
   #isLargeEnough(): boolean {
-    // The queue charges by the message.
     if (this.#open === null || this.#lastQueued) return false
-    const share = this.#work.waiting / Math.min(this.#lanesWanted(), MAX_SHARES)
+    const share = this.#work.waiting / Math.min(this.#leadersWanted(), MAX_SHARES)
     return this.#open.tickets.length >= Math.max(ENOUGH, share)
   }
 
-  /** Frees the lane of a leader that waits for more requests, if there are enough. Returns whether there was one. */
+  /** Removes a leader that waits for more requests, if there are enough. Returns whether there was one. */
   #endWait(): boolean {
     if (!this.#isLargeEnough()) return false
-    for (const lane of this.#lanes) if (lane.group === null && !lane.leaving) return this.#lanes.delete(lane)
+    for (const leader of this.#leaders)
+      if (leader.group === null && !leader.leaving) return this.#leaders.delete(leader)
     return false
   }
 
-  /** Frees the lanes of leaders that fell silent, and puts their groups at the head of the waiting ones. */
+  /** Removes leaders that fell silent, and puts their groups at the head of the waiting ones. */
   #replaceSilent(now: number): void {
-    for (const lane of this.#lanes) {
-      if (!this.#work.isSilent(lane.aliveUntil, now)) continue
-      this.#lanes.delete(lane)
-      const { group } = lane
-      lane.group = null
+    for (const leader of this.#leaders) {
+      if (!this.#work.isSilent(leader.aliveUntil, now)) continue
+      this.#leaders.delete(leader)
+      const { group } = leader
+      leader.group = null
       if (group !== null && group.outcome === null) {
         group.contested = true
         this.#ready.unshift(group)
@@ -209,32 +203,32 @@ export class GroupCommit {
     }
   }
 
-  /** A lane to lead, if a group waits and a lane is free. */
-  #freeLane(now: number): Lane | null {
+  /** A new leader, if a group waits and there is a place for one. */
+  #newLeader(now: number): Leader | null {
     this.#replaceSilent(now)
     if (this.#open === null && this.#ready.length === 0) return null
     const mayExceed = this.#isStale(now) && this.#allBusy()
-    if (this.#leaders() >= this.#lanesWanted() && !mayExceed && !this.#endWait()) return null
+    if (this.#remaining() >= this.#leadersWanted() && !mayExceed && !this.#endWait()) return null
     const aliveUntil = this.#work.aliveUntil(now + PACE_MS)
-    const lane: Lane = { group: null, beganAt: now, aliveUntil, leaving: false }
-    this.#lanes.add(lane)
-    return lane
+    const leader: Leader = { group: null, beganAt: now, aliveUntil, leaving: false }
+    this.#leaders.add(leader)
+    return leader
   }
 
-  /** Requests that will flush further groups. */
-  #leaders(): number {
+  /** Leaders that will flush further groups. */
+  #remaining(): number {
     let leaders = 0
-    for (const { leaving } of this.#lanes) if (!leaving) leaders++
+    for (const { leaving } of this.#leaders) if (!leaving) leaders++
     return leaders
   }
 
   /** Whether no leader is about to take a waiting group. */
   #allBusy(): boolean {
-    for (const { group } of this.#lanes) if (group === null) return false
+    for (const { group } of this.#leaders) if (group === null) return false
     return true
   }
 
-  /** Whether the oldest group has waited too long to wait for a lane. */
+  /** Whether the oldest group has waited too long to wait for a leader. */
   #isStale(now: number): boolean {
     const oldest = this.#ready[0] ?? this.#open
     const maxAge = this.#context.queue === null ? MAX_AGE_MS : MAX_AGE_WITH_QUEUE_MS
@@ -245,64 +239,62 @@ export class GroupCommit {
    * Leads: flushes one waiting group after another. `first` settles with the first flush, which is the one that the leading
    * request needs itself, `over` when its turn is over. Neither rejects.
    */
-  #lead(lane: Lane): { first: Promise<void>; over: Promise<void> } {
+  #lead(leader: Leader): { first: Promise<void>; over: Promise<void> } {
     const began = Date.now()
-    const first = this.#flushNext(lane)
+    const first = this.#flushNext(leader)
     const over = (async () => {
       await first
       for (let flushes = 2; this.#open !== null || this.#ready.length > 0; flushes++) {
         // It counted as dead, or its turn is over. Another request leads, unless there is none.
-        const replaced = !this.#lanes.has(lane)
-        if ((replaced || lane.leaving) && (this.#leaders() > 0 || flushes > 2 * MAX_FLUSHES)) break
-        if (replaced) this.#lanes.add(lane)
-        lane.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
-        await this.#flushNext(lane)
+        const replaced = !this.#leaders.has(leader)
+        if ((replaced || leader.leaving) && (this.#remaining() > 0 || flushes > 2 * MAX_FLUSHES)) break
+        if (replaced) this.#leaders.add(leader)
+        leader.leaving = flushes >= MAX_FLUSHES || Date.now() - began > MAX_LEAD_MS
+        await this.#flushNext(leader)
       }
-      this.#lanes.delete(lane)
+      this.#leaders.delete(leader)
     })()
     return { first, over }
   }
 
-  /** Flushes the next group. */
-  async #flushNext(lane: Lane): Promise<void> {
+  async #flushNext(leader: Leader): Promise<void> {
     let now = Date.now()
     const pace = this.#pace(now)
     const early = Math.max(this.#lastFlushAt, this.#open?.waitsSince ?? 0) + pace - now
     if (early > 0 && early <= pace && this.#ready.length === 0 && !this.#isLargeEnough()) {
-      lane.aliveUntil = this.#work.aliveUntil(now + pace)
+      leader.aliveUntil = this.#work.aliveUntil(now + pace)
       await pause(early)
       now = Date.now()
-      // Another request took the lane: the group became large enough, or this leader counted as dead.
-      if (!this.#lanes.has(lane) && this.#leaders() > 0) return
+      // The group became large enough, or this leader counted as dead. Another request leads.
+      if (!this.#leaders.has(leader) && this.#remaining() > 0) return
     }
-    // There is no await between taking the group and sealing it, so increments that arrive from now on join the next one.
+    // No await between taking the group and sealing it, so increments that arrive from now on join the next one.
     const stale = this.#isStale(now)
     const group = this.#take(now)
     if (group === null) return
     group.expectedAt = now + this.#work.durationMs
-    // It may have lost its lane during its pause. With a group in hand, its death must be noticed.
-    this.#lanes.add(lane)
-    lane.aliveUntil = this.#work.aliveUntil(now)
-    lane.group = group
-    lane.beganAt = now
+    // It may have been removed during its pause. With a group in hand, its death must be noticed.
+    this.#leaders.add(leader)
+    leader.aliveUntil = this.#work.aliveUntil(now)
+    leader.group = group
+    leader.beganAt = now
     this.#lastFlushAt = now
     this.#lastSize = group.tickets.length
     try {
       const beat = (until: number) => {
-        lane.aliveUntil = this.#work.aliveUntil(until)
+        leader.aliveUntil = this.#work.aliveUntil(until)
       }
       if (stale || (group.unnamed && this.#context.queue !== null))
         this.#settle(group, await spill(this.#context, group, beat))
-      else this.#conclude(lane, group, await flush(this.#context, group, beat))
+      else this.#conclude(leader, group, await flush(this.#context, group, beat))
     } catch (error) {
-      // A mistake of ours. The requests that wait must get an answer nevertheless.
+      // A bug. The requests that wait must get an answer nevertheless.
       this.#settle(group, { status: 'failed', failure: DatabaseFailure.unexpected(error) })
     } finally {
-      lane.group = null
+      leader.group = null
     }
   }
 
-  /** The next group, if there is one. */
   #take(now: number): CommitGroup | null {
     for (let group = this.#ready.shift(); group !== undefined; group = this.#ready.shift()) {
       // Its former leader was alive after all.
@@ -317,14 +309,14 @@ export class GroupCommit {
     return group
   }
 
-  #conclude(lane: Lane, group: CommitGroup, result: Flush): void {
+  #conclude(leader: Leader, group: CommitGroup, result: Flush): void {
     const now = Date.now()
     if (result.status === 'counted') {
-      this.#work.took(now - lane.beganAt)
-      this.#shortest.took(now - lane.beganAt, now)
+      this.#work.took(now - leader.beganAt)
+      this.#shortest.took(now - leader.beganAt, now)
     }
     // A leader that was replaced knows no more than its successor, unless it succeeded.
-    if (lane.group !== group && result.status !== 'counted') return
+    if (leader.group !== group && result.status !== 'counted') return
     if (result.status !== 'split') {
       this.#settle(group, result)
       return

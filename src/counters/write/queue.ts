@@ -1,9 +1,10 @@
 import * as z from 'zod/mini'
 import type { Database } from '../../database/database.ts'
 import { classify } from '../../database/errors.ts'
+import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
-import { rowsByRange } from '../ranges.ts'
+import { LARGEST_ID, rowsByRange } from '../ranges.ts'
 import { applyBatch, type Batch, type BatchRow } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
@@ -13,7 +14,6 @@ const MAX_SEND_BYTES = 192 * 1024
 const MAX_SEND_MESSAGES = 100
 
 const KIND = 'slotted-counter/batch'
-const MAX_64 = 2n ** 64n
 
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
 const SIGNED_RULE = 'must be the digits of an integer'
@@ -22,10 +22,9 @@ const TYPE_RULE = 'must be a whole number from 1 to 65535'
 const toBigInt = z.transform((digits: string) => BigInt(digits))
 const unsigned = z
   .pipe(z.string({ error: UNSIGNED_RULE }).check(z.regex(/^\d{1,20}$/, UNSIGNED_RULE)), toBigInt)
-  .check(z.refine((value) => value < MAX_64, UNSIGNED_RULE))
+  .check(z.refine((value) => value <= LARGEST_ID, UNSIGNED_RULE))
 const signed = z.pipe(z.string({ error: SIGNED_RULE }).check(z.regex(/^-?\d{1,30}$/, SIGNED_RULE)), toBigInt)
 
-/** The part of a Cloudflare Queue that is used here. */
 export interface QueueProducer {
   send(body: unknown, options: { contentType: 'json' }): Promise<unknown>
   sendBatch(messages: Iterable<{ body: unknown; contentType: 'json' }>): Promise<unknown>
@@ -60,20 +59,16 @@ const message = z.object(
 
 type MessageRow = z.input<typeof message>['rows'][number]
 
-/** The contents of a message. */
 export interface QueuedBatch {
   since: Date
   applied: 'no' | 'unknown'
   batch: Batch
-  /** The counters of its rows that have names. */
   named: CounterAddress[]
 }
 
-/** Accepts batches that the database did not. */
 export interface BatchQueue {
   /**
    * Puts a batch into the queue. Resolves when all of it is there.
-   *
    * @param counters the counters of the batch, for their names
    * @param facts when the oldest increment was counted, and whether the database may have applied the batch already
    */
@@ -81,8 +76,8 @@ export interface BatchQueue {
 }
 
 /**
- * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of one
- * key, also of different types, are in one message if they fit into one: a hit that counts in two types counts in both or in none.
+ * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of
+ * one key, also of different types, share a message if they fit: a hit that counts in two types counts in both or none.
  */
 export function batchQueue(queue: QueueProducer): BatchQueue {
   return {
@@ -91,14 +86,13 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
       for (const counter of counters) names.set(counterId(counter), counter.name)
       let part: Part = { rows: [], bytes: 256 }
       const parts = [part]
-      /** Makes room for so many bytes. */
       const makeRoom = (bytes: number) => {
         if (part.rows.length === 0 || part.bytes + bytes <= MAX_MESSAGE_BYTES) return
         part = { rows: [], bytes: 256 }
         parts.push(part)
       }
       for (const rows of Map.groupBy(batch, ({ recordId }) => recordId).values()) {
-        // The name of a counter is in each of its messages once.
+        // Each message has the name of a counter once.
         const written = rows.map((row, i) => toMessage(row, rows[i - 1]?.recordType === row.recordType ? null : names))
         const sizes = written.map(sizeOf)
         makeRoom(sizes.reduce((sum, size) => sum + size))
@@ -129,13 +123,11 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
   }
 }
 
-/** Rows of one message, and its size in bytes. */
 interface Part {
   rows: MessageRow[]
   bytes: number
 }
 
-/** @param names the name by counter; `null` leaves it out */
 function toMessage(
   { recordType, recordId, slot, count, batch }: BatchRow,
   names: ReadonlyMap<string, string | null> | null,
@@ -156,11 +148,7 @@ function sizeOf(row: MessageRow): number {
   return encoder.encode(JSON.stringify(row)).length + 1
 }
 
-/**
- * Reads a message from the queue.
- *
- * @returns its contents, or a description of what is wrong with it
- */
+/** Reads a message from the queue. Returns its contents, or a description of what is wrong with it. */
 export function readMessage(body: unknown): QueuedBatch | string {
   const parsed = message.safeParse(body)
   if (!parsed.success) return z.prettifyError(parsed.error)
@@ -176,20 +164,15 @@ export function readMessage(body: unknown): QueuedBatch | string {
 }
 
 /**
- * Seconds before a message is delivered again: the delay after the first attempt, the factor for each further one, and the longest
- * delay. After an outage of a minute, everything is counted within half a minute. 100 attempts, the most that a queue makes, last
- * a day.
+ * Seconds before a message is delivered again: after the first attempt, the factor for each further one, and the longest. After
+ * an outage of a minute, everything is counted within half a minute. 100 attempts, the most of a queue, last a day.
  */
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 1.5
 const MAX_DELAY_SECONDS = 20 * 60
-/**
- * A message is given up this many hours before the rows that would recognize it may be pruned. The clocks of the database and the
- * Worker may differ, and rows hold whole hours.
- */
+/** A message is given up so many hours before its rows may be pruned: clocks differ, and rows hold whole hours. */
 const MARGIN_HOURS = 2
 
-/** A message as the queue delivers it. */
 export interface Delivery {
   id: string
   timestamp: Date
@@ -199,7 +182,7 @@ export interface Delivery {
   retry(options: { delaySeconds: number }): void
 }
 
-/** A message that can never be counted automatically, and the reason. A person has to decide about it. */
+/** A message that can never be counted automatically. A person has to decide about it. */
 export interface DeadLetter {
   kind: 'slotted-counter/dead-letter'
   version: 1
@@ -211,30 +194,24 @@ export interface DeadLetter {
   message: unknown
 }
 
-/** What `consume` uses. */
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  /** Hours for which an applied batch is recognized. */
   idempotencyHours: number
-  /** Accepts dead letters. If it is `null`, the queue moves them to its own dead-letter queue after the last attempt. */
+  /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
 }
 
-/** What happened to deliveries. */
 export interface ConsumeSummary {
   applied: number
   retried: number
   dead: DeadLetter[]
-  /** The database's message, if it failed and messages are retried. */
   error: string | null
 }
 
 /**
- * Applies batches from the queue. The queue delivers at least once, late and in any order. A batch that is delivered again changes
- * nothing as long as its rows are kept. An older batch is not applied, because nothing can tell any more whether it was applied
- * before.
- *
+ * Applies batches from the queue, which delivers at least once, late and in any order. A repeated batch changes nothing as long
+ * as its rows are kept. An older batch is not applied: nothing can tell whether it was applied before.
  * @param deliveries each of them is acknowledged or retried individually
  */
 export async function consume(
@@ -243,7 +220,7 @@ export async function consume(
   now: Date,
 ): Promise<ConsumeSummary> {
   const summary: ConsumeSummary = { applied: 0, retried: 0, dead: [], error: null }
-  const oldest = now.getTime() - Math.max(idempotencyHours - MARGIN_HOURS, idempotencyHours / 2) * 3_600_000
+  const oldest = now.getTime() - Math.max(idempotencyHours - MARGIN_HOURS, idempotencyHours / 2) * HOUR_MS
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
@@ -274,12 +251,12 @@ export async function consume(
       await giveUp(message, 'malformed', queued)
       continue
     }
-    // The database has just failed. Retry the remaining messages later instead of trying each one.
+    // The database has just failed: the remaining messages are not tried.
     if (summary.error !== null) {
       retryLater(message)
       continue
     }
-    // The older of two times, the sending Worker's and the queue's: either clock may be wrong.
+    // The sending Worker's time and the queue's: either clock may be wrong.
     if (Math.min(queued.since.getTime(), message.timestamp.getTime()) < oldest) {
       await giveUp(
         message,

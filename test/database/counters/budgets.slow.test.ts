@@ -32,7 +32,7 @@ describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (pla
     let moved = 0
     for (let minute = 0; minute < 2; minute++) {
       const summary = await rollUp(
-        { db, totals: null },
+        { db, cache: null },
         {
           pageSlots: scaled(ROLLUP.page_slots),
           maxStatements: scaled(ROLLUP.max_statements),

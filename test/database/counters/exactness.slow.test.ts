@@ -170,11 +170,11 @@ class World {
     this.ledger.beginSetting(index, FAR)
     if (cut !== null) {
       const cutOff = this.db.open({ deadlineMs: 60_000, fetch: cutFetch(cut) })
-      await setCounter({ db: mortal(cutOff), totals: null }, counter, setting).catch(() => {})
+      await setCounter({ db: mortal(cutOff), cache: null }, counter, setting).catch(() => {})
     }
     const surely = async (): Promise<unknown> => {
       try {
-        return await setCounter({ db: this.db, totals: null }, counter, setting)
+        return await setCounter({ db: this.db, cache: null }, counter, setting)
       } catch (error) {
         // It also gives up if a transaction whose answer was lost holds its locks.
         if (error instanceof Overtaken || (error instanceof DatabaseFailure && error.retry)) return surely()

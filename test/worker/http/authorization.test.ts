@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../../src/app.ts'
 import { SCOPES, type Scope, sha256 } from '../../../src/config/tokens.ts'
 import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
-import { MAX_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
+import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
 import { logged } from '../../harness/logged.ts'
@@ -212,10 +212,10 @@ describe('Attempts with unknown tokens', () => {
   /** Sends wrong tokens until the network has no attempt left. */
   const useUp = async (to: TestWorker, address: string) => {
     const statuses = await Promise.all(
-      Array.from({ length: 2 * MAX_ATTEMPTS }, async (_, i) => (await ask(to, `guess-${i}`, address)).status),
+      Array.from({ length: 2 * MAX_TOKEN_ATTEMPTS }, async (_, i) => (await ask(to, `guess-${i}`, address)).status),
     )
-    expect(statuses.filter((status) => status === 401)).toHaveLength(MAX_ATTEMPTS)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(MAX_ATTEMPTS)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(MAX_TOKEN_ATTEMPTS)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(MAX_TOKEN_ATTEMPTS)
   }
   /** Stops the clock 20 seconds after a full minute. */
   const freeze = () => {
@@ -250,7 +250,7 @@ describe('Attempts with unknown tokens', () => {
     const fresh = await workerWith({ ci: 'read' })
     const cookie = await sessionCookie(fresh)
     expect((await ask(fresh, TOKEN, '192.0.2.1')).status).toBe(200)
-    const [attempts, one] = [MAX_ATTEMPTS - 1, '192.0.2.1']
+    const [attempts, one] = [MAX_TOKEN_ATTEMPTS - 1, '192.0.2.1']
     for (let i = 0; i < attempts; i++) expect((await ask(fresh, 'guess', one)).status).toBe(401)
     expect((await ask(fresh, 'guess', one)).status).toBe(429)
     expect((await ask(fresh, TOKEN, one)).status).toBe(200)
@@ -276,7 +276,7 @@ describe('Attempts with unknown tokens', () => {
 
   it('are not limited where no address tells networks apart', async () => {
     const fresh = await workerWith({})
-    for (let i = 0; i < 2 * MAX_ATTEMPTS; i++) expect((await ask(fresh, 'guess')).status).toBe(401)
+    for (let i = 0; i < 2 * MAX_TOKEN_ATTEMPTS; i++) expect((await ask(fresh, 'guess')).status).toBe(401)
     expect((await ask(fresh, TOKEN)).status).toBe(200)
   })
 })

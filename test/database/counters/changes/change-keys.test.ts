@@ -22,8 +22,8 @@ beforeEach(async () => {
   db = await freshDatabase()
 })
 const set = (counter: number, count: bigint, id: bigint | null) =>
-  setCounter({ db, totals: null }, counters[counter]!, { count, id, at: AT })
-const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, totals: null }, rows, { id, at: AT })
+  setCounter({ db, cache: null }, counters[counter]!, { count, id, at: AT })
+const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, cache: null }, rows, { id, at: AT })
 const counts = () => Promise.all(counters.map(async (counter) => Number(await countOf(db, counter))))
 /** Sends a request again as long as others overtake it. */
 const surely = async <T>(send: () => Promise<T>): Promise<T | 'refused'> => {

@@ -41,12 +41,12 @@ describe('While a transaction that was cut off locks a total', () => {
   it.each([
     [
       'a set',
-      (on: Database) => setCounter({ db: on, totals: null }, COUNTER, { count: 5n, id: random63(), at: new Date() }),
+      (on: Database) => setCounter({ db: on, cache: null }, COUNTER, { count: 5n, id: random63(), at: new Date() }),
     ],
     [
       'an import',
       (on: Database) =>
-        importCounts({ db: on, totals: null }, [{ counter: COUNTER, count: 5n, day: null }], {
+        importCounts({ db: on, cache: null }, [{ counter: COUNTER, count: 5n, day: null }], {
           id: random63(),
           at: new Date(),
         }),

@@ -46,7 +46,7 @@ async function fill(counter: CounterAddress): Promise<void> {
     await countOn(db, counter, BigInt(day))
     await rollUpAt(db, daysAgo(day))
   }
-  const ledger = { db, totals: null }
+  const ledger = { db, cache: null }
   const rows = [daysAgo(400), null].map((day) => ({ counter, count: 50n, day }))
   await importCounts(ledger, rows, options())
   await setCounter(ledger, counter, { count: 1_230n, ...options() })

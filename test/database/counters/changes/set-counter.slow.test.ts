@@ -23,7 +23,7 @@ afterEach(() => {
 })
 const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
 const set = (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
-  setCounter({ db: on, totals: null }, counter, { count, id, at: new Date() })
+  setCounter({ db: on, cache: null }, counter, { count, id, at: new Date() })
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
 const setSurely = async (count: bigint) => {
   for (const id = random63(); ; ) {

@@ -57,7 +57,7 @@ describe('The sum of a prefix', () => {
     await count(counters, 3n)
     expect(await total(PREFIX)).toMatchObject({ total: 20n, pending: 12n })
     const [one, two, three] = counters as [CounterAddress, CounterAddress, CounterAddress]
-    const ledger = { db, totals: null }
+    const ledger = { db, cache: null }
     await setCounter(ledger, one, { count: 50n, ...options() })
     const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
     await importCounts(ledger, rows, options())
@@ -134,7 +134,7 @@ describe('The history of a prefix', () => {
     await count(counters.slice(0, 2), 7n)
     await rollUpAt(db, new Date('2026-11-01T00:10:00Z'))
     const rows = counters.map((counter, i) => ({ counter, count: BigInt(i), day: DAY }))
-    await importCounts({ db, totals: null }, rows, options())
+    await importCounts({ db, cache: null }, rows, options())
     for (const by of ['hour', 'day', 'month'] as HistoryUnit[]) {
       for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
         const range = historyRange({ by, timeZone, from: '2026-10-30', to: '2026-11-05' }, NOW)

@@ -36,13 +36,13 @@ beforeAll(async () => {
   await rollUpAt(db, new Date('2026-11-18T23:59:00Z'))
   const days = ['2025-01-01', '2026-11-01', '2026-11-20']
   await importCounts(
-    { db, totals: null },
+    { db, cache: null },
     days.map((day) => ({ counter: counters[5]!, count: 10n, day: new Date(day) })),
     id(),
   )
-  await importCounts({ db, totals: null }, [{ counter: counters[6]!, count: 2n ** 60n + 1n, day: null }], id())
-  await setCounter({ db, totals: null }, counters[7]!, { count: 1_000n, ...id() })
-  await setCounter({ db, totals: null }, counters[25]!, { count: 0n, ...id() })
+  await importCounts({ db, cache: null }, [{ counter: counters[6]!, count: 2n ** 60n + 1n, day: null }], id())
+  await setCounter({ db, cache: null }, counters[7]!, { count: 1_000n, ...id() })
+  await setCounter({ db, cache: null }, counters[25]!, { count: 0n, ...id() })
   for (let i = 0; i < 7; i++) await count(counters.slice(3, 28), 1n)
   await count([{ recordType: 2, recordId: 1n, name: '1' }], 9n)
   for (const counter of counters.slice(0, 28)) {
@@ -128,7 +128,7 @@ describe('An export', () => {
       const imported = rows.map(({ recordId, name, count, day }) => {
         return { counter: { recordType: 1, recordId, name: name! }, count, day: day === null ? null : new Date(day) }
       })
-      await importCounts({ db: elsewhere, totals: null }, imported, { id: random63(), at: NOW })
+      await importCounts({ db: elsewhere, cache: null }, imported, { id: random63(), at: NOW })
       const again = await all((after) => exportDays(elsewhere, { recordType: 1, after, limit: 9, now: NOW }))
       expect(sums(again)).toEqual(sorted())
       if (rows.some(({ day }) => day !== null)) expect(again).toEqual(rows)

@@ -3,12 +3,12 @@ import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import type { Reading } from './read-counters.ts'
 import type { SharedReading, SharedReads } from './shared-reads.ts'
 
-/** Counters in one generation of the cache; it holds two generations. */
+/** In one generation of the cache; it holds two. */
 const MAX_GENERATION = 5_000
 
-/** Milliseconds for which a total is cached, here and by clients. */
+/** How long a total is cached, here and by clients. */
 export const MAX_AGE_MS = 30_000
-/** Milliseconds that must remain of them, so that clients can cache it at all. */
+/** An entry with less time left is not used: clients could not cache it at all. */
 const LEAST_REMAINING_MS = 1_000
 
 interface CachedTotal<Value> {
@@ -17,18 +17,15 @@ interface CachedTotal<Value> {
 }
 
 /**
- * Reads totals and caches them: between two roll-ups they do not change. Plain data, bounded, shared by an isolate's requests.
- * Changes made by another isolate show when the cached total expires.
+ * Reads totals and caches them: they change only with roll-ups. Plain data, bounded, shared by an isolate's requests. Changes
+ * made by another isolate show when the cached total expires.
  */
-export class TotalsCache<Value = Reading> {
+export class RolledCache<Value = Reading> {
   readonly #reads: Pick<SharedReads<Value>, 'read'>
   readonly #related: { forget(): void } | null
   #cached = new BoundedMap<CachedTotal<Value>>(MAX_GENERATION)
 
-  /**
-   * @param reads reads totals, with consistency `rolled`
-   * @param related a cache that is forgotten with this one
-   */
+  /** @param reads with consistency `rolled` @param related a cache that is cleared with this one */
   constructor(reads: Pick<SharedReads<Value>, 'read'>, related: { forget(): void } | null = null) {
     this.#reads = reads
     this.#related = related
@@ -36,8 +33,6 @@ export class TotalsCache<Value = Reading> {
 
   /**
    * Reads totals, in the order given, from the cache where they are fresh enough.
-   *
-   * @param waitUntil as for `SharedReads.read`
    * @param fresh whether to bypass the cache
    * @returns `ageMs`: the age of the oldest one
    */
@@ -51,7 +46,7 @@ export class TotalsCache<Value = Reading> {
     const missing = counters.filter((_, index) => cached[index] === undefined)
     let found: SharedReading<Value> = { values: [], shared: false, tookMs: 0 }
     if (missing.length > 0) {
-      // `forget` replaces the map. Totals that were being read at that moment then go into the old map and are lost with it.
+      // `forget` replaces the map. Totals that are being read then go into the old one.
       const target = this.#cached
       found = await this.#reads.read(missing, waitUntil)
       for (const [index, counter] of missing.entries()) {
@@ -74,11 +69,10 @@ export class TotalsCache<Value = Reading> {
     const total = this.#cached.get(counterId(counter))
     if (total === undefined) return undefined
     const age = now - total.readAt
-    // A negative age means that the clock was set back. Then the real age is unknown.
+    // A negative age means that the clock was set back, so the real age is unknown.
     return age >= 0 && age <= MAX_AGE_MS - LEAST_REMAINING_MS ? total : undefined
   }
 
-  /** Drops all totals, including those that are being read: totals have changed. */
   forget(): void {
     this.#cached = new BoundedMap(MAX_GENERATION)
     this.#related?.forget()

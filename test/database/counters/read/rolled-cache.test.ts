@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { MAX_READ, readCounters } from '../../../../src/counters/read/read-counters.ts'
+import { RolledCache } from '../../../../src/counters/read/rolled-cache.ts'
 import { ReadsByRange, SharedReads } from '../../../../src/counters/read/shared-reads.ts'
-import { TotalsCache } from '../../../../src/counters/read/totals-cache.ts'
 import type { Executor } from '../../../../src/database/database.ts'
 import { freshDatabase } from '../../../harness/database.ts'
 
@@ -20,7 +20,7 @@ describe('Cached totals', () => {
         return result
       },
     }
-    const kept = new TotalsCache(
+    const kept = new RolledCache(
       new ReadsByRange([
         new SharedReads(slow, {
           deadlineMs: 30_000,
