@@ -197,13 +197,12 @@ class World {
     const isKnown = async (slot: bigint) =>
       (await this.db.number('SELECT COUNT(*) FROM slotted_counters WHERE slot = ?', [slot])) > 0n
     for (let slot = this.#slots.lease(); await isKnown(slot); slot = this.#slots.lease()) idle.push(slot)
+    // As a roll-up does, this gives up if a transaction takes too long. The next one does what it left.
     if (idle.length > 0) {
-      await this.db.arrange(
-        `UPDATE slotted_counters SET written_hour = written_hour - 48 WHERE slot IN (${idle.map(() => '?').join(', ')})`,
-        idle,
-      )
+      const places = idle.map(() => '?').join(', ')
+      const age = `UPDATE slotted_counters SET written_hour = written_hour - 48 WHERE slot IN (${places})`
+      await this.db.arrange(age, idle).catch(giveUp)
     }
-    // As a roll-up does, a run gives up if its transaction takes too long. The next one prunes what it left.
     await prune(this.db, { idempotencyHours: 24, pageSlots: 5, maxStatements: 100 }).catch(giveUp)
     for (const slot of idle) this.#slots.release(slot)
   }
