@@ -22,12 +22,11 @@ import { type Consistency, MAX_READ, readCounters } from './counters/read/read-c
 import { RolledCache } from './counters/read/rolled-cache.ts'
 import { ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
+import { SlotPool } from './counters/write/flush-group.ts'
 import { GroupCommit } from './counters/write/group-commit.ts'
 import { batchQueue } from './counters/write/queue.ts'
-import { SlotPool } from './counters/write/slot-pool.ts'
-import { CircuitBreaker, withBreaker } from './database/circuit-breaker.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
-import { retrying, withRetries } from './database/retry.ts'
+import { CircuitBreaker, retrying, withBreaker, withRetries } from './database/retry-and-breaker.ts'
 import { Bots } from './visits/bots.ts'
 import { IgnoredHits } from './visits/ignored-hits.ts'
 import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
@@ -87,24 +86,23 @@ function makeIsolate(config: Config) {
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(everywhere)
+  const commits = dbs.map(
+    (db) =>
+      new GroupCommit({
+        db,
+        deadlineMs: STATEMENT_DEADLINE_MS,
+        classicSlots,
+        slots: new SlotPool(),
+        queue: batches && batchQueue(batches),
+      }),
+  )
   return {
     config,
     db,
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
     keys: makeKeys(config, dbs),
-    counting: new CommitByRange(
-      dbs.map(
-        (db) =>
-          new GroupCommit({
-            db,
-            deadlineMs: STATEMENT_DEADLINE_MS,
-            classicSlots,
-            slots: new SlotPool(),
-            queue: batches && batchQueue(batches),
-          }),
-      ),
-    ),
+    counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
     reads: makeReads(dbs, everywhere),
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),

@@ -3,7 +3,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { type Context, Hono } from 'hono'
 import type { Bindings as ProductBindings } from '../../src/config/bindings.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { SlotPool } from '../../src/counters/write/slot-pool.ts'
+import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { isolateOf } from '../../src/isolate.ts'
 

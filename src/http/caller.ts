@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Caller } from '../service/caller.ts'
-import type { Visitor } from '../visits/visitor.ts'
+import type { Visitor } from '../service/count.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 import { isMarked } from './cookies.ts'

@@ -10,7 +10,7 @@ import {
   readProgress,
   statementsToDeploy,
 } from '../database/migrations.ts'
-import { withRetries } from '../database/retry.ts'
+import { withRetries } from '../database/retry-and-breaker.ts'
 import { missingSharding } from '../database/sharding.ts'
 import { countStatements } from '../database/statement-budget.ts'
 import type { AppEnv } from '../http/context.ts'

@@ -4,9 +4,8 @@ import { MAX_READ } from '../../src/counters/read/read-counters.ts'
 import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
 import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
-import type { FlushContext } from '../../src/counters/write/flush-group.ts'
+import { type FlushContext, SlotPool } from '../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
-import { SlotPool } from '../../src/counters/write/slot-pool.ts'
 import type { Database, Executor } from '../../src/database/database.ts'
 
 const DEADLINE_MS = 30_000

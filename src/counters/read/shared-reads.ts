@@ -1,6 +1,6 @@
 import type { Executor } from '../../database/database.ts'
 import { DatabaseFailure } from '../../database/errors.ts'
-import { retrying } from '../../database/retry.ts'
+import { retrying } from '../../database/retry-and-breaker.ts'
 import { type CounterAddress, counterId } from '../keys/counter-address.ts'
 import { rowsByRange } from '../ranges.ts'
 import { pause, SharedWork } from '../shared-work-state.ts'

@@ -1,5 +1,5 @@
 import type { Database, Executor } from '../../database/database.ts'
-import { withRetries } from '../../database/retry.ts'
+import { withRetries } from '../../database/retry-and-breaker.ts'
 import { type CountedDatabase, countStatements } from '../../database/statement-budget.ts'
 import { toBigInt } from '../../database/values.ts'
 import type { StoppedBy } from '../background-runs.ts'

@@ -28,7 +28,6 @@ export class CommitByRange {
    * @throws {Overloaded} if too many requests wait; nothing was counted
    */
   count(increments: readonly Increment[], options: CountOptions): Promise<'counted' | 'queued'> {
-    if (this.#commits.length === 1) return this.#commits[0]!.count(increments, options)
     const parts = [...byRange(increments, this.#commits.length, ({ counter }) => counter.recordId)]
     const [first] = parts
     if (parts.length === 1) return this.#commits[first![0]]!.count(increments, options)

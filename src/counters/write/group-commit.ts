@@ -10,8 +10,7 @@ import {
   type Ticket,
   waitForNews,
 } from './commit-group.ts'
-import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, spill } from './flush-group.ts'
-import { ShortestDuration } from './shortest-duration.ts'
+import { type Flush, type FlushContext, flush, QUEUE_DEADLINE_MS, ShortestDuration, spill } from './flush-group.ts'
 
 /** Rows in one statement: a request of 1,000 increments is never split. */
 const MAX_ROWS = 1_000

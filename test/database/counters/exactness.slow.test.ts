@@ -6,7 +6,7 @@ import type { CounterAddress } from '../../../src/counters/keys/counter-address.
 import { Overtaken } from '../../../src/counters/ledger/totals.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
-import { SlotPool } from '../../../src/counters/write/slot-pool.ts'
+import { SlotPool } from '../../../src/counters/write/flush-group.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
 import { toBigInt } from '../../../src/database/values.ts'

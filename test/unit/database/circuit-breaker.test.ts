@@ -1,8 +1,8 @@
 import { DatabaseError, UnknownError } from '@planetscale/database'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BreakerPolicy, CircuitBreaker, withBreaker } from '../../../src/database/circuit-breaker.ts'
 import type { Database, Result } from '../../../src/database/database.ts'
+import { type BreakerPolicy, CircuitBreaker, withBreaker } from '../../../src/database/retry-and-breaker.ts'
 
 const POLICY: BreakerPolicy = { failures: 5, slowMs: 1_000, openMs: 200, maxOpenMs: 1_500 }
 const FAST = 10

@@ -1,9 +1,15 @@
 import { DatabaseError, UnknownError } from '@planetscale/database'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BreakerPolicy, CircuitBreaker, withBreaker } from '../../../src/database/circuit-breaker.ts'
 import type { Database, Result } from '../../../src/database/database.ts'
 import { classify, DatabaseFailure } from '../../../src/database/errors.ts'
-import { DEFAULT_RETRIES, type RetryPolicy, withRetries } from '../../../src/database/retry.ts'
+import {
+  type BreakerPolicy,
+  CircuitBreaker,
+  DEFAULT_RETRIES,
+  type RetryPolicy,
+  withBreaker,
+  withRetries,
+} from '../../../src/database/retry-and-breaker.ts'
 
 const failure = (errno: number) => {
   const message = `target: d.-.primary: (errno ${errno}) (sqlstate ${errno === 1064 ? '42000' : 'HY000'})`

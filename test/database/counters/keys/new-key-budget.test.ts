@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { NewKeyBudgets, pruneBudgets } from '../../../../src/counters/keys/new-keys.ts'
 import type { Executor } from '../../../../src/database/database.ts'
-import { retrying } from '../../../../src/database/retry.ts'
+import { retrying } from '../../../../src/database/retry-and-breaker.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { GatedDatabase } from '../../../harness/gated-database.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ShortestDuration } from '../../../../src/counters/write/shortest-duration.ts'
+import { ShortestDuration } from '../../../../src/counters/write/flush-group.ts'
 
 describe('The shortest duration', () => {
   const start = Date.UTC(2026, 0, 1)

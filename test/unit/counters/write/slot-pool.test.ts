@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SlotPool } from '../../../../src/counters/write/slot-pool.ts'
+import { SlotPool } from '../../../../src/counters/write/flush-group.ts'
 
 describe('The slots of an isolate', () => {
   it('are random 64-bit numbers above 0, so that two isolates do not share one', () => {
