@@ -3,21 +3,20 @@ import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
 import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading.ts'
 import { visitorOf, withinTime } from '../http/visit.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import { drawBadge } from '../views/badge.ts'
-import { badgeOf, countShown, publicType, refusal, SVG_HEADERS } from './badge.ts'
-import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
+import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
+import { badgeOf, countShown, publicType, refusal, type SvgQuery, svgQuery, WRONG } from './badge.ts'
 
 const countingBadge = {
   method: 'get',
@@ -27,38 +26,40 @@ const countingBadge = {
   query: svgQuery,
 } as const satisfies Route
 
-const countingBadgeContract = /* @__PURE__ */ documented(countingBadge, () => ({
-  id: 'countingBadge',
-  tag: 'Counting',
-  summary: 'Count a view with a badge',
-  description:
-    'For README files and profiles. Counts one view, and shows the count including it, or the one of the last roll-up if very much is pending. The type must have `counting_badge`. ' +
-    'The badge is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. It is an ' +
-    'image even if the database is unavailable: then it shows the last known count.',
-  headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
-  answers: {
-    200: badge('The badge. `X-Hit` says whether the view was counted.'),
-    400: badge(WRONG[400]),
-    404: badge('The type does not exist, is not public, or has no counting badge.'),
-    422: badge(WRONG[422]),
-    429: badge(WRONG[429]),
-  },
-  examples: {
-    badge: {
-      summary: 'A profile',
-      params: { type: 'page_view', key: 'profile' },
-      query: { label: 'visits' },
-      headers: { 'User-Agent': 'github-camo (876de43e)' },
-      says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
+export const countingBadgeContract = () =>
+  ({
+    ...countingBadge,
+    id: 'countingBadge',
+    tag: 'Counting',
+    summary: 'Count a view with a badge',
+    description:
+      'For README files and profiles. Counts one view, and shows the count including it, or the one of the last roll-up if very much is pending. The type must have `counting_badge`. ' +
+      'The badge is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. It is an ' +
+      'image even if the database is unavailable: then it shows the last known count.',
+    headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
+    answers: {
+      200: badge('The badge. `X-Hit` says whether the view was counted.'),
+      400: badge(WRONG[400]),
+      404: badge('The type does not exist, is not public, or has no counting badge.'),
+      422: badge(WRONG[422]),
+      429: badge(WRONG[429]),
     },
-    notSet: {
-      summary: 'A type without counting badges',
-      params: { type: 'download', key: 'app.tgz' },
-      status: 404,
-      says: { 'X-Hit': 'ignored; reason=not_found' },
+    examples: {
+      badge: {
+        summary: 'A profile',
+        params: { type: 'page_view', key: 'profile' },
+        query: { label: 'visits' },
+        headers: { 'User-Agent': 'github-camo (876de43e)' },
+        says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
+      },
+      notSet: {
+        summary: 'A type without counting badges',
+        params: { type: 'download', key: 'app.tgz' },
+        status: 404,
+        says: { 'X-Hit': 'ignored; reason=not_found' },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 function badge(description: string) {
   return { description, contentType: 'image/svg+xml', headers: ['Cache-Control', 'X-Hit'] } as const
@@ -90,7 +91,7 @@ const LATE: Shown = { said: 'unknown', count: null }
  */
 export const countingBadges = new Hono<AppEnv>().get(
   '/hit/:type/*',
-  describe<typeof countingBadgeContract>(countingBadge, async (c) => {
+  typed<typeof countingBadgeContract>(async (c) => {
     const path = rawPathKey(c)
     if (!path.endsWith('.svg')) return c.notFound()
     try {

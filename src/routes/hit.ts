@@ -4,13 +4,13 @@ import type { Config } from '../config/config.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { RememberedQueries } from '../http/query-string.ts'
 import { visitorOf } from '../http/visit.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
@@ -57,83 +57,88 @@ const postHit = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
-  id: 'hit',
-  tag: 'Counting',
-  summary: 'Count a view',
-  description:
-    'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
-    'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
-  headers: visitor(),
-  either: true,
-  answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
-  problems: [...COUNTING],
-  examples: {
-    body: {
-      summary: 'In the body',
-      headers: FIREFOX,
-      body: { type: 'page_view', key: '/blog/hello' },
-      says: { 'X-Hit': 'counted' },
+export const postHitContract = () =>
+  ({
+    ...postHit,
+    id: 'hit',
+    tag: 'Counting',
+    summary: 'Count a view',
+    description:
+      'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
+      'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+    headers: visitor(),
+    either: true,
+    answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
+    problems: [...COUNTING],
+    examples: {
+      body: {
+        summary: 'In the body',
+        headers: FIREFOX,
+        body: { type: 'page_view', key: '/blog/hello' },
+        says: { 'X-Hit': 'counted' },
+      },
+      query: {
+        summary: 'In the query',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'counted' },
+      },
+      bot: {
+        summary: 'A bot, which is not counted',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
+        says: { 'X-Hit': 'ignored; reason=bot' },
+      },
+      automated: {
+        summary: 'A browser that a program drives, which is not counted',
+        query: { type: 'page_view', key: '/blog/hello', automated: '1' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'ignored; reason=automated' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        headers: FIREFOX,
+        body: { type: 'nothing', key: '/blog/hello' },
+        status: 422,
+        answer: exampleInvalid('type', 'is not a configured counter type'),
+        says: { 'X-Hit': 'ignored; reason=type' },
+      },
     },
-    query: {
-      summary: 'In the query',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'counted' },
-    },
-    bot: {
-      summary: 'A bot, which is not counted',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
-      says: { 'X-Hit': 'ignored; reason=bot' },
-    },
-    automated: {
-      summary: 'A browser that a program drives, which is not counted',
-      query: { type: 'page_view', key: '/blog/hello', automated: '1' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'ignored; reason=automated' },
-    },
-    unknownType: {
-      summary: 'A type that is not configured',
-      headers: FIREFOX,
-      body: { type: 'nothing', key: '/blog/hello' },
-      status: 422,
-      answer: exampleInvalid('type', 'is not a configured counter type'),
-      says: { 'X-Hit': 'ignored; reason=type' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const getPixel = { method: 'get', path: '/hit.gif', access: 'anyone', query: hitQuery } as const satisfies Route
 
-const getPixelContract = /* @__PURE__ */ documented(getPixel, () => ({
-  id: 'hitPixel',
-  tag: 'Counting',
-  summary: 'Count a view with an image',
-  description: 'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
-  headers: visitor(),
-  answers: {
-    200: {
-      description: 'A transparent pixel, even if the view was not counted.',
-      contentType: 'image/gif',
-      headers: ['X-Hit'],
+export const getPixelContract = () =>
+  ({
+    ...getPixel,
+    id: 'hitPixel',
+    tag: 'Counting',
+    summary: 'Count a view with an image',
+    description:
+      'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
+    headers: visitor(),
+    answers: {
+      200: {
+        description: 'A transparent pixel, even if the view was not counted.',
+        contentType: 'image/gif',
+        headers: ['X-Hit'],
+      },
     },
-  },
-  examples: {
-    pixel: {
-      summary: 'A view',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'counted' },
+    examples: {
+      pixel: {
+        summary: 'A view',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        query: { type: 'nothing', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'ignored; reason=type' },
+      },
     },
-    unknownType: {
-      summary: 'A type that is not configured',
-      query: { type: 'nothing', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'ignored; reason=type' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 // Shared by both paths: they have the same parameters.
 const queries = new RememberedQueries(postHit.query)
@@ -159,7 +164,7 @@ routes.options('/hit', (c) => {
 export const hit = routes
   .post(
     '/hit',
-    describe<typeof postHitContract>(postHit, async (c) => {
+    typed<typeof postHitContract>(async (c) => {
       try {
         const { config } = setIsolate(c)
         // The query is the faster way: reading a body costs as much as the rest of a hit.
@@ -180,7 +185,7 @@ export const hit = routes
   // Always an image: a page must not look broken because counting failed.
   .get(
     '/hit.gif',
-    describe<typeof getPixelContract>(getPixel, async (c) => {
+    typed<typeof getPixelContract>(async (c) => {
       const counted = pixel('counted')
       try {
         setIsolate(c)

@@ -4,7 +4,7 @@ import { callerOf, checkTypes } from '../http/authorization.ts'
 import { answerChange, neededIdempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
@@ -47,32 +47,34 @@ const TWO_COUNTS = {
   answer: { imported: 2 },
 }
 
-const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
-  id: 'import',
-  tag: 'Changing',
-  summary: 'Import counts',
-  description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
-  headers: importKey(),
-  answers: {
-    200: {
-      description: 'Added, by this request or by an earlier one with the same idempotency key.',
-      headers: ['Idempotent-Replayed'],
-      schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
+export const addImportContract = () =>
+  ({
+    ...addImport,
+    id: 'import',
+    tag: 'Changing',
+    summary: 'Import counts',
+    description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
+    headers: importKey(),
+    answers: {
+      200: {
+        description: 'Added, by this request or by an earlier one with the same idempotency key.',
+        headers: ['Idempotent-Replayed'],
+        schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
+      },
     },
-  },
-  problems: [...ADJUSTING],
-  examples: {
-    oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
-    again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
-    tomorrow: {
-      summary: 'A day in the future',
-      headers: { 'Idempotency-Key': 'old-counter-part-2' },
-      body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
-      status: 422,
-      answer: exampleInvalid('counters.0.day', DAY_RULE),
+    problems: [...ADJUSTING],
+    examples: {
+      oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
+      again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
+      tomorrow: {
+        summary: 'A day in the future',
+        headers: { 'Idempotency-Key': 'old-counter-part-2' },
+        body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
+        status: 422,
+        answer: exampleInvalid('counters.0.day', DAY_RULE),
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 /** Imports counts from elsewhere: all of them or none. */
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {

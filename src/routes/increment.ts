@@ -6,7 +6,7 @@ import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
@@ -30,67 +30,69 @@ const incrementOne = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
-  id: 'increment',
-  tag: 'Counting',
-  summary: 'Add to a counter',
-  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
-  headers: incrementKey(),
-  answers: {
-    200: {
-      description: 'Counted: committed to the database.',
-      schema: namedObject('Added', {
-        type: z.string(),
-        key: z.string(),
-        added: z.int(),
-        count: described(
-          z.optional(z.nullable(count)),
-          'The new count, if requested. null: the increment was counted, but the count could not be read.',
-        ),
-      }),
-      headers: ['X-Hit'],
+export const incrementContract = () =>
+  ({
+    ...incrementOne,
+    id: 'increment',
+    tag: 'Counting',
+    summary: 'Add to a counter',
+    description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+    headers: incrementKey(),
+    answers: {
+      200: {
+        description: 'Counted: committed to the database.',
+        schema: namedObject('Added', {
+          type: z.string(),
+          key: z.string(),
+          added: z.int(),
+          count: described(
+            z.optional(z.nullable(count)),
+            'The new count, if requested. null: the increment was counted, but the count could not be read.',
+          ),
+        }),
+        headers: ['X-Hit'],
+      },
+      202: {
+        description: 'Queued, because the database is unavailable. It will be counted later.',
+        schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
+        headers: ['X-Hit'],
+      },
     },
-    202: {
-      description: 'Queued, because the database is unavailable. It will be counted later.',
-      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
-      headers: ['X-Hit'],
+    problems: [...COUNTING],
+    examples: {
+      five: {
+        summary: 'Add 5 and return the new count',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        query: { return: 'count' },
+        body: { by: 5 },
+        answer: { type: 'download', key: 'app-1.2.0.tgz', added: 5, count: 5 },
+        says: { 'X-Hit': 'counted' },
+      },
+      one: {
+        summary: 'Add 1 with an idempotency key',
+        params: { type: 'page_view', key: '/blog/hello' },
+        headers: { 'Idempotency-Key': 'visit-4711' },
+        answer: { type: 'page_view', key: '/blog/hello', added: 1 },
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured: nothing is counted',
+        params: { type: 'nothing', key: 'app-1.2.0.tgz' },
+        body: { by: 5 },
+        status: 404,
+        answer: exampleUnknownType(),
+        says: { 'X-Hit': 'ignored; reason=unknown_type' },
+      },
+      withoutToken: {
+        summary: 'Without the token',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        body: { by: 5 },
+        status: 401,
+        answer: exampleProblem('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.'),
+        says: { 'X-Hit': 'ignored; reason=unauthorized' },
+      },
     },
-  },
-  problems: [...COUNTING],
-  examples: {
-    five: {
-      summary: 'Add 5 and return the new count',
-      params: { type: 'download', key: 'app-1.2.0.tgz' },
-      query: { return: 'count' },
-      body: { by: 5 },
-      answer: { type: 'download', key: 'app-1.2.0.tgz', added: 5, count: 5 },
-      says: { 'X-Hit': 'counted' },
-    },
-    one: {
-      summary: 'Add 1 with an idempotency key',
-      params: { type: 'page_view', key: '/blog/hello' },
-      headers: { 'Idempotency-Key': 'visit-4711' },
-      answer: { type: 'page_view', key: '/blog/hello', added: 1 },
-      says: { 'X-Hit': 'counted' },
-    },
-    unknownType: {
-      summary: 'A type that is not configured: nothing is counted',
-      params: { type: 'nothing', key: 'app-1.2.0.tgz' },
-      body: { by: 5 },
-      status: 404,
-      answer: exampleUnknownType(),
-      says: { 'X-Hit': 'ignored; reason=unknown_type' },
-    },
-    withoutToken: {
-      summary: 'Without the token',
-      params: { type: 'download', key: 'app-1.2.0.tgz' },
-      body: { by: 5 },
-      status: 401,
-      answer: exampleProblem('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.'),
-      says: { 'X-Hit': 'ignored; reason=unauthorized' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
@@ -106,43 +108,45 @@ const incrementMany = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
-  id: 'incrementMany',
-  tag: 'Counting',
-  summary: 'Add to many counters',
-  description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
-  headers: incrementKey(),
-  answers: {
-    200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
-    202: {
-      description: 'Queued, because the database is unavailable. They will be counted later.',
-      schema: accepted(),
-      headers: ['X-Hit'],
-    },
-  },
-  problems: [...COUNTING],
-  examples: {
-    two: {
-      summary: 'Two counters, with an idempotency key',
-      headers: { 'Idempotency-Key': 'import-2026-11-20-part-1' },
-      body: {
-        increments: [
-          { type: 'page_view', key: '/a' },
-          { type: 'download', key: 'app.tgz', by: 3 },
-        ],
+export const incrementManyContract = () =>
+  ({
+    ...incrementMany,
+    id: 'incrementMany',
+    tag: 'Counting',
+    summary: 'Add to many counters',
+    description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
+    headers: incrementKey(),
+    answers: {
+      200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
+      202: {
+        description: 'Queued, because the database is unavailable. They will be counted later.',
+        schema: accepted(),
+        headers: ['X-Hit'],
       },
-      answer: { accepted: 2 },
-      says: { 'X-Hit': 'counted' },
     },
-    unknownType: {
-      summary: 'A type that is not configured: nothing is counted',
-      body: { increments: [{ type: 'nothing', key: '/a' }] },
-      status: 422,
-      answer: exampleInvalid('increments.0.type', 'is not a configured counter type'),
-      says: { 'X-Hit': 'ignored; reason=invalid_request' },
+    problems: [...COUNTING],
+    examples: {
+      two: {
+        summary: 'Two counters, with an idempotency key',
+        headers: { 'Idempotency-Key': 'import-2026-11-20-part-1' },
+        body: {
+          increments: [
+            { type: 'page_view', key: '/a' },
+            { type: 'download', key: 'app.tgz', by: 3 },
+          ],
+        },
+        answer: { accepted: 2 },
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured: nothing is counted',
+        body: { increments: [{ type: 'nothing', key: '/a' }] },
+        status: 422,
+        answer: exampleInvalid('increments.0.type', 'is not a configured counter type'),
+        says: { 'X-Hit': 'ignored; reason=invalid_request' },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 /** Adds to one counter. */
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {

@@ -8,7 +8,7 @@ import { answerChange, idempotencyKey } from '../http/change.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
@@ -65,13 +65,15 @@ const deleteCounter = {
   }),
 } as const satisfies Route
 
-const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
-  id: 'delete',
-  summary: 'Delete a counter',
-  description:
-    'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
-  ...change(['count_not_below']),
-}))
+export const deleteCounterContract = () =>
+  ({
+    ...deleteCounter,
+    id: 'delete',
+    summary: 'Delete a counter',
+    description:
+      'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
+    ...change(['count_not_below']),
+  }) as const satisfies Operation
 
 const rename = {
   method: 'post',
@@ -83,13 +85,15 @@ const rename = {
   })),
 } as const satisfies Route
 
-const renameContract = /* @__PURE__ */ documented(rename, () => ({
-  id: 'rename',
-  summary: 'Rename a counter',
-  description:
-    'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
-  ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
-}))
+export const renameContract = () =>
+  ({
+    ...rename,
+    id: 'rename',
+    summary: 'Rename a counter',
+    description:
+      'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
+    ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
+  }) as const satisfies Operation
 
 const merge = {
   method: 'post',
@@ -101,13 +105,15 @@ const merge = {
   })),
 } as const satisfies Route
 
-const mergeContract = /* @__PURE__ */ documented(merge, () => ({
-  id: 'merge',
-  summary: 'Merge a counter into another one',
-  description:
-    'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
-  ...change(['different_ranges'], { into: '/other' }),
-}))
+export const mergeContract = () =>
+  ({
+    ...merge,
+    id: 'merge',
+    summary: 'Merge a counter into another one',
+    description:
+      'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
+    ...change(['different_ranges'], { into: '/other' }),
+  }) as const satisfies Operation
 
 /** Deletes a counter. */
 export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>

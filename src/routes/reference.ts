@@ -1,23 +1,24 @@
 import { Hono } from 'hono'
 import { type AppEnv, publicPath } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { typed } from '../http/endpoint.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 
-const readReference = {
-  id: 'docs',
-  tag: 'Reference',
-  method: 'get',
-  path: '/docs',
-  summary: 'Get the documentation',
-  description:
-    'A page made from the OpenAPI document, with commands to copy for every operation. It loads nothing from other sites, and can be read without JavaScript.',
-  access: 'anyone',
-  answers: {
-    200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
-  },
-  revalidated: true,
-  examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
-} as const satisfies Operation
+const docs = { method: 'get', path: '/docs', access: 'anyone', looseQuery: true } as const satisfies Route
+
+export const docsContract = () =>
+  ({
+    ...docs,
+    id: 'docs',
+    tag: 'Reference',
+    summary: 'Get the documentation',
+    description:
+      'A page made from the OpenAPI document, with commands to copy for every operation. It loads nothing from other sites, and can be read without JavaScript.',
+    answers: {
+      200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
+    },
+    revalidated: true,
+    examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
+  }) as const satisfies Operation
 
 /** Stands for the Worker's address in the page, which `npm run assets` makes before there is one. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
@@ -32,7 +33,7 @@ export const reference = new Hono<AppEnv>()
 
 reference.get(
   '/docs',
-  describe(readReference, async (c) => {
+  typed<typeof docsContract>(async (c) => {
     const assets = c.env.ASSETS as Assets | undefined
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')

@@ -5,7 +5,7 @@ import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/ro
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -35,32 +35,34 @@ const summary = () =>
 
 const rollUpOnce = { method: 'post', path: '/v1/rollup', access: 'manage' } as const satisfies Route
 
-const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
-  id: 'rollUp',
-  tag: 'Operating',
-  summary: 'Roll up now',
-  description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
-  answers: { 200: { description: 'A summary of the run.', schema: summary() } },
-  problems: ['rollup_running', ...DATABASE],
-  examples: {
-    rollUp: {
-      summary: 'Twelve counts of two counters',
-      answer: {
-        outcome: 'complete',
-        moved: 12,
-        counters: 2,
-        slots: 3,
-        pages: 1,
-        overtaken: 0,
-        stuck: 0,
-        statements: 14,
-        milliseconds: 9,
-        left: 0,
-        behindSeconds: 0,
+export const rollUpOnceContract = () =>
+  ({
+    ...rollUpOnce,
+    id: 'rollUp',
+    tag: 'Operating',
+    summary: 'Roll up now',
+    description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
+    answers: { 200: { description: 'A summary of the run.', schema: summary() } },
+    problems: ['rollup_running', ...DATABASE],
+    examples: {
+      rollUp: {
+        summary: 'Twelve counts of two counters',
+        answer: {
+          outcome: 'complete',
+          moved: 12,
+          counters: 2,
+          slots: 3,
+          pages: 1,
+          overtaken: 0,
+          stuck: 0,
+          statements: 14,
+          milliseconds: 9,
+          left: 0,
+          behindSeconds: 0,
+        },
       },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 /** Rolls up now. */
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {

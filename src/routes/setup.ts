@@ -17,7 +17,7 @@ import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -26,44 +26,48 @@ const names = (description: string) => described(z.array(z.string()), descriptio
 
 const readSetup = { method: 'get', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
-const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
-  id: 'setup',
-  tag: 'Operating',
-  summary: 'Get the state of the tables',
-  description: 'Says which tables, columns and indexes the database lacks, and which migrations are pending.',
-  answers: {
-    200: {
-      description: 'The state of the tables.',
-      schema: namedObject('Setup', {
-        ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
-        missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
-        pending: names('The migrations that are not recorded as applied.'),
-        statements: names('Statements that make what is missing, for a deploy request.'),
-      }),
+export const readSetupContract = () =>
+  ({
+    ...readSetup,
+    id: 'setup',
+    tag: 'Operating',
+    summary: 'Get the state of the tables',
+    description: 'Says which tables, columns and indexes the database lacks, and which migrations are pending.',
+    answers: {
+      200: {
+        description: 'The state of the tables.',
+        schema: namedObject('Setup', {
+          ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
+          missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+          pending: names('The migrations that are not recorded as applied.'),
+          statements: names('Statements that make what is missing, for a deploy request.'),
+        }),
+      },
     },
-  },
-  problems: ['setup_stopped', ...DATABASE],
-  examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
-}))
+    problems: ['setup_stopped', ...DATABASE],
+    examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
+  }) as const satisfies Operation
 
 const makeTables = { method: 'post', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
-const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
-  id: 'makeTables',
-  tag: 'Operating',
-  summary: 'Make the tables',
-  description:
-    'Makes the tables, or brings them up to this version, as `npm run migrate` does. It is safe to send again, at any time and from ' +
-    'several places at once.',
-  answers: {
-    200: {
-      description: 'What was done.',
-      schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
+export const makeTablesContract = () =>
+  ({
+    ...makeTables,
+    id: 'makeTables',
+    tag: 'Operating',
+    summary: 'Make the tables',
+    description:
+      'Makes the tables, or brings them up to this version, as `npm run migrate` does. It is safe to send again, at any time and from ' +
+      'several places at once.',
+    answers: {
+      200: {
+        description: 'What was done.',
+        schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
+      },
     },
-  },
-  problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
-  examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
-}))
+    problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
+    examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
+  }) as const satisfies Operation
 
 /** The state of the tables. */
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {

@@ -4,7 +4,7 @@ import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/authorization.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
@@ -31,47 +31,49 @@ const topCounters = {
   }),
 } as const satisfies Route
 
-const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
-  id: 'top',
-  tag: 'Reading',
-  summary: 'Top counters',
-  description:
-    'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
-  answers: {
-    200: {
-      description: 'The counters, highest count first.',
-      schema: namedObject('Top', {
-        type: z.string(),
-        period: z.enum(TOP_PERIODS),
-        start: z.nullable(instant),
-        end: described(z.nullable(instant), 'Exclusive.'),
-        counters: z.array(z.strictObject({ key: z.string(), count })),
-      }),
-    },
-  },
-  problems: [...DATABASE],
-  examples: {
-    january: {
-      summary: 'A past month',
-      params: { type: 'download' },
-      query: { period: 'month', date: '2026-01-15', limit: '3' },
-      answer: {
-        type: 'download',
-        period: 'month',
-        start: '2026-01-01T00:00:00.000Z',
-        end: '2026-02-01T00:00:00.000Z',
-        counters: [],
+export const topCountersContract = () =>
+  ({
+    ...topCounters,
+    id: 'top',
+    tag: 'Reading',
+    summary: 'Top counters',
+    description:
+      'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
+    answers: {
+      200: {
+        description: 'The counters, highest count first.',
+        schema: namedObject('Top', {
+          type: z.string(),
+          period: z.enum(TOP_PERIODS),
+          start: z.nullable(instant),
+          end: described(z.nullable(instant), 'Exclusive.'),
+          counters: z.array(z.strictObject({ key: z.string(), count })),
+        }),
       },
     },
-    dateOfAll: {
-      summary: 'A date without a period',
-      params: { type: 'download' },
-      query: { date: '2026-01-15' },
-      status: 422,
-      answer: exampleInvalid('date', 'chooses a day, week or month: give the period too'),
+    problems: [...DATABASE],
+    examples: {
+      january: {
+        summary: 'A past month',
+        params: { type: 'download' },
+        query: { period: 'month', date: '2026-01-15', limit: '3' },
+        answer: {
+          type: 'download',
+          period: 'month',
+          start: '2026-01-01T00:00:00.000Z',
+          end: '2026-02-01T00:00:00.000Z',
+          counters: [],
+        },
+      },
+      dateOfAll: {
+        summary: 'A date without a period',
+        params: { type: 'download' },
+        query: { date: '2026-01-15' },
+        status: 422,
+        answer: exampleInvalid('date', 'chooses a day, week or month: give the period too'),
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 /** Seconds for which a ranking may be cached. It is as of the last roll-up anyway. */
 const MAX_AGE = 30

@@ -8,7 +8,7 @@ import { withRetries } from '../database/retry.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
@@ -23,42 +23,44 @@ const verifyCounts = {
   }),
 } as const satisfies Route
 
-const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
-  id: 'verify',
-  tag: 'Operating',
-  summary: 'Verify',
-  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
-  answers: {
-    200: {
-      description: 'The number of counters checked on this page, and the mismatches.',
-      schema: namedObject('Verification', {
-        checked: z.int(),
-        wrong: z.array(
-          z.strictObject({
-            type: z.nullable(z.string()),
-            recordType: z.int(),
-            key: z.optional(z.nullable(z.string())),
-            recordId: z.nullable(z.string()),
-            what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
-            start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
-            is: count,
-            shouldBe: count,
-            difference: count,
-          }),
-        ),
-        next: nextField(),
-      }),
+export const verifyCountsContract = () =>
+  ({
+    ...verifyCounts,
+    id: 'verify',
+    tag: 'Operating',
+    summary: 'Verify',
+    description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
+    answers: {
+      200: {
+        description: 'The number of counters checked on this page, and the mismatches.',
+        schema: namedObject('Verification', {
+          checked: z.int(),
+          wrong: z.array(
+            z.strictObject({
+              type: z.nullable(z.string()),
+              recordType: z.int(),
+              key: z.optional(z.nullable(z.string())),
+              recordId: z.nullable(z.string()),
+              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
+              is: count,
+              shouldBe: count,
+              difference: count,
+            }),
+          ),
+          next: nextField(),
+        }),
+      },
     },
-  },
-  problems: [...DATABASE],
-  examples: {
-    lastPage: {
-      summary: 'The last page of an empty database',
-      query: { after: 'calendar.65535', limit: '100' },
-      answer: { checked: 0, wrong: [], next: null },
+    problems: [...DATABASE],
+    examples: {
+      lastPage: {
+        summary: 'The last page of an empty database',
+        query: { after: 'calendar.65535', limit: '100' },
+        answer: { checked: 0, wrong: [], next: null },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 /** Checks the tables against each other, page by page. */
 export const verify = endpoint<typeof verifyCountsContract>(
