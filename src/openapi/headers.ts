@@ -1,13 +1,17 @@
 import * as z from 'zod/mini'
+import { HIT_REASONS } from '../hit-reasons.ts'
 import { described } from './described.ts'
 
 /** The response headers that a client can rely on. */
 export const HEADERS = {
   'X-Hit': {
-    description:
-      'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
-      'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `key`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
-      '`unknown`: the database did not confirm it.',
+    get description() {
+      const reasons = Object.keys(HIT_REASONS).map((reason) => `\`${reason}\``)
+      return (
+        'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
+        `reason is ${reasons.join(', ')}, or the \`code\` of a problem. \`unknown\`: the database did not confirm it.`
+      )
+    },
     schema: () => z.string().check(z.regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/)),
   },
   'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: () => z.string() },
@@ -18,7 +22,10 @@ export const HEADERS = {
     schema: () => z.string().check(z.regex(/^\d+$/)),
   },
   'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: () => z.string() },
-  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: () => z.string() },
+  'Content-Security-Policy': {
+    description: 'What the page may load: only its own script and style.',
+    schema: () => z.string(),
+  },
   'Idempotent-Replayed': {
     description: 'Present if an earlier request with the same key was served. This one changed nothing.',
     schema: () => z.literal('true'),

@@ -148,6 +148,6 @@ describe('A dashboard without numbers', () => {
       method: 'POST',
       headers: { Origin: 'https://example.org' },
     })
-    await says(page, 'A hit came, but was not counted: its site, https://example.org, is not in allowed_origins.')
+    await says(page, 'A hit from https://example.org was not counted: its origin is not in allowed_origins.')
   })
 })
