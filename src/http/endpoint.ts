@@ -13,12 +13,12 @@ import { tellHit } from './problem-response.ts'
 import { readQuery } from './query-string.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 
-/** A path of a contract as Hono writes it: `/v1/top/:type` for `/v1/top/{type}`. */
+/** `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
   ? `${Head}:${Name}${HonoPath<Tail>}`
   : Path
 
-/** The routes of an endpoint, as Hono's typed client needs them. */
+/** The type of an endpoint for Hono's client. */
 type Routes<O extends Operation> = Hono<
   AppEnv,
   ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
@@ -27,7 +27,7 @@ type Routes<O extends Operation> = Hono<
 
 const NO_PARAMETERS = () => ({})
 
-/** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
+/** What an endpoint reads before its handler runs, as far as the contract has it. */
 type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
   (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
@@ -126,7 +126,7 @@ async function readParts<O extends Operation>(
   return parts as Parts<O>
 }
 
-/** The parameters of each path with the key among them, as `readQuery` needs them. */
+/** The parameters of a path with the key among them. */
 const withKey = new WeakMap<() => z.core.$ZodShape, () => z.core.$ZodShape>()
 
 function readKeyAndQuery(c: Context<AppEnv>, query: () => z.core.$ZodShape) {

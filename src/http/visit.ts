@@ -3,12 +3,12 @@ import { Visitor } from '../visits/visitor.ts'
 import type { AppEnv } from './context.ts'
 import { isMarked } from './cookies.ts'
 
-/** Who sent a request. */
+/** The visitor who sent the request. */
 export function visitorOf(c: Context<AppEnv>): Visitor {
   return new Visitor(c.req.raw.headers, isMarked(c))
 }
 
-/** Waits for a count, but not for long: then the answer is `late`. Counting continues after that. */
+/** Waits for a count, at most so many milliseconds: then it returns `late`, and counting continues. */
 export async function withinTime<Counted>(
   c: Context<AppEnv>,
   counting: Promise<Counted>,

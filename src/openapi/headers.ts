@@ -41,26 +41,25 @@ export const MAX_IDEMPOTENCY_KEY = 255
 const idempotencyKey = (period: string, otherContents: string) =>
   described(
     z.string().check(z.minLength(1), z.maxLength(MAX_IDEMPOTENCY_KEY)),
-    `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
+    `A value unique to this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
   )
 const always = (scope: string) =>
-  idempotencyKey('At any later time', `With other contents${scope}, it is refused: \`idempotency_key_reused\`.`)
+  idempotencyKey('At any later time', `With another body${scope}, it is refused: \`idempotency_key_reused\`.`)
 
-/** The request header by which bots are recognized. */
 export const userAgent = (whoElse: string) => ({
   'User-Agent': described(z.optional(z.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
 })
 
-/** Recognizes a repeated increment. */
+/** The `Idempotency-Key` of increments. */
 export const incrementKey = () => ({
   'Idempotency-Key': z.optional(
     idempotencyKey(
       'For 24 hours (`PRUNING.idempotency_hours`)',
-      'That holds for other contents, too: the first ones count.',
+      'So does one with another body: the first one counts.',
     ),
   ),
 })
-/** Recognizes a repeated request that sets a counter. */
+/** That of requests that set, delete, rename or merge a counter. */
 export const settingKey = () => ({ 'Idempotency-Key': z.optional(always(' for the same counter')) })
-/** Recognizes a repeated import. Imports require it. */
+/** That of imports, which require it. */
 export const importKey = () => ({ 'Idempotency-Key': always('') })

@@ -88,7 +88,7 @@ function jsonAnswers() {
     cacheSeconds: z.int(),
     count: described(
       z.optional(count),
-      'The count as a number. Left out for shields.io, which rejects unknown members.',
+      'The count as a number; left out for shields.io, which rejects unknown members.',
     ),
   })
   const wrong = namedObject('ShieldsError', {
@@ -123,7 +123,7 @@ export const svgTotalBadgeContract = () =>
     ...svgTotalBadge,
     id: 'badgeTotalSvg',
     summary: 'Get the badge of a total as SVG',
-    description: 'Shows the sum of all counters of a type, or of those whose keys begin with a prefix.',
+    description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
     ...svgAnswers(),
     examples: {
       badge: {
@@ -167,7 +167,7 @@ export const svgBadgeContract = () =>
     id: 'badgeSvg',
     summary: 'Get a badge as SVG',
     description:
-      'Viewing a badge does not count. Errors are badges too: they show the message and have the matching status.',
+      'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
     ...svgAnswers(),
     examples: {
       badge: {

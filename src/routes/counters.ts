@@ -14,9 +14,9 @@ const reading = () =>
     type: z.string(),
     key: z.string(),
     count: described(count, 'The count: total + pending.'),
-    total: described(count, 'The part that has been rolled up.'),
-    pending: described(count, 'The part that has not been rolled up yet; 0 if the answer is `rolled`.'),
-    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without what is pending.'),
+    total: described(count, 'The rolled-up part.'),
+    pending: described(count, 'The part not yet rolled up; 0 if `rolled`.'),
+    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without the pending part.'),
     rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
@@ -108,13 +108,11 @@ export const readManyContract = () =>
     },
   }) as const satisfies Operation
 
-/** Reads one counter. */
 export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)
   return { answer: counterAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
 })
 
-/** Reads several counters of a type. */
 export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
   const { addresses } = c.get('isolate')
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))

@@ -16,10 +16,10 @@ import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { destinationOf } from '../visits/download.ts'
 
-/** Milliseconds that a download waits to be counted. Counting goes on without it. */
+/** Milliseconds that a download waits for its count. Counting continues without it. */
 const MAX_WAIT_MS = 500
 
-const NO_DOWNLOADS = 'This type has no downloads: redirect_to in its settings says where they are.'
+const NO_DOWNLOADS = 'This type has no downloads: its redirect_to is not set.'
 
 const download = {
   method: 'get',
@@ -40,15 +40,12 @@ export const downloadContract = () =>
     tag: 'Counting',
     summary: 'Count a download and redirect to the file',
     description:
-      'Counts the download and redirects to the type’s `redirect_to` followed by the key. Some requests are redirected without being ' +
-      'counted: HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, ' +
-      'and the same visitor again within 30 seconds ' +
-      '(`dedupe_seconds`). A download waits at most half a second for its count, and is redirected even if counting fails.',
+      'Counts the download and redirects to the type’s `redirect_to` followed by the key. These are redirected without being counted: ' +
+      'HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, and ' +
+      'the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
+      'even if counting fails.',
     headers: {
-      Range: described(
-        z.optional(z.string()),
-        'The requested part of the file. A range that does not begin at the first byte is not counted.',
-      ),
+      Range: described(z.optional(z.string()), 'A range that does not begin at the first byte is not counted.'),
       ...userAgent('. Here, curl and wget are not treated as bots.'),
     },
     answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
@@ -76,7 +73,6 @@ export const downloadContract = () =>
     },
   }) as const satisfies Operation
 
-/** Counts a download and redirects to the file. */
 export const downloads = new Hono<AppEnv>().get(
   '/d/:type/*',
   tellHit,
@@ -86,9 +82,8 @@ export const downloads = new Hono<AppEnv>().get(
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(type.redirectTo, key)
     if (destination === null) {
-      throw new Problem('not_found', {
-        detail: 'A download is a path of names, without empty ones, ".", "..", backslashes and control characters.',
-      })
+      const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
+      throw new Problem('not_found', { detail })
     }
     const counter = await counterOfKey(c.get('isolate').addresses, type, key)
     const visit: Visit = {
@@ -98,7 +93,7 @@ export const downloads = new Hono<AppEnv>().get(
       purpose: 'download',
       isHead: c.req.method === 'HEAD',
       dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
-      advice: 'The download continues regardless.',
+      advice: 'The download continues anyway.',
     }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
     const said = await withinTime(c, counting, MAX_WAIT_MS, 'unknown')

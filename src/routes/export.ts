@@ -17,7 +17,7 @@ const exportCounts = {
   access: 'read',
   params: { type: typeParam },
   query: () => ({
-    // The record id of the last counter, in hexadecimal. Clients must treat it as opaque.
+    // The record id of the last counter, in hexadecimal.
     after: afterField(
       z.pipe(
         z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
@@ -31,7 +31,7 @@ const exportCounts = {
     ),
     by: once(
       z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
-      'Whether a row is a whole counter or one day of a counter.',
+      'A row for each counter, or for each day of a counter.',
     ),
   }),
 } as const satisfies Route
@@ -43,8 +43,8 @@ export const exportCountsContract = () =>
     tag: 'Reading',
     summary: 'Export',
     description:
-      'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
-      'at which it is read. Counts that are added during an export may or may not appear in later pages.',
+      'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
+      'Counts added during an export may or may not appear in later pages.',
     answers: {
       200: {
         description: 'A page of rows.',
@@ -55,7 +55,7 @@ export const exportCountsContract = () =>
               count,
               day: described(
                 z.optional(z.iso.date()),
-                'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
+                'The day (UTC). By day, a row without it holds the counts that belong to no day.',
               ),
             }),
           ),
@@ -74,7 +74,6 @@ export const exportCountsContract = () =>
     },
   }) as const satisfies Operation
 
-/** Exports the counters of a type, page by page. */
 export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
   async (c, { type, query: { after = null, limit, by } }) => {

@@ -25,8 +25,7 @@ export const readHealthContract = () =>
         schema: namedObject('Healthy', { status: z.literal('ok'), database: z.literal('ok') }),
       },
       503: {
-        description:
-          'The database is unavailable or not ready. An invalid configuration is reported as a problem document.',
+        description: 'The database is unavailable or not ready. Configuration errors are a problem document.',
         schema: namedObject('Unhealthy', {
           status: z.literal('unavailable'),
           database: described(z.string(), 'The code of the problem with the database.'),
@@ -39,11 +38,10 @@ export const readHealthContract = () =>
     examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
   }) as const satisfies Operation
 
-/** Whether the Worker can do its work, for monitors and people. */
 export const health = endpoint<typeof readHealthContract>(readHealth, async (c) => {
   await limitReading(c)
   try {
-    // One row by primary key shows that the database answers, accepts our credentials and has its tables.
+    // Shows that the database responds, accepts our credentials and has its tables.
     await readRollUpState(databaseOf(callerOf(c)))
     return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
   } catch (error) {

@@ -34,7 +34,7 @@ const EMPTY_DAYS = {
 }
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
-export const historyOfCounter = {
+const historyOfCounter = {
   method: 'get',
   path: '/v1/counters/{type}/{key}/history',
   access: 'read-unless-public',
@@ -48,7 +48,7 @@ export const historyOfCounterContract = () =>
     id: 'history',
     tag: 'Reading',
     summary: 'Get the history of a counter',
-    description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period. Without a token, they are left out if there are very many, and a long history may be ten seconds old.`,
+    description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
     answers: {
       200: {
         description: 'The counts of the periods, and the adjustments.',
@@ -58,9 +58,9 @@ export const historyOfCounterContract = () =>
           ...points(),
           adjustments: described(
             z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
-            'Changes that were set or imported, not counted.',
+            'Counts that were set or imported.',
           ),
-          consistency: described(z.enum(['exact', 'rolled']), '`rolled`: what is not rolled up yet is left out.'),
+          consistency: described(z.enum(['exact', 'rolled']), '`rolled`: without pending counts.'),
         }),
       },
     },
@@ -97,7 +97,7 @@ export const historyOfTypeContract = () =>
     tag: 'Reading',
     summary: 'Get the history of a type',
     description:
-      'The sum over all counters of the type, or over those whose keys begin with a prefix, as of the last roll-up.',
+      'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
     answers: {
       200: {
         description: 'The counts of the periods.',
@@ -115,7 +115,6 @@ export const historyOfTypeContract = () =>
     },
   }) as const satisfies Operation
 
-/** What was counted when, of one counter. */
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
   async (c, { type, key, counter, query }) => {
@@ -124,7 +123,6 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
   },
 )
 
-/** What was counted when, of all counters of a type together, or of those whose keys begin with a prefix. */
 export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
   const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query, toJsonNumber)

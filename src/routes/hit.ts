@@ -49,7 +49,7 @@ const postHit = {
         },
         { error: 'must be an object with type and key' },
       ),
-    // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
+    // Fits a type's name and a key of 512 bytes, escaped as \u00xx.
     maxBytes: 8 * 1024,
     // sendBeacon and requests that must not need a preflight send text/plain.
     contentTypes: ['application/json', 'text/plain'],
@@ -64,8 +64,8 @@ export const postHitContract = () =>
     tag: 'Counting',
     summary: 'Count a view',
     description:
-      'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
-      'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+      'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send type and key in the query, ' +
+      'which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
     headers: visitor(),
     either: true,
     answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
@@ -90,7 +90,7 @@ export const postHitContract = () =>
         says: { 'X-Hit': 'ignored; reason=bot' },
       },
       automated: {
-        summary: 'A browser that a program drives, which is not counted',
+        summary: 'A browser driven by a program, which is not counted',
         query: { type: 'page_view', key: '/blog/hello', automated: '1' },
         headers: FIREFOX,
         says: { 'X-Hit': 'ignored; reason=automated' },
@@ -140,7 +140,7 @@ export const getPixelContract = () =>
     },
   }) as const satisfies Operation
 
-// Shared by both paths: they have the same parameters.
+// Shared by both paths, which have the same parameters.
 const queries = new RememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
@@ -156,10 +156,8 @@ routes.options('/hit', (c) => {
 })
 
 /**
- * Counts hits from browsers: one at a time, without a token. The response says why a hit is not counted.
- *
- * This is the hot path. It runs without the app's middlewares, because each of them copies the response's headers. It adds what
- * they would add itself, and only where it is needed.
+ * Counts hits from browsers. This is the hot path: without the app's middlewares, each of which copies the response's headers. It
+ * adds what they would add by itself, where it is needed.
  */
 export const hit = routes
   .post(
@@ -167,10 +165,10 @@ export const hit = routes
     typed<typeof postHitContract>(async (c) => {
       try {
         const { config } = setIsolate(c)
-        // The query is the faster way: reading a body costs as much as the rest of a hit.
+        // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
         const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
-        // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
+        // Created in advance: see CountOptions.answerReady.
         const counted = noContent(c, config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : noContent(c, config, said)
@@ -182,7 +180,7 @@ export const hit = routes
       }
     }),
   )
-  // Always an image: a page must not look broken because counting failed.
+  // Always an image: a page must not show a broken one if counting fails.
   .get(
     '/hit.gif',
     typed<typeof getPixelContract>(async (c) => {
@@ -198,15 +196,14 @@ export const hit = routes
     }),
   )
 
-/** The hot path has no middleware that does it. */
 function setIsolate(c: Context<AppEnv>): Isolate {
   const isolate = isolateOf(c.env)
   c.set('isolate', isolate)
   return isolate
 }
 
-// Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
-// with its headers is a tenth of the cost of a hit.
+// Responses without a body belong to no request, so they are kept by configuration, outcome and allowed origin: creating one is a
+// tenth of the cost of a hit.
 const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> }>()
 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
@@ -232,7 +229,7 @@ const PIXEL = Uint8Array.from(atob('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAAB
   character.charCodeAt(0),
 )
 
-// The headers are kept, because copying them is faster than creating them. The body of a response can be used only once.
+// Copying headers is faster than creating them. The body of a response can be used only once.
 const pixelHeaders = new Map<string, Headers>()
 
 function pixel(said: string): Response {
@@ -244,7 +241,6 @@ function pixel(said: string): Response {
   return new Response(PIXEL, { headers })
 }
 
-/** What a client says about a hit. `automated`: a program drives the browser. */
 type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
 /** @throws {Problem} */
@@ -261,7 +257,7 @@ async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit):
     counter: cached ?? (await counterOfKey(addresses, type, key)),
     visitor: visitorOf(c),
     purpose: 'page',
-    // Hono calls the handler of GET for HEAD too. A client that does not want the image has not seen it.
+    // Hono calls the handler of GET for HEAD too.
     isHead: c.req.method === 'HEAD',
     automated,
     dedupeSeconds: type.dedupeSeconds ?? 0,
@@ -270,10 +266,7 @@ async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit):
   }
 }
 
-/**
- * CORS headers. The type may be in the body, so they admit every origin that any type allows. The handler checks the origins of
- * the type.
- */
+/** CORS headers. The type may be in the body, so they admit the origins of every type; `countVisit` checks those of the type. */
 function crossOrigin(config: Config, origin = ''): [string, string][] {
   const allowed = allowedOrigins(config)
   const expose: [string, string] = ['Access-Control-Expose-Headers', 'X-Hit']
@@ -282,7 +275,6 @@ function crossOrigin(config: Config, origin = ''): [string, string][] {
   return [['Access-Control-Allow-Origin', origin], expose, ['Vary', 'Origin']]
 }
 
-/** The origins that any type allows. */
 function allowedOrigins({ types }: Config): string[] {
   return [...types.values()].flatMap((type) => type.allowedOrigins)
 }

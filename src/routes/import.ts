@@ -12,16 +12,12 @@ import { databaseOf } from '../service/caller.ts'
 import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
 
-/** The rule for a row's day. */
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
   listEntry('ImportedCount', {
-    count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
-    day: described(
-      z.optional(z.iso.date({ error: DAY_RULE })),
-      'The day in the history that the count belongs to (UTC).',
-    ),
+    count: described(importedCountField(), 'The number to add; beyond 2^53, as a string of digits.'),
+    day: described(z.optional(z.iso.date({ error: DAY_RULE })), 'The day of the history to add to (UTC).'),
   })
 
 const addImport = {
@@ -57,7 +53,7 @@ export const addImportContract = () =>
     headers: importKey(),
     answers: {
       200: {
-        description: 'Added, by this request or by an earlier one with the same idempotency key.',
+        description: 'Added, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
         schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
       },
@@ -76,7 +72,6 @@ export const addImportContract = () =>
     },
   }) as const satisfies Operation
 
-/** Imports counts from elsewhere: all of them or none. */
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
   const body = await readJson(c, addImport.body)

@@ -23,7 +23,7 @@ const incrementOne = {
   query: () => ({
     return: once(
       z.optional(z.literal('count', { error: 'must be "count" if given' })),
-      '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
+      '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
     ),
   }),
   body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
@@ -47,7 +47,7 @@ export const incrementContract = () =>
           added: z.int(),
           count: described(
             z.optional(z.nullable(count)),
-            'The new count, if requested. null: the increment was counted, but the count could not be read.',
+            'The new count, if requested; null if it was counted but could not be read.',
           ),
         }),
         headers: ['X-Hit'],
@@ -148,7 +148,6 @@ export const incrementManyContract = () =>
     },
   }) as const satisfies Operation
 
-/** Adds to one counter. */
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
@@ -160,7 +159,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
     return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
   }
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
-  // The increment is counted even if the reading fails. An error here would make the client count it again.
+  // It is counted even if the reading fails. An error would make the client count it again.
   const count = await readCounters(callerOf(c), [counter]).then(
     ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
     (error: unknown) => {
@@ -171,7 +170,6 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   return c.json({ ...answer, count }, 200, { 'X-Hit': 'counted' })
 })
 
-/** Adds to many counters at once: all of them or none. */
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body)

@@ -12,7 +12,7 @@ export const docsContract = () =>
     tag: 'Reference',
     summary: 'Get the documentation',
     description:
-      'A page made from the OpenAPI document, with commands to copy for every operation. It loads nothing from other sites, and can be read without JavaScript.',
+      'The OpenAPI document as a page, with commands to copy for every operation. It loads nothing from other sites and works without JavaScript.',
     answers: {
       200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
     },
@@ -20,15 +20,14 @@ export const docsContract = () =>
     examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
   }) as const satisfies Operation
 
-/** Stands for the Worker's address in the page, which `npm run assets` makes before there is one. */
+/** The placeholder for the Worker's address in the page, which `npm run assets` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
-/** The static assets, which have the page and its headers. */
 interface Assets {
   fetch(request: Request): Promise<Response>
 }
 
-/** The documentation: a static asset, into which the Worker writes its own address. */
+/** The documentation: a static asset, in which the Worker replaces the address. */
 export const reference = new Hono<AppEnv>()
 
 reference.get(
@@ -38,7 +37,7 @@ reference.get(
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }
-    // Files have no host, and that of the request may be one that workerd refuses.
+    // Not the request's host: workerd may refuse it, and files have none.
     const page = await assets.fetch(
       new Request(`http://assets${publicPath(c, c.req.path)}`, { method: c.req.method, headers }),
     )
@@ -49,7 +48,7 @@ reference.get(
   }),
 )
 
-/** The Worker's address, for commands to copy. A host header may contain characters that a shell interprets; real hosts do not. */
+/** The Worker's address, for commands to copy. A forged host may contain characters that a shell interprets. */
 function addressOf(url: string): string {
   const { origin, pathname } = new URL(url)
   const address = origin + pathname.replace(/\/docs$/, '')

@@ -25,7 +25,7 @@ import { top, topCountersContract } from './top.ts'
 import { totalOfTypeContract, typeTotal } from './type-total.ts'
 import { verify, verifyCountsContract } from './verify.ts'
 
-/** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
+/** The routes that programs call: those of the typed client. */
 export const PROGRAM_ROUTES = [
   hit,
   health,
@@ -54,7 +54,7 @@ export const PROGRAM_ROUTES = [
 /** The routes that browsers call. */
 export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
-/** What the OpenAPI document says of them, in its order. The Worker never calls it, so that no bundle contains it. */
+/** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
 export const contracts = (): Operation[] => [
   postHitContract(),
   getPixelContract(),
@@ -88,5 +88,5 @@ export const contracts = (): Operation[] => [
   docsContract(),
 ]
 
-/** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
+/** For a typed client, `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

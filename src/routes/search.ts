@@ -49,7 +49,7 @@ export const searchKeysContract = () =>
     },
   }) as const satisfies Operation
 
-/** Searches keys. It takes the token for public types too, because some keys may be known to few people. */
+/** Needs a token for public types too: some keys may be known to few people. */
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
   async (c, { type, query: { prefix, after = null, limit } }) => {

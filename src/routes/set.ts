@@ -33,12 +33,11 @@ export const setCountContract = () =>
     id: 'set',
     tag: 'Changing',
     summary: 'Set a counter',
-    description:
-      'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
+    description: 'Sets the counter to any whole number. Concurrent increments are not lost: they land before or after.',
     headers: settingKey(),
     answers: {
       200: {
-        description: 'Set, by this request or by an earlier one with the same idempotency key.',
+        description: 'Set, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
         schema: namedObject('Setting', { type: z.string(), key: z.string(), count: z.int() }),
       },
@@ -57,13 +56,12 @@ export const setCountContract = () =>
     },
   }) as const satisfies Operation
 
-/** Sets a counter. */
 export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
   const changing = setCounter({ db: databaseOf(callerOf(c)), totals: reads.totals }, counter, setting)
-  // The response repeats what was done the first time. A reading tells the present count.
+  // A repeated request is told the count that it set, not the present one.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

@@ -11,7 +11,6 @@ import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
 
-/** A figure that the server may not report. */
 const figure = () => z.nullable(count)
 
 const statusSchema = () =>
@@ -22,7 +21,7 @@ const statusSchema = () =>
       z.array(
         z.strictObject({
           code: z.enum(FINDING_CODES),
-          detail: described(z.string(), 'What it means and what to do about it.'),
+          detail: described(z.string(), 'What it means and what to do.'),
         }),
       ),
       'Problems that need attention.',
@@ -37,16 +36,16 @@ const statusSchema = () =>
           ),
         }),
       ),
-      'Parts that could not be read. Their members are null.',
+      'Parts that could not be read; their members are null.',
     ),
-    pendingSlots: described(z.nullable(z.int()), `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`),
+    pendingSlots: described(z.nullable(z.int()), `Slots with pending counts, up to ${MAX_COUNTED}.`),
     pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
     prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
     prunableSlotsAtLeast: z.boolean(),
     rollUp: z.strictObject({
       running: z.nullable(z.boolean()),
       lastRunAt: z.nullable(instant),
-      caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
+      caughtUpAt: described(z.nullable(instant), 'When nothing was last pending; null if never.'),
       behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
     }),
     history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
@@ -82,7 +81,7 @@ const statusSchema = () =>
           z.array(
             z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
           ),
-          'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+          'The latest ignored hit of each type, with the reason in `X-Hit`.',
         ),
       }),
       'The isolate that served this request, one of many.',
@@ -95,9 +94,9 @@ const statusSchema = () =>
       z.strictObject({
         name: z.string(),
         title: z.string(),
-        unit: described(z.string(), 'What one count is, in the plural.'),
-        url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
-        also: described(z.nullable(z.string()), 'The type in which the same visits count once per visitor.'),
+        unit: described(z.string(), 'The unit of the counts, in the plural.'),
+        url: described(z.nullable(z.string()), 'The URL to which a key is appended.'),
+        also: described(z.nullable(z.string()), 'The type that counts the same visits once per visitor.'),
         recordType: z.int(),
         key: z.enum(['string', 'integer']),
       }),
@@ -113,7 +112,7 @@ export const readStatusContract = () =>
     tag: 'Operating',
     summary: 'Get the status',
     description:
-      'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
+      'Reports problems, pending counts, table sizes and lock waits. If the database is unavailable, the response is still 200, and ' +
       '`problems` says so. Counts are exact even if the roll-up is behind.',
     answers: { 200: { description: 'The status.', schema: statusSchema() } },
     problems: [],
@@ -180,14 +179,13 @@ export const readStatusContract = () =>
     },
   }) as const satisfies Operation
 
-/** Milliseconds that one part of the status may take. */
+/** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
 
-/** How the Worker and its database are doing. */
 export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
   const isolate = c.get('isolate')
   const { config } = isolate
-  // Not through the circuit breaker: the server's views may be slow or refused although the database is well.
+  // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
   const found = await survey(databaseOf(callerOf(c)), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
   for (const { part, error } of found.missing) {

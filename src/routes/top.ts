@@ -25,7 +25,7 @@ const topCounters = {
       z.optional(
         z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
       ),
-      'Any day in the period. By default, the current period is used.',
+      'Any day in the period. Default: today.',
     ),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
@@ -70,15 +70,14 @@ export const topCountersContract = () =>
         params: { type: 'download' },
         query: { date: '2026-01-15' },
         status: 422,
-        answer: exampleInvalid('date', 'chooses a day, week or month: give the period too'),
+        answer: exampleInvalid('date', 'needs a period: day, week or month'),
       },
     },
   }) as const satisfies Operation
 
-/** Seconds for which a ranking may be cached. It is as of the last roll-up anyway. */
+/** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
 
-/** The counters with the highest counts. */
 export const top = publicReading<typeof topCountersContract>(
   topCounters,
   async (c, { type, query: { period, date, limit } }) => {
@@ -97,10 +96,9 @@ export const top = publicReading<typeof topCountersContract>(
 function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
   if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }
   if (date === undefined) return { period }
-  throw invalidRequest([{ field: 'date', message: 'chooses a day, week or month: give the period too' }])
+  throw invalidRequest([{ field: 'date', message: 'needs a period: day, week or month' }])
 }
 
-/** Where the period begins, and where the next one does. */
 function bounds(top: TopPeriod): { start: string | null; end: string | null } {
   if (top.period === 'all') return { start: null, end: null }
   const end = new Date(top.start)

@@ -22,15 +22,15 @@ export const totalOfTypeContract = () =>
     tag: 'Reading',
     summary: 'Get the total of a type',
     description:
-      'The sum of all counters of the type, or of those whose keys begin with a prefix. `consistency` says what the answer is: `exact`, or `rolled`, which is as of the last roll-up. A request for `exact` is answered with `rolled` while very much is pending.',
+      'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending; `consistency` says which.',
     answers: {
       200: {
         description: 'The total.',
         schema: namedObject('TypeTotal', {
           type: z.string(),
           prefix: z.nullable(z.string()),
-          count: described(count, 'The total and, if the answer is exact, what is pending.'),
-          total: described(count, 'The part that has been rolled up.'),
+          count: described(count, 'total, plus pending if the answer is exact.'),
+          total: described(count, 'The rolled-up part.'),
           pending: described(
             z.nullable(count),
             'The part that has not been rolled up yet; null unless the answer is exact.',
@@ -58,7 +58,6 @@ export const totalOfTypeContract = () =>
     },
   }) as const satisfies Operation
 
-/** The sum of the counters of a type, or of those whose keys begin with a prefix. */
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
   const { reading, maxAge } = await readTotal(callerOf(c), type, prefix, query.consistency)

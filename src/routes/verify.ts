@@ -62,7 +62,6 @@ export const verifyCountsContract = () =>
     },
   }) as const satisfies Operation
 
-/** Checks the tables against each other, page by page. */
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
   async (c, { query: { after = FIRST_POSITION, limit } }) => {
@@ -76,7 +75,6 @@ export const verify = endpoint<typeof verifyCountsContract>(
   },
 )
 
-/** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
   const counters = wrong.flatMap(({ recordType, recordId }) => (recordId === null ? [] : [{ recordType, recordId }]))
@@ -98,7 +96,6 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   })
 }
 
-/** The cursor for a position. */
 function writeCursor(position: VerifyPosition): string {
   switch (position.phase) {
     case 'counters':
@@ -112,7 +109,7 @@ function writeCursor(position: VerifyPosition): string {
   }
 }
 
-/** The position of a cursor; `null` if it is not one of ours. */
+/** `null` for a cursor that is not ours. */
 function readCursor(text: string): VerifyPosition | null {
   const [, phase, , number, rest] =
     /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
@@ -129,7 +126,6 @@ function readCursor(text: string): VerifyPosition | null {
   return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
 }
 
-/** Whether a date, or date and time, exists. */
 function isTime(text: string): boolean {
   const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'
