@@ -1,17 +1,15 @@
 import * as z from 'zod/mini'
-import type { ExpirySettings } from '../counters/history/expire-hours.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
-import type { PruningSettings } from '../counters/rollup/prune.ts'
-import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
+import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath } from './bindings.ts'
-import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
+import { counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { asWritten, integer, optionalTable, orNull, table, WRITTEN } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
-import { readTokens, type Token } from './tokens.ts'
+import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -32,34 +30,6 @@ const crons = z.prefault(
   ),
   {},
 )
-
-/** The Worker's settings, checked and typed. */
-export interface Config {
-  databaseUrl: string
-  /** The owner's token. */
-  apiToken: string
-  /** All other tokens. */
-  tokens: readonly Token[]
-  batches: QueueProducer | null
-  deadBatches: QueueProducer | null
-  /** Of public counting. */
-  rateLimit: RateLimit | null
-  /** Of public reading. */
-  readLimit: RateLimit | null
-  /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
-  newKeyLimit: RateLimit | null
-  plan: Plan
-  types: ReadonlyMap<string, CounterType>
-  rollUp: RollUpSettings
-  pruning: Required<PruningSettings>
-  history: Required<ExpirySettings>
-  /** Into how many ranges record ids are divided. */
-  ranges: number
-  /** Networks whose hits and downloads do not count. */
-  ownNetworks: readonly Network[]
-  /** The cron expressions that start the background tasks. */
-  crons: { rollUp: string; pruning: string }
-}
 
 /** All errors in the settings, under the names that their author used. Never contains a value. */
 export class ConfigurationError extends Error {
@@ -197,7 +167,7 @@ function databaseUrlProblem(value: string): string | null {
  *
  * @throws {ConfigurationError} with every error
  */
-export function readConfig(bindings: Bindings): Config {
+export function readConfig(bindings: Bindings) {
   const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
   const problems = [
     ...(bindings[WRITTEN]?.problems ?? []),
@@ -216,20 +186,29 @@ export function readConfig(bindings: Bindings): Config {
   if (conflicts.length > 0) throw new ConfigurationError(bindings, conflicts)
   return {
     databaseUrl: data.DATABASE_URL,
+    /** The owner's token; `tokens` are all others. */
     apiToken: data.API_TOKEN,
     tokens,
     batches: data.BATCHES,
     deadBatches: data.DEAD_BATCHES,
+    /** Of public counting. */
     rateLimit: data.VISITOR_LIMIT,
-    plan: data.PLAN,
+    /** Of public reading. */
     readLimit: data.READER_LIMIT,
+    /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: data.NEW_KEY_LIMIT,
+    plan: data.PLAN,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,
     history: data.HISTORY,
+    /** Into how many ranges record ids are divided. */
     ranges: data.SHARDING.ranges,
+    /** Networks whose visits do not count. */
     ownNetworks: data.EXCLUDE.networks,
     crons: data.CRONS,
   }
 }
+
+/** The Worker's settings, checked and typed. */
+export type Config = Readonly<ReturnType<typeof readConfig>>

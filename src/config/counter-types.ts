@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { type KeyedType, MAX_KEY_BYTES, SPELLINGS } from '../counters/keys/counter-address.ts'
-import { MAX_PATTERN_LENGTH, MAX_PATTERNS, type NewKeyRule } from '../counters/keys/new-keys.ts'
+import { MAX_KEY_BYTES, SPELLINGS } from '../counters/keys/counter-address.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
 import type { FieldError } from '../field-errors.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 
@@ -39,40 +39,6 @@ export function pageOf(url: string | null, key: string): string | null {
 
 /** The default `dedupe_seconds` of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
 export const DOWNLOAD_WINDOW_SECONDS = 30
-
-/** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule {
-  /** What is counted, as a heading: "Page views". */
-  title: string
-  /** The unit of its counts, in the plural: "views". */
-  unit: string
-  /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
-  url: string | null
-  countBots: boolean
-  /** Whether browsers with `navigator.webdriver` count. */
-  countAutomated: boolean
-  /** Whether visitors with DNT or Global Privacy Control are left out. */
-  respectDoNotTrack: boolean
-  name: string
-  /** Whether counts may be read without the token. */
-  public: boolean
-  /** Whether a public type has a page for everybody. */
-  publicPage: boolean
-  /** Origins whose pages may send hits; `*`: every client. If empty, only the API counts. */
-  allowedOrigins: readonly string[]
-  /** Slots of each counter; `null`: every writer has its own. */
-  slots: number | null
-  /** Seconds within which a visitor counts once; 0: every time; `null`: the route's default. */
-  dedupeSeconds: number | null
-  /** Whether badges may count their viewers. */
-  countingBadge: boolean
-  /** The type that counts the same visits once per visitor and window. */
-  also: string | null
-  /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
-  prefixes: readonly string[]
-  /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
-  redirectTo: string | null
-}
 
 const ORIGIN_RULE =
   'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
@@ -132,8 +98,11 @@ const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_cas
 
 const counterType = table({
   record_type: integer(1, 65_535),
+  /** What is counted, as a heading: "Page views". */
   title: z.optional(text(MAX_TITLE)),
+  /** The unit of its counts, in the plural: "views". */
   unit: z._default(text(MAX_UNIT), 'counts'),
+  /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
@@ -161,14 +130,24 @@ const counterType = table({
     z.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
+  /** Whether a public type has a page for everybody. */
   public_page: flag,
+  /** Origins whose pages may send hits; `*`: every client. If empty, only the API counts. */
   allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
+  /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
-  // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
+  /**
+   * Seconds within which a visitor counts once; 0: every time; `null`: the route's default. The upper bound is that of
+   * PRUNING.idempotency_hours, with which `outlivesPruning` compares it.
+   */
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  /** Whether badges may count their viewers. */
   counting_badge: flag,
+  /** The type that counts the same visits once per visitor and window. */
   also: orNull(z.string({ error: 'must be the name of another type' })),
+  /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
   redirect_to: orNull(folder),
+  /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
   prefixes: z._default(
     z
       .array(prefix, { error: PREFIXES_RULE })
@@ -176,7 +155,9 @@ const counterType = table({
     [],
   ),
   count_bots: flag,
+  /** Whether browsers with `navigator.webdriver` count. */
   count_automated: flag,
+  /** Whether visitors with DNT or Global Privacy Control are left out. */
   respect_do_not_track: flag,
 }).check(
   z.superRefine((type, context) => {
@@ -194,6 +175,9 @@ const counterType = table({
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
   }),
 )
+
+/** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
+export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> & { name: string; title: string }>
 
 const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
   !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())

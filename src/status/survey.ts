@@ -1,16 +1,9 @@
 import { readRuns } from '../counters/background-runs.ts'
-import { type Backlog, readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
-import { type RollUpState, readRollUpState } from '../counters/rollup/lease.ts'
+import { readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
+import { readRollUpState } from '../counters/rollup/lease.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import {
-  type LockWaits,
-  readLockWaits,
-  readServerIdentity,
-  readTableSizes,
-  type ServerIdentity,
-  type TableSize,
-} from '../database/server-statistics.ts'
+import { readLockWaits, readServerIdentity, readTableSizes } from '../database/server-statistics.ts'
 
 export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'runs', 'server', 'tables', 'locks'] as const
 
@@ -20,20 +13,7 @@ export interface Missing {
 }
 
 /** The state of the database. Parts that are `null` are listed in `missing`. */
-export interface Survey {
-  /** `undefined`: no roll-up has ever started. */
-  rollUp: Omit<RollUpState, 'holder'> | undefined | null
-  /** Milliseconds of the first statement, a look-up by primary key. */
-  latencyMs: number | null
-  slots: Backlog | null
-  /** `undefined`: the history is empty. */
-  oldestHour: Date | undefined | null
-  runs: Awaited<ReturnType<typeof readRuns>> | null
-  server: ServerIdentity | null
-  tables: TableSize[] | null
-  locks: LockWaits | null
-  missing: Missing[]
-}
+export type Survey = Awaited<ReturnType<typeof survey>>
 
 /**
  * Reads the state of the database in seven statements, and two more on Vitess. Stops after the first if the database is
@@ -41,11 +21,7 @@ export interface Survey {
  *
  * @param aside for the other statements, so that slow statistics do not count as failures
  */
-export async function survey(
-  db: Database,
-  aside: Executor,
-  { idempotencyHours }: { idempotencyHours: number },
-): Promise<Survey> {
+export async function survey(db: Database, aside: Executor, { idempotencyHours }: { idempotencyHours: number }) {
   const missing: Missing[] = []
   let unavailable: unknown = null
   const attempt = async <T>(part: Missing['part'], work: () => Promise<T>): Promise<T | null> => {
@@ -58,8 +34,10 @@ export async function survey(
     }
   }
   const began = performance.now()
+  // `undefined`: no roll-up has ever started. Below, an empty history.
   const rollUp = await attempt('rollUp', async () => (await readRollUpState(db)) ?? undefined)
   const [failed] = missing
+  /** Milliseconds of the first statement, a look-up by primary key. */
   const latencyMs = failed === undefined ? performance.now() - began : null
   if (failed !== undefined && isUnavailable(failed.error)) unavailable = failed.error
   const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
