@@ -131,7 +131,7 @@ function reasonOf({ migration, number, of, statement, message, cause, needsDeplo
   if (needsDeployRequest) {
     return (
       'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the missing statements ' +
-      '(see GET /v1/setup or the dashboard) on a development branch, deploy it to this one, and repeat this request.'
+      '(see GET /v1/setup or the dashboard) on a development branch, deploy it to this one, and make the tables again.'
     )
   }
   if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {
@@ -141,6 +141,6 @@ function reasonOf({ migration, number, of, statement, message, cause, needsDeplo
   return (
     `${migration === null ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
     `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier statements were ` +
-    'applied. Remove the cause and repeat this request.'
+    'applied. Remove the cause and make the tables again.'
   )
 }
