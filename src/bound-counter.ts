@@ -141,16 +141,12 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
       }),
 
-    incrementMany: (increments, options) =>
+    incrementMany: (given, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementList, { increments })
-        const counters = await listedCounters(isolate, 'increments', asked.increments)
-        const queued = await count(
-          isolate,
-          asked.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) })),
-          options ?? {},
-        )
-        return { accepted: counters.length, queued }
+        const asked = check(incrementList, { increments: given })
+        const listed = await listedCounters(isolate, 'increments', asked.increments)
+        const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
+        return { accepted: listed.length, queued: await count(isolate, increments, options ?? {}) }
       }),
 
     read: (type, key, options = {}) =>

@@ -78,14 +78,12 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   const isolate = c.get('isolate')
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
-  const counters = await listedCounters(isolate, 'counters', body.counters, (entry) => {
+  const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
-  const rows = body.counters.map((entry, index) => {
-    return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
-  })
+  const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
   const importing = importCounts({ db: databaseOf(callerOf(c)), totals: isolate.reads.totals }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

@@ -173,9 +173,9 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body)
-  const counters = await listedCounters(c.get('isolate'), 'increments', body.increments)
+  const listed = await listedCounters(c.get('isolate'), 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
-  const increments = body.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) }))
+  const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
   const outcome = await addToCounters(callerOf(c), increments, { key, advice: SEND_AGAIN })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

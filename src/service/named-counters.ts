@@ -28,7 +28,7 @@ export async function counterOfKey(
 }
 
 /**
- * The counters of a list in a body, in its order.
+ * The entries of a list in a body with their counters, in its order.
  *
  * @param list the name of the list, for error messages
  * @param check finds another error in an entry
@@ -39,9 +39,9 @@ export async function listedCounters<Entry extends { type: string; key: string |
   list: string,
   entries: readonly Entry[],
   check: (entry: Entry) => FieldError | null = () => null,
-): Promise<CounterAddress[]> {
+): Promise<(Entry & { counter: CounterAddress })[]> {
   const errors: FieldError[] = []
-  const counters: CounterAddress[] = []
+  const found: (Entry & { counter: CounterAddress })[] = []
   for (const [index, entry] of entries.entries()) {
     const wrong = check(entry)
     if (wrong !== null) errors.push({ field: `${list}.${index}.${wrong.field}`, message: wrong.message })
@@ -51,14 +51,14 @@ export async function listedCounters<Entry extends { type: string; key: string |
       continue
     }
     try {
-      counters.push(await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`))
+      found.push({ ...entry, counter: await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`) })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       errors.push({ field: error.field, message: error.message })
     }
   }
   if (errors.length > 0) throw invalidRequest(errors)
-  return counters
+  return found
 }
 
 /**
