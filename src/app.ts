@@ -15,10 +15,9 @@ import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
 import { Problem, problemOf } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
-/** Stands for every path outside of the base path. No request has it, because no URL decodes to half a character. */
+/** Replaces every path outside the base path. Half a character: no URL decodes to it. */
 const OUTSIDE = '/\ud800'
 
-/** Routes are written without the base path, which is a setting. */
 const belowBase = {
   getPath: (request: Request, { env = {} }: { env?: Bindings } = {}) => {
     const path = belowBasePath(basePathOf(env), getPath(request))
@@ -34,7 +33,7 @@ app.route('/', hit)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  // Reports wrong settings, whatever the path.
+  // Throws if settings are wrong, whatever the path.
   const isolate = isolateOf(c.env)
   c.set('isolate', isolate)
   const problem = shortTokenProblem(isolate.config.apiToken, c.req.url)
@@ -50,7 +49,7 @@ app.use(
       problemResponse(
         c,
         new Problem('method_not_allowed', {
-          detail: `This path takes ${methods.join(', ')}.`,
+          detail: `This path supports ${methods.join(', ')}.`,
           headers: { Allow: methods.join(', ') },
         }),
       ),
@@ -64,9 +63,8 @@ app.notFound((c) => {
   const base = basePathOf(c.env)
   const outside = c.req.path === OUTSIDE && base !== ''
   const detail = outside
-    ? `Everything is served under ${base}, and this path is not below it. If the Worker was mounted at this path, set basePath to the same path.`
-    : 'Nothing is served at this path. A key is one segment: write its slashes as %2F. The keys "." and ".." cannot stand in a ' +
-      'path; ask for them with ?key=.'
+    ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
+    : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
   return problemResponse(c, new Problem('not_found', { detail }))
 })
 
@@ -74,7 +72,7 @@ app.onError(failed)
 
 function failed(error: Error, c: Context<AppEnv>): Response {
   if (c.get('requestId') === undefined) {
-    // The hot path has no request id until one is needed.
+    // The hot path creates it only if needed.
     c.set('requestId', crypto.randomUUID())
     c.header('X-Request-Id', c.get('requestId'))
   }
@@ -84,8 +82,8 @@ function failed(error: Error, c: Context<AppEnv>): Response {
 }
 
 /**
- * The hot path, in an app of its own: Hono composes a route with every matching middleware of its app and awaits each of them.
- * A route without middleware is called directly (bench/README.md). The whole app answers what this one does not serve.
+ * The hot path, in a separate app: Hono composes a route with every matching middleware of its app and awaits each of them, but
+ * calls a route without middleware directly (bench/README.md).
  */
 const hot = new Hono<AppEnv>({
   getPath: (request, options) => getPath(request).slice(basePathOf(options?.env ?? {}).length),
@@ -93,22 +91,19 @@ const hot = new Hono<AppEnv>({
 hot.onError(failed)
 hot.notFound((c) => app.fetch(c.req.raw, c.env, c.executionCtx))
 
-/** Whether a request came over a network. Those of other Workers on this account have no address. */
+/** Whether a request came over a network. Those of other Workers of the account have no address. */
 function isFromOutside({ headers, url }: Request): boolean {
   const address = headers.get('CF-Connecting-IP')
   return address !== null && !isLoopback(address) && !/^http:\/\/(?:localhost|127\.[\d.]+|\[::1\])[:/]/.test(url)
 }
 
-/**
- * Over plain http, everybody on the way reads tokens and keys, and may change the counts. 308 keeps the method. Scripts of other
- * sites may follow it, because the answer says whether they may read.
- */
+/** Plain http exposes tokens and keys. 308 keeps the method; scripts of other sites may follow it. */
 function redirectToHttps(url: string): Response {
   const headers = { Location: url.replace('http:', 'https:'), 'Access-Control-Allow-Origin': '*' }
   return new Response(null, { status: 308, headers })
 }
 
-/** Answers a request by the shortest way. */
+/** Answers a request. */
 export function serve(request: Request, bindings: Bindings, context: ExecutionContext): Response | Promise<Response> {
   const { url } = request
   const base = basePathOf(bindings)

@@ -20,13 +20,11 @@ import {
   totalQuery,
 } from './service/read.ts'
 
-/** What a caller can do if the outcome is unknown. */
 const CALL_AGAIN = 'Call again with the same idempotencyKey to count it exactly once.'
 
-/** What a call came to. Nothing is thrown: an error is data, the same as that of the HTTP API. */
+/** The result of a call. Nothing is thrown: an error is data, as in the HTTP API. */
 export type Outcome<Answer> = ({ ok: true } & Answer) | ({ ok: false } & ProblemReport)
 
-/** An increment of a list. */
 export interface ListedIncrement {
   type: string
   /** Text; for types with integer keys also a number. */
@@ -35,13 +33,12 @@ export interface ListedIncrement {
   by?: number
 }
 
-/** How to count. */
 export interface CountCall {
   /** Calls and requests with the same key count once, for `PRUNING.idempotency_hours`. */
   idempotencyKey?: string
 }
 
-/** How to read. `rolled`: the total only, as of the last roll-up, from a cache. */
+/** `rolled`: only the total of the last roll-up, from a cache. */
 export interface ReadCall {
   consistency?: 'exact' | 'rolled'
 }
@@ -54,31 +51,24 @@ export interface HistoryCall {
   tz?: string
 }
 
-/** The number of a counter: `count` is `total + pending`. */
+/** `count` is `total + pending`. */
 export type CounterReading = ReturnType<typeof counterAnswer<bigint>>
 
-/** How to read a total. */
 export interface TotalCall extends ReadCall {
   /** The beginning of the keys. Default: all keys. */
   prefix?: string
 }
 
-/**
- * The sum of the counters of a type or prefix. `pending` is `null` unless the answer is exact, and `consistency` says what it is:
- * `rolled` also when very much is pending.
- */
+/** The sum of a type or prefix. `pending` is `null` if `consistency` is `rolled`, which it also is while very much is pending. */
 export type CounterTotal = ReturnType<typeof totalAnswer<bigint>>
 
-/** What was counted when. `start`, `from` and `to` are clock times in the time zone, with their offset. */
+/** `start`, `from` and `to` are clock times in the time zone, with offset. */
 export type CounterPeriods = { type: string; key: string } & HistoryAnswer<bigint>
 
-/**
- * A counter without HTTP. It may count in all types and read all types. Counts are bigints, because numbers would round them
- * beyond 2^53.
- */
+/** A counter without HTTP, for all types. Counts are bigints: numbers round beyond 2^53. */
 export interface BoundCounter {
   /**
-   * Adds to one counter. It counts even if nobody awaits it. `queued`: the database is away, and it will be counted later.
+   * Adds to one counter, even if nobody awaits it. `queued`: the database is unavailable, and it will be counted later.
    *
    * @param options `by`: the number to add, which may be negative; 1 by default
    */
@@ -87,12 +77,12 @@ export interface BoundCounter {
     key: string | number,
     options?: CountCall & { by?: number },
   ): Promise<Outcome<{ type: string; key: string; added: number; queued: boolean }>>
-  /** Adds to up to 1,000 counters: to all of them or to none. */
+  /** Adds to up to 1,000 counters: all or none. */
   incrementMany(
     increments: readonly ListedIncrement[],
     options?: CountCall,
   ): Promise<Outcome<{ accepted: number; queued: boolean }>>
-  /** Reads one counter. One that was never counted has zeros. */
+  /** Reads one counter. A key that was never counted has zeros. */
   read(type: string, key: string | number, options?: ReadCall): Promise<Outcome<CounterReading>>
   /** Reads up to 1,000 counters of a type, in the order of the keys. Exact counts all come from one snapshot. */
   readMany(
@@ -102,14 +92,14 @@ export interface BoundCounter {
   ): Promise<Outcome<{ counters: CounterReading[] }>>
   /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
   total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
-  /** Reads what was counted by hour, day or month. */
+  /** Reads the counts by hour, day or month. */
   history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
 }
 
 /**
  * Binds a counter to one event of the Worker.
  *
- * @param ctx keeps counting going after the event's own end
+ * @param ctx continues counting after the event has ended
  */
 export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
   const waitUntil = (work: Promise<unknown>) => ctx.waitUntil(work)
@@ -124,7 +114,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
       return { ok: false, ...problem.report } as const
     }
   }
-  /** The caller need not await it: what it does before it joins a group would otherwise end with the event. */
+  /** Otherwise what it does before it joins a group would end with the event. */
   const counting = <Answer extends object>(call: string, work: (isolate: Isolate) => Promise<Answer>) => {
     const counted = outcome(call, work)
     waitUntil(counted)
@@ -151,16 +141,12 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         return { type: asked.type, key: String(asked.key), added: asked.by, queued }
       }),
 
-    incrementMany: (increments, options) =>
+    incrementMany: (given, options) =>
       counting('incrementMany', async (isolate) => {
-        const asked = check(incrementList, { increments })
-        const counters = await listedCounters(isolate, 'increments', asked.increments)
-        const queued = await count(
-          isolate,
-          asked.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) })),
-          options ?? {},
-        )
-        return { accepted: counters.length, queued }
+        const asked = check(incrementList, { increments: given })
+        const listed = await listedCounters(isolate, 'increments', asked.increments)
+        const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
+        return { accepted: listed.length, queued: await count(isolate, increments, options ?? {}) }
       }),
 
     read: (type, key, options = {}) =>

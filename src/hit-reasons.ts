@@ -1,18 +1,18 @@
-/** Why a visit is not counted: what follows `ignored; reason=` in `X-Hit`. A problem's `code` may stand there too. */
+/** Why a visit is not counted: what follows `ignored; reason=` in `X-Hit`, unless it is the `code` of a problem. */
 export const HIT_REASONS = {
-  type: 'there is no such type',
-  head: 'it is a HEAD request',
-  range: 'it asks for a part of the file that does not include its start',
+  type: 'its type is not configured',
+  head: 'it was a HEAD request',
+  range: 'it did not ask for the start of the file',
   embedded: 'a page loaded the file as an image, script, style, font or frame',
-  origin: 'the origin of its page is not in allowed_origins',
-  own: 'it comes from your own network, or from a browser that you excluded',
-  automated: 'a program drives the browser',
-  prefetch: 'the browser loaded the page in advance',
-  dnt: 'the browser asks not to be tracked',
-  bot: 'the client says that it is a bot',
-  rate: 'its network sends too many',
-  key: 'new_keys or its budget does not allow the new key',
-  duplicate: 'the same visitor was counted before in this window',
+  origin: 'its origin is not in allowed_origins',
+  own: 'it came from your own network, or from a browser that you excluded',
+  automated: 'a program drives its browser',
+  prefetch: 'its browser loaded the page in advance',
+  dnt: 'its browser asks not to be tracked',
+  bot: 'its user agent is a bot’s',
+  rate: 'its network sends too many requests',
+  key: 'new_keys or a limit forbids creating its counter',
+  duplicate: 'the same visitor has already counted in this window',
 } as const
 
 export type HitReason = keyof typeof HIT_REASONS

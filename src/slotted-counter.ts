@@ -13,14 +13,14 @@ import { isolateOf } from './isolate.ts'
 import type { App } from './routes/route-list.ts'
 import { problemOf } from './service/problem.ts'
 
-/** A counter, to be mounted in a Worker. `env` is always the platform's own object: isolates keep their state by it. */
+/** A counter, to be mounted in a Worker. Pass the platform's own `env` object: isolates keep their state by it. */
 export interface SlottedCounter {
-  /** Answers a request below the base path. The responses may be shared: copy one before you change its headers. */
+  /** Answers a request below the base path. Responses may be shared: copy one before you change its headers. */
   fetch(request: Request, env: object, ctx: ExecutionContext): Response | Promise<Response>
   /**
    * Runs the task of a cron trigger.
    *
-   * @throws {Error} for an expression that is none of the counter's, and if the task fails
+   * @throws {Error} for an unknown expression, and if the task fails
    */
   scheduled(controller: Pick<ScheduledController, 'cron' | 'scheduledTime'>, env: object): Promise<void>
   /** Counts a batch of the queue that is bound as `BATCHES`. */
@@ -37,11 +37,9 @@ export interface SlottedCounter {
 }
 
 /**
- * Makes a counter.
+ * Makes a counter. The first call of its methods reports wrong options, together with wrong secrets and bindings.
  *
- * Wrong options are reported by what is called first, together with wrong secrets and bindings, which are not known before.
- *
- * @param options settings that take the place of those in wrangler.toml
+ * @param options settings that replace those in wrangler.toml
  * @example
  * const counter = createSlottedCounter({ basePath: '/counter', types: { page_view: { recordType: 1, public: true } } })
  * export default { fetch: counter.fetch, scheduled: counter.scheduled, queue: counter.queue }
@@ -93,7 +91,7 @@ export function createSlottedCounter(options: CounterOptions = {}): SlottedCount
   }
 }
 
-/** A Hono app that hands every request below the base path to the counter, with its whole path. */
+/** A Hono app that passes requests below the base path to the counter, with their whole path. */
 function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) => Bindings): App {
   const routes = new Hono<{ Bindings: object }>()
   routes.all('*', async (c, next) => {
@@ -101,10 +99,10 @@ function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) =>
     const base = basePathOf(bindings)
     const mountedAt = basePath(c).replace(/\/$/, '')
     if (belowBasePath(mountedAt, base) === null) return wrongMount(c, bindings, mountedAt)
-    // Mounted above the base path, where the app around this one has other routes.
+    // Mounted above the base path: the outer app has other routes.
     if (belowBasePath(base, c.req.path) === null) return next()
     const response = await fetch(c.req.raw, c.env, c.executionCtx as ExecutionContext)
-    // A copy, because middlewares of the app around this one change headers.
+    // A copy, because the outer app's middlewares change headers.
     return new Response(response.body, response)
   })
   return routes as unknown as App
@@ -116,7 +114,7 @@ function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response
   try {
     isolateOf(bindings)
   } catch (mistakes) {
-    // A base path that is written in a wrong way is among them.
+    // They include a malformed base path.
     error = mistakes
   }
   const problem = problemOf(error)

@@ -1,7 +1,6 @@
 import type { AssetFiles } from '../../cli/assets/asset-files.ts'
-import { app } from '../../src/app.ts'
-import { contractsOf } from '../../src/openapi/contract.ts'
 import { ANY_WORKER } from '../../src/routes/reference.ts'
+import { contracts } from '../../src/routes/route-list.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { fileContracts } from '../openapi/file-contracts.ts'
 import { referencePage } from '../reference/page.ts'
@@ -14,10 +13,7 @@ export async function buildAssets(): Promise<AssetFiles> {
   const releases = await readReleases()
   const { script, style } = await buildDashboard()
   const reference = await buildReferenceScript()
-  const document = openApiDocument([
-    ...app.routes.flatMap(contractsOf),
-    ...fileContracts(releases.map(({ version }) => version)),
-  ])
+  const document = openApiDocument([...contracts(), ...fileContracts(releases.map(({ version }) => version))])
   return new Map([
     ['_headers', headersFile()],
     ['beacon.js', releases.at(-1)!.text],

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { WRITTEN, WrittenSettings } from './fields.ts'
 
-/** What the platform binds to the Worker, unchecked. `readConfig` turns it into a typed configuration. */
+/** What the platform binds to the Worker, unchecked: see `readConfig`. */
 export interface Bindings {
   /** Secret: `https://user:password@host` of a PlanetScale branch, or `http://…` of the local endpoint. */
   DATABASE_URL?: unknown
@@ -9,11 +9,11 @@ export interface Bindings {
   API_TOKEN?: unknown
   /** Secret: named tokens with a scope, one a line, as hashes. */
   API_TOKENS?: unknown
-  /** Queue for batches that the database did not accept. Without it, they are refused. */
+  /** Queue for batches that the database did not accept. Without it, requests fail. */
   BATCHES?: unknown
   /** Queue for batches that can never be applied, each with the reason. */
   DEAD_BATCHES?: unknown
-  /** Rate limits for public counting and public reading, by network. Without one, nothing is limited. */
+  /** Rate limits by network. Without one, nothing is limited. */
   VISITOR_LIMIT?: unknown
   READER_LIMIT?: unknown
   NEW_KEY_LIMIT?: unknown
@@ -21,7 +21,7 @@ export interface Bindings {
   ASSETS?: unknown
   /** The path under which everything is served, such as `/counter`. */
   BASE_PATH?: unknown
-  /** The plan of Workers that the account has: `free` or `paid`. It sets the budgets of the background tasks. */
+  /** The account's Workers plan, `free` or `paid`, which sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
@@ -30,29 +30,25 @@ export interface Bindings {
   SHARDING?: unknown
   EXCLUDE?: unknown
   CRONS?: unknown
-  /** Set by the options of a counter. */
+  /** Set by `bindingsOf`. */
   [WRITTEN]?: WrittenSettings
 }
 
-/** Segments that need no encoding anywhere: not in a URL, in HTML or in the name of a cookie. */
+/** Segments that need no encoding in a URL, in HTML or in the name of a cookie. */
 const FORM = /^(?:\/[\w-]*\w)+$/
 const RULE =
   'must be a path such as "/counter": letters, digits, "_" and "-" between slashes, without a slash at its end'
 
-/** The setting `BASE_PATH`. */
 export const basePath = z.optional(
   z.string({ error: RULE }).check(z.refine((value) => value === '' || FORM.test(value), RULE)),
 )
 
-/**
- * The path under which the Worker serves everything, such as `/counter`; empty for the root. Wrong settings give the root too,
- * so that their problems can be read there.
- */
+/** The base path, such as `/counter`; empty for the root, and for a wrong setting, so that its problem can be read there. */
 export function basePathOf({ BASE_PATH }: Bindings): string {
   return typeof BASE_PATH === 'string' && FORM.test(BASE_PATH) ? BASE_PATH : ''
 }
 
-/** What follows the base path in a path, beginning with a slash; `null` if the path is not below it. */
+/** The rest of a path below the base path, beginning with a slash; `null` if the path is not below it. */
 export function belowBasePath(base: string, path: string): string | null {
   if (base === '') return path
   if (!path.startsWith(base)) return null
@@ -61,8 +57,8 @@ export function belowBasePath(base: string, path: string): string | null {
 }
 
 /**
- * What keeps the cookies of several counters on one host apart: the base path, in their names. It is not their `Path`, because the
- * prefix `__Host-`, which keeps other hosts of the domain from setting them, needs the path `/` (RFC 6265bis, section 4.1.3.2).
+ * Keeps the cookies of several counters on one host apart: the base path in their names. Not in their `Path`, because the prefix
+ * `__Host-` needs the path `/` (RFC 6265bis, section 4.1.3.2).
  */
 export function cookieSuffix(base: string): string {
   return base.replaceAll('/', '.')

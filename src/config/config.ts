@@ -1,17 +1,15 @@
 import * as z from 'zod/mini'
-import type { ExpirySettings } from '../counters/history/expire-hours.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
-import type { PruningSettings } from '../counters/rollup/prune.ts'
-import { leastRollUpStatements, type RollUpSettings } from '../counters/rollup/roll-up.ts'
+import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath } from './bindings.ts'
-import { type CounterType, counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
+import { counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
 import { asWritten, integer, optionalTable, orNull, table, WRITTEN } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
-import { readTokens, type Token } from './tokens.ts'
+import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
 export const ROLL_UP_CRON = '* * * * *'
@@ -22,49 +20,18 @@ const RULE = 'must be the cron expression of a trigger, five fields such as "*/2
 const cron = (by: string) =>
   z._default(z.string({ error: RULE }).check(z.refine((value) => /^\S+(?: \S+){4}$/.test(value), RULE)), by)
 
-/** `CRONS`: by which trigger each task runs. One run has not enough statements for both. */
-export const crons = z.prefault(
+/** The triggers of the tasks. One run has too few statements for both. */
+const crons = z.prefault(
   table({ roll_up: cron(ROLL_UP_CRON), pruning: cron(PRUNING_CRON) }).check(
     z.refine(({ rollUp, pruning }) => rollUp !== pruning, {
       path: ['pruning'],
-      error: 'must differ from CRONS.roll_up: each task needs a run of its own',
+      error: 'must differ from CRONS.roll_up: each task needs its own run',
     }),
   ),
   {},
 )
 
-/** The Worker's settings, checked and typed. */
-export interface Config {
-  databaseUrl: string
-  /** The owner's token. */
-  apiToken: string
-  /** All other tokens. */
-  tokens: readonly Token[]
-  /** Queue for batches that the database did not accept. */
-  batches: QueueProducer | null
-  /** Queue for batches that can never be applied. */
-  deadBatches: QueueProducer | null
-  /** Rate limit of public counting. */
-  rateLimit: RateLimit | null
-  /** Rate limit of public reading. */
-  readLimit: RateLimit | null
-  /** Rate limit of questions about keys that an isolate does not know. Above it, those that do not exist are refused. */
-  newKeyLimit: RateLimit | null
-  /** The plan of Workers that the account has. */
-  plan: Plan
-  types: ReadonlyMap<string, CounterType>
-  rollUp: RollUpSettings
-  pruning: Required<PruningSettings>
-  history: Required<ExpirySettings>
-  /** The number of ranges that record ids are cut into. */
-  ranges: number
-  /** Networks whose hits and downloads do not count. */
-  ownNetworks: readonly Network[]
-  /** The cron expressions that start the background tasks. */
-  crons: { rollUp: string; pruning: string }
-}
-
-/** Says everything that is wrong with settings, by the names that their author gave them. It never contains a value. */
+/** All errors in the settings, under the names that their author used. Never contains a value. */
 export class ConfigurationError extends Error {
   readonly problems: readonly FieldError[]
   constructor(bindings: Bindings, found: readonly FieldError[]) {
@@ -77,18 +44,18 @@ export class ConfigurationError extends Error {
 
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 
-/** The budgets of the background tasks. Those that are not set are the plan's. */
+/** The budgets of the background tasks. The defaults are the plan's. */
 function budgetsOf(preset: (typeof PLANS)[Plan]) {
   const { ROLLUP, PRUNING, HISTORY } = preset
   return {
-    // A roll-up page takes up to 10 statements, the statements around the pages are 4 (src/counters/rollup/roll-up.ts).
+    // 10 for a page and 4 around the pages (src/counters/rollup/roll-up.ts).
     ROLLUP: optionalTable({
       page_slots: z._default(integer(1, 20_000), ROLLUP.page_slots),
       max_statements: z._default(integer(14, 10_000), ROLLUP.max_statements),
       max_seconds: z._default(integer(1, 840), ROLLUP.max_seconds),
     }),
     PRUNING: optionalTable({
-      // Rows carry the hour in which they were last written, so the unit is an hour.
+      // In hours: rows carry the hour in which they were last written.
       idempotency_hours: z._default(integer(1, 24 * 365), 24),
       page_slots: z._default(integer(1, 10_000), PRUNING.page_slots),
       max_statements: z._default(integer(2, 10_000), PRUNING.max_statements),
@@ -127,7 +94,6 @@ const network = z.pipe(
 
 const exclude = optionalTable({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
 
-/** Budgets that are too small for the ranges. */
 function tooFewStatements({ PLAN, SHARDING: { ranges }, ROLLUP, PRUNING }: z.output<Schema>): FieldError[] {
   const budgets = [
     { name: 'ROLLUP', given: ROLLUP, least: leastRollUpStatements(ranges) },
@@ -142,7 +108,6 @@ function tooFewStatements({ PLAN, SHARDING: { ranges }, ROLLUP, PRUNING }: z.out
     }))
 }
 
-/** A binding that has a method. */
 const binding = <T>(method: keyof T & string, what: string) =>
   orNull(
     z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
@@ -164,8 +129,8 @@ const settings = z.object({
     ),
   API_TOKEN: z
     .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
-    .check(z.regex(/^[\x21-\x7e]+$/, 'must not be empty and have only visible ASCII characters without spaces')),
-  API_TOKENS: z._default(z.string({ error: 'must be text: a line for each token' }), ''),
+    .check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces')),
+  API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
   COUNTERS: counterTypes,
   BATCHES: queue,
   DEAD_BATCHES: queue,
@@ -183,27 +148,26 @@ const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
 
 type Schema = ReturnType<typeof settingsOf>
 
-/** The settings as people write them. */
 export type Settings = z.input<Schema>
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
   if (url?.protocol === 'mysql:') {
-    return 'must start with https://, not mysql://: the Worker speaks PlanetScale’s HTTP API (https://USER:PASSWORD@HOST)'
+    return 'must start with https://, not mysql://: the Worker uses PlanetScale’s HTTP API (https://USER:PASSWORD@HOST)'
   }
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     return 'must be a URL of the form https://USER:PASSWORD@HOST'
   }
-  if (url.username === '' || url.password === '') return 'must name a user and a password: https://USER:PASSWORD@HOST'
+  if (url.username === '' || url.password === '') return 'must have a user and a password: https://USER:PASSWORD@HOST'
   return null
 }
 
 /**
- * Checks the Worker's settings, gives them types and fills in defaults.
+ * Checks the settings, types them and fills in defaults.
  *
- * @throws {ConfigurationError} naming every setting that is missing or wrong
+ * @throws {ConfigurationError} with every error
  */
-export function readConfig(bindings: Bindings): Config {
+export function readConfig(bindings: Bindings) {
   const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
   const problems = [
     ...(bindings[WRITTEN]?.problems ?? []),
@@ -222,20 +186,29 @@ export function readConfig(bindings: Bindings): Config {
   if (conflicts.length > 0) throw new ConfigurationError(bindings, conflicts)
   return {
     databaseUrl: data.DATABASE_URL,
+    /** The owner's token; `tokens` are all others. */
     apiToken: data.API_TOKEN,
     tokens,
     batches: data.BATCHES,
     deadBatches: data.DEAD_BATCHES,
+    /** Of public counting. */
     rateLimit: data.VISITOR_LIMIT,
-    plan: data.PLAN,
+    /** Of public reading. */
     readLimit: data.READER_LIMIT,
+    /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: data.NEW_KEY_LIMIT,
+    plan: data.PLAN,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,
     pruning: data.PRUNING,
     history: data.HISTORY,
+    /** Into how many ranges record ids are divided. */
     ranges: data.SHARDING.ranges,
+    /** Networks whose visits do not count. */
     ownNetworks: data.EXCLUDE.networks,
     crons: data.CRONS,
   }
 }
+
+/** The Worker's settings, checked and typed. */
+export type Config = Readonly<ReturnType<typeof readConfig>>

@@ -1,21 +1,9 @@
 import * as z from 'zod/mini'
-import { type KeyedType, MAX_KEY_BYTES, SPELLINGS } from '../counters/keys/counter-address.ts'
-import { MAX_PATTERN_LENGTH, MAX_PATTERNS, type NewKeyRule } from '../counters/keys/new-keys.ts'
+import { MAX_KEY_BYTES, SPELLINGS } from '../counters/keys/counter-address.ts'
+import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
 import type { FieldError } from '../field-errors.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 
-/** How people see a counter type. */
-export interface Presentation {
-  /** What the type counts, as a heading: "Page views". */
-  title: string
-  /** What one of its counts is, in the plural: "views". */
-  unit: string
-  /** The beginning of the addresses that its keys are pages of; `null`: keys lead nowhere. See `pageOf`. */
-  url: string | null
-}
-
-/** The unit of types that name none. */
-const UNIT = 'counts'
 const MAX_TITLE = 60
 const MAX_UNIT = 30
 
@@ -27,20 +15,13 @@ const text = (max: number) => {
 }
 
 const URL_RULE =
-  'must be where the keys are pages: "https://example.com" or "https://example.com/items/", as browsers write it, without ? and #'
+  'must be the URL to which keys are appended, such as "https://example.com" or "https://example.com/items/", in canonical form, without ? and #'
 
-/** A URL as browsers write it, so that what is appended to it can be told from it. */
+/** A URL in canonical form, so that the appended key can be separated again. */
 function isBeginning(value: string): boolean {
   if (!URL.canParse(value) || /[?#]/.test(value)) return false
   const { protocol, origin, href, username } = new URL(value)
   return (protocol === 'https:' || protocol === 'http:') && username === '' && (href === value || origin === value)
-}
-
-/** The settings of a type that concern people only. The default of a title is a name that people can read. */
-export const presentation = {
-  title: z.optional(text(MAX_TITLE)),
-  unit: z._default(text(MAX_UNIT), UNIT),
-  url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
 }
 
 /** A type's name as a title: "page_view" is "Page view". */
@@ -49,48 +30,15 @@ export function titleOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/**
- * The page that a key stands for, for links. Keys come from strangers: one that would lead to another site has no page.
- *
- * @param url the type's
- */
+/** The page of a key; `null` if it would be on another site, because keys come from strangers. */
 export function pageOf(url: string | null, key: string): string | null {
   if (url === null) return null
   const page = url + key
   return URL.canParse(page) && new URL(page).href.startsWith(`${new URL(url).origin}/`) ? page : null
 }
 
-/** Seconds in which a visitor's downloads of a file are one, unless the type says otherwise: a double click (COUNTER Code of Practice, release 5, section 7.2). */
+/** The default `dedupe_seconds` of downloads: a double click (COUNTER Code of Practice, release 5, section 7.2). */
 export const DOWNLOAD_WINDOW_SECONDS = 30
-
-/** One kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
-export interface CounterType extends KeyedType, NewKeyRule, Presentation {
-  /** Whether automatic clients count, too. */
-  countBots: boolean
-  /** Whether browsers count that a program drives, and that say so (`navigator.webdriver`). */
-  countAutomated: boolean
-  /** Whether to leave out visitors whose browser asks not to be tracked (DNT, Global Privacy Control). */
-  respectDoNotTrack: boolean
-  name: string
-  /** Whether counts may be read without the token. */
-  public: boolean
-  /** Whether there is a page for everybody with its counts. Only of public types. */
-  publicPage: boolean
-  /** Origins whose pages may count with `POST /hit`; `*` means every client. If empty, only the API counts. */
-  allowedOrigins: readonly string[]
-  /** Slots that each counter is spread over; `null` gives every writer its own slot. */
-  slots: number | null
-  /** Seconds within which a visitor counts once, 0 for every time; `null` leaves it to the route. */
-  dedupeSeconds: number | null
-  /** Whether there are badges that count those who look at them. */
-  countingBadge: boolean
-  /** The name of a type in which the same visits count, too, once per visitor and window; `null`: there is none. */
-  also: string | null
-  /** Prefixes of keys whose sums everybody may read, if the type is public, and which the dashboard offers. */
-  prefixes: readonly string[]
-  /** Where the downloads of `/d` are: a URL, or a path on this host, with a trailing slash; `null`: there are none. */
-  redirectTo: string | null
-}
 
 const ORIGIN_RULE =
   'must be an origin such as "https://example.com" (scheme and host, no path, no trailing slash), or "*"'
@@ -100,9 +48,9 @@ const origin = z
   .check(z.refine((value) => value === '*' || (URL.canParse(value) && new URL(value).origin === value), ORIGIN_RULE))
 
 const REDIRECT_RULE =
-  'must be where the files are: "https://files.example.com/dist/", or a path on this host such as "/files/", with a slash at its end and no ? or #'
+  'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #'
 
-/** A URL whose path is a folder, written as browsers normalize it. So a key appended to it cannot change its meaning. */
+/** A folder in canonical form, so that an appended key cannot change its meaning. */
 const folder = z.string({ error: REDIRECT_RULE }).check(
   z.refine((value) => {
     const host = 'http://host.invalid'
@@ -113,7 +61,7 @@ const folder = z.string({ error: REDIRECT_RULE }).check(
   }, REDIRECT_RULE),
 )
 
-/** Keys that public requests may bring into being in a minute, by default. */
+/** Keys that public requests may create in a minute. */
 const NEW_KEYS_PER_MINUTE = 120
 const NEW_KEYS_RULE = `must be "any", "known", or a list of 1 to ${MAX_PATTERNS} patterns such as "/blog/*"`
 const MAX_PER_MINUTE = 1_000_000
@@ -130,7 +78,7 @@ const pattern = z
 
 /** As many as the dashboard can show. */
 const MAX_PREFIXES = 16
-const PREFIXES_RULE = `must be a list of at most ${MAX_PREFIXES} different beginnings of keys, such as "app-"`
+const PREFIXES_RULE = `must be a list of at most ${MAX_PREFIXES} different prefixes of keys, such as "app-"`
 
 const prefix = z
   .string({ error: PREFIXES_RULE })
@@ -146,11 +94,16 @@ const prefix = z
   )
 
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
-const LOWER_CASE_RULE = 'must be in lower case: with "letter_case", every key is'
+const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
 
 const counterType = table({
   record_type: integer(1, 65_535),
-  ...presentation,
+  /** What is counted, as a heading: "Page views". */
+  title: z.optional(text(MAX_TITLE)),
+  /** The unit of its counts, in the plural: "views". */
+  unit: z._default(text(MAX_UNIT), 'counts'),
+  /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
+  url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),
   same_key: z._default(
     z.array(z.enum(SPELLINGS, { error: `must be one of ${QUOTED}` }), { error: `must be a list of ${QUOTED}` }),
@@ -177,14 +130,24 @@ const counterType = table({
     z.transform((value) => (value === 'unlimited' ? null : value)),
   ),
   public: flag,
+  /** Whether a public type has a page for everybody. */
   public_page: flag,
+  /** Origins whose pages may send hits; `*`: every client. If empty, only the API counts. */
   allowed_origins: z._default(z.array(origin, { error: 'must be a list of origins' }), []),
+  /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
-  // The upper bound of PRUNING.idempotency_hours. `outlivesPruning` compares the two.
+  /**
+   * Seconds within which a visitor counts once; 0: every time; `null`: the route's default. The upper bound is that of
+   * PRUNING.idempotency_hours, with which `outlivesPruning` compares it.
+   */
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  /** Whether badges may count their viewers. */
   counting_badge: flag,
+  /** The type that counts the same visits once per visitor and window. */
   also: orNull(z.string({ error: 'must be the name of another type' })),
+  /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
   redirect_to: orNull(folder),
+  /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
   prefixes: z._default(
     z
       .array(prefix, { error: PREFIXES_RULE })
@@ -192,35 +155,37 @@ const counterType = table({
     [],
   ),
   count_bots: flag,
+  /** Whether browsers with `navigator.webdriver` count. */
   count_automated: flag,
+  /** Whether visitors with DNT or Global Privacy Control are left out. */
   respect_do_not_track: flag,
 }).check(
   z.superRefine((type, context) => {
     const wrong = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
     if (type.countingBadge && !type.public) {
-      wrong('counting_badge', 'needs public = true: the badge shows the count to everybody')
+      wrong('counting_badge', 'needs public = true: everybody sees the count')
     }
     if (type.key === 'integer' && type.sameKey.length > 0) {
-      wrong('same_key', 'is for string keys: an integer has one spelling')
+      wrong('same_key', 'needs string keys: an integer has one spelling')
     }
     if (type.publicPage && !type.public) {
-      wrong('public_page', 'is for types whose counts anybody may read: set public = true too')
+      wrong('public_page', 'needs public = true')
     }
     if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
   }),
 )
 
+/** A kind of thing that is counted: a table `[vars.COUNTERS.<name>]`. */
+export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> & { name: string; title: string }>
+
 const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
   !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())
 
 const typeName = z
   .string()
-  .check(
-    z.regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be a name of letters, digits, "_" and "-", starting with a letter'),
-  )
+  .check(z.regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be letters, digits, "_" and "-", starting with a letter'))
 
-/** `COUNTERS`: the types, by name. */
 export const counterTypes = z.pipe(
   z
     .record(typeName, counterType, {
@@ -240,7 +205,7 @@ export const counterTypes = z.pipe(
   ),
 )
 
-/** Types that share a record type. Looks at the raw settings, so that other mistakes do not hide this one. */
+/** Types that share a record type. Checks the raw settings, so that other errors do not hide this one. */
 export function sharedRecordTypes(counters: unknown): FieldError[] {
   const owners = new Map<unknown, string>()
   return Object.entries(counters ?? {}).flatMap(([name, settings]) => {
@@ -250,12 +215,12 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
       if (record_type !== undefined) owners.set(record_type, name)
       return []
     }
-    const message = `is the same as that of ${owner}: every type needs one of its own`
+    const message = `is also that of ${owner}: every type needs its own`
     return [{ field: `COUNTERS.${name}.record_type`, message }]
   })
 }
 
-/** Types that name another one (`also`) which cannot count the same visits. */
+/** Types whose `also` cannot count the same visits. */
 export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
   return [...types.values()].flatMap((type) => {
     const problem = type.also === null ? null : companionProblem(type, types.get(type.also))
@@ -266,19 +231,19 @@ export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldE
 function companionProblem(type: CounterType, other: CounterType | undefined): string | null {
   if (other === undefined || other === type) return 'must be the name of another type'
   const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
-  if (other.also !== null) return `must name a type that names none itself: ${named}.also is set`
+  if (other.also !== null) return `cannot be chained: ${named} has \`also\` as well`
   // The same key must be the same record id in both.
-  if (other.key !== type.key) return `must name a type with the same keys: ${own}.key and ${named}.key differ`
+  if (other.key !== type.key) return `needs a type with the same keys: ${own}.key and ${named}.key differ`
   if (spellingsOf(type) !== spellingsOf(other)) {
-    return `must name a type with the same keys: ${own}.same_key and ${named}.same_key differ`
+    return `needs a type with the same keys: ${own}.same_key and ${named}.same_key differ`
   }
   const seconds = other.dedupeSeconds ?? 0
-  if (seconds === 0) return `must name a type that counts a visitor once: set ${named}.dedupe_seconds`
+  if (seconds === 0) return `needs a type that counts a visitor once: set ${named}.dedupe_seconds`
   const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
-  // Otherwise a visit that is a repeat in the first type could be a new one in the other.
+  // Otherwise a repeat in this type could be new in the other.
   if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
     const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
-    return `must name a type whose windows hold whole ones of this: ${named}.dedupe_seconds must be a multiple of ${of}`
+    return `needs nested windows: ${named}.dedupe_seconds must be a multiple of ${of}`
   }
   return null
 }
@@ -287,17 +252,17 @@ function spellingsOf({ sameKey = [] }: CounterType): string {
   return sameKey.toSorted().join()
 }
 
-/** Seconds that the longest window lasts in which a visitor counts once. */
+/** Seconds of the longest window in which a visitor counts once. */
 export function longestWindow(types: Iterable<CounterType>): number {
   return Math.max(DOWNLOAD_WINDOW_SECONDS, ...[...types].map(({ dedupeSeconds }) => dedupeSeconds ?? 0))
 }
 
-/** Types whose de-duplication window outlives the rows that recognize a visit. */
+/** Types whose window outlasts the rows that recognize a visit. */
 export function outlivesPruning(types: Iterable<CounterType>, idempotencyHours: number): FieldError[] {
   return [...types]
     .filter(({ dedupeSeconds }) => (dedupeSeconds ?? 0) > idempotencyHours * 3_600)
     .map(({ name }) => ({
       field: `COUNTERS.${name}.dedupe_seconds`,
-      message: `must be at most ${idempotencyHours * 3_600}: visits are recognised for PRUNING.idempotency_hours, which is ${idempotencyHours}`,
+      message: `must be at most ${idempotencyHours * 3_600}: PRUNING.idempotency_hours is ${idempotencyHours}`,
     }))
 }

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import type { FieldError } from '../field-errors.ts'
 
-/** A setting that is a whole number within bounds. */
 export function integer(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return z
@@ -9,10 +8,9 @@ export function integer(min: number, max: number) {
     .check(z.refine((value) => Number.isInteger(value) && value >= min && value <= max, message))
 }
 
-/** A setting that is on or off; off by default. */
 export const flag = z._default(z.boolean({ error: 'must be true or false' }), false)
 
-/** A setting that may be left out; then it is `null`. */
+/** An optional setting; `null` if left out. */
 export const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.optional(schema),
@@ -20,10 +18,9 @@ export const orNull = <Schema extends z.ZodMiniType>(schema: Schema) =>
   )
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
-/** A table with its names in camel case. */
 export type CamelCased<Table> = { [Name in keyof Table as CamelCase<Name>]: Table[Name] }
 
-/** A table of settings. Unknown names are refused. Names are in snake case in the configuration and in camel case in the code. */
+/** A strict table of settings, with names in snake case in the configuration and in camel case in the code. */
 export function table<Shape extends z.core.$ZodShape>(shape: Shape) {
   return z.pipe(
     z.strictObject(shape, {
@@ -33,7 +30,7 @@ export function table<Shape extends z.core.$ZodShape>(shape: Shape) {
   )
 }
 
-/** A table that may be left out. Then its settings have their defaults. */
+/** An optional table, whose settings all have defaults. */
 export function optionalTable<Shape extends z.core.$ZodShape>(shape: Shape) {
   const settings = table(shape)
   return z.prefault(settings, {} as z.input<typeof settings>)
@@ -44,26 +41,24 @@ function camelCased<Table extends object>(settings: Table): CamelCased<Table> {
   return Object.fromEntries(entries) as CamelCased<Table>
 }
 
-/** A name in snake case, written in camel case. */
 export function inCamelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Under which bindings say how their settings were written, if not as in wrangler.toml. */
+/** The key of bindings for settings that were not written in wrangler.toml. */
 export const WRITTEN = Symbol('written settings')
 
-/** How settings were written. */
 export interface WrittenSettings {
-  /** Writes a setting's name as its author did. `name` is that of wrangler.toml, such as `ROLLUP.max_seconds`. */
+  /** The author's name of a setting, such as `rollUp.maxSeconds` for `ROLLUP.max_seconds`. */
   nameOf(name: string): string
-  /** What is wrong with names that no setting has. */
+  /** Unknown names. */
   problems: readonly FieldError[]
 }
 
-/** A setting’s name, in a field or in the middle of a message. What comes behind `vars.` is about wrangler.toml. */
+/** A setting’s name in a field or a message. After `vars.` it is about wrangler.toml. */
 const NAME = /(?<!vars\.)\b[A-Z]+(?:_[A-Z]+)*\b(?:\.[\w-]+)*/g
 
-/** Problems with the names that the settings' author knows. */
+/** Problems under the names that the settings' author used. */
 export function asWritten(
   written: WrittenSettings | undefined,
   problems: readonly FieldError[],

@@ -3,7 +3,7 @@ import type { Bindings } from './bindings.ts'
 import type { Settings } from './config.ts'
 import { type CamelCased, inCamelCase, WRITTEN } from './fields.ts'
 
-/** The setting of wrangler.toml that an option takes the place of. */
+/** The settings of wrangler.toml by option. */
 const SETTINGS = {
   basePath: 'BASE_PATH',
   types: 'COUNTERS',
@@ -16,7 +16,7 @@ const SETTINGS = {
   crons: 'CRONS',
 } as const
 
-/** What the platform binds, by its name in `options.bindings`. */
+/** Bindings and secrets by their name in `options.bindings`. */
 const BINDINGS = {
   databaseUrl: 'DATABASE_URL',
   apiToken: 'API_TOKEN',
@@ -32,8 +32,8 @@ const BINDINGS = {
 type Setting<Name extends keyof typeof SETTINGS> = NonNullable<Settings[(typeof SETTINGS)[Name]]>
 
 /**
- * The settings of a counter, as docs/configuration.md describes them, in camel case: `ROLLUP.max_seconds` is `rollUp.maxSeconds`,
- * and `COUNTERS` is `types`. An option takes the place of the whole setting in wrangler.toml.
+ * The settings of docs/configuration.md in camel case: `ROLLUP.max_seconds` is `rollUp.maxSeconds`, and `COUNTERS` is `types`. An
+ * option replaces the whole setting in wrangler.toml.
  */
 export type CounterOptions = {
   [Name in Exclude<keyof typeof SETTINGS, 'types'>]?: Setting<Name> extends object
@@ -46,14 +46,11 @@ export type CounterOptions = {
   bindings?: { [Name in keyof typeof BINDINGS]?: string }
 }
 
-/**
- * The bindings of a counter with options: what `env` has, with the options in place of its settings. `readConfig` checks them,
- * and names what is wrong as its author wrote it.
- */
+/** The bindings in `env`, with options in place of its settings. `readConfig` checks them. */
 export function bindingsOf(options: CounterOptions, env: object): Bindings {
   const { bindings: names = {}, ...given } = options
   const problems: FieldError[] = []
-  /** The names in the options or in `env`, by those of wrangler.toml. */
+  /** The names in the options or in `env`, by their name in wrangler.toml. */
   const written = new Map<string, string>()
   const bindings: Record<string, unknown> = { ...env }
   for (const [name, inEnv] of Object.entries(names)) {
@@ -84,7 +81,7 @@ export function bindingsOf(options: CounterOptions, env: object): Bindings {
     const known = written.get(setting)
     if (known === undefined) return name
     if (!(known in SETTINGS)) return [known, ...path].join('.')
-    // The names of types are their author's.
+    // Type names are kept.
     const own = setting === 'COUNTERS' ? path.splice(0, 1) : []
     return [known, ...own, ...path.map(inCamelCase)].join('.')
   }
@@ -95,7 +92,7 @@ function isTable(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Renames the settings of a table. A name that is not in camel case is a problem: otherwise there were two names for each. */
+/** Renames the settings of a table. Names in snake case are refused, so that every option has exactly one name. */
 function inSnakeCase(settings: unknown, path: string, problems: FieldError[]): unknown {
   if (!isTable(settings)) return settings
   const renamed: Record<string, unknown> = {}

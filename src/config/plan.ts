@@ -1,11 +1,9 @@
 import * as z from 'zod/mini'
 
 /**
- * What each plan of Workers gives the background tasks, unless a setting says otherwise. A run of the free plan has 50 subrequests
- * and 10 ms of processor time, one of the paid plan 10,000 and 30 s; some subrequests are left for what is sent again.
- *
- * Pruning and the expiry of hours share a run every two minutes. Each can delete in it all that two roll-ups can leave, so that no
- * backlog grows. `test/database/counters/budgets.slow.test.ts` checks that.
+ * The default budgets of the background tasks. A run has 50 subrequests and 10 ms of processor time on the free plan, 10,000 and
+ * 30 s on the paid plan; some subrequests are left for retries. Pruning and the expiry of hours share a run every two minutes, and
+ * can delete all that two roll-ups leave (`test/database/counters/budgets.slow.test.ts`).
  */
 export const PLANS = {
   free: {
@@ -23,15 +21,12 @@ export const PLANS = {
 
 export type Plan = keyof typeof PLANS
 
-/** The setting `PLAN`. */
 export const plan = z._default(z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }), 'free')
 
-/** The settings of a plan that limit what one run may do. */
 export type Budget = {
   [Table in keyof (typeof PLANS)['free']]: `${Table}.${keyof (typeof PLANS)['free'][Table] & string}`
 }[keyof (typeof PLANS)['free']]
 
-/** What a plan gives for a budget. */
 export function presetOf(of: Plan, budget: Budget): number {
   const [table, name] = budget.split('.') as ['ROLLUP', 'max_statements']
   return PLANS[of][table][name]

@@ -9,26 +9,22 @@ import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 
-/** Methods that change nothing, even if another site made the browser send them. */
-const SAFE_METHODS = ['GET', 'HEAD']
-
 /**
- * Refuses requests without a token that has a scope.
+ * Refuses requests without a token of the needed scope.
  *
- * @param limited whether a token that is limited to some types will do: the types are checked later, by `checkTypes`
+ * @param limited whether to accept a token that is limited to some types; `checkTypes` checks them later
  */
 export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { name, types } = await authorize(c, needed)
     if (!limited && types !== null) {
-      throw insufficient(needed, `This concerns all types. The token “${name}” is limited to ${listOf(types)}.`)
+      throw insufficient(needed, `This concerns all types. The token “${name}” is limited to ${[...types].join(', ')}.`)
     }
     await next()
   })
 
 /**
- * Checks that the request has a token with a scope. If it has none, its browser must be signed in to the dashboard. Then only the
- * dashboard's own pages may change anything.
+ * Checks the scope of the request's token, or of the session of a signed-in browser.
  *
  * @throws {Problem} 401, 403 or 429
  */
@@ -44,26 +40,25 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   if (header === undefined) {
     const token = await sessionToken(c)
     if (token === null) throw unauthorized('Send Authorization: Bearer <API_TOKEN>.')
-    if (SAFE_METHODS.includes(c.req.method) || isFromOwnPage(c)) return token
-    throw new Problem('cross_site_request', {
-      detail:
-        'Signed in with a cookie, only the dashboard’s own pages may change something. Programs send Authorization: Bearer <API_TOKEN>.',
-    })
+    if (['GET', 'HEAD'].includes(c.req.method) || isFromOwnPage(c)) return token
+    const detail =
+      'A session cookie can change things only from the dashboard’s own origin. Programs send Authorization: Bearer <API_TOKEN>.'
+    throw new Problem('cross_site_request', { detail })
   }
   const value = /^Bearer +(\S+)$/i.exec(header)?.[1]
   const token = value === undefined ? undefined : await recognize(c, value)
-  if (token === undefined) throw unauthorized('This token is not known.', ', error="invalid_token"')
+  if (token === undefined) throw unauthorized('Unknown token.', ', error="invalid_token"')
   return token
 }
 
 /**
- * The token with a value, if there is one. The attempts of a network at the owner's token are limited.
+ * Finds the token with a value. Limits each network's attempts at the owner's token.
  *
  * @throws {Problem} 429
  */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
   const { tokens, tokenAttempts, config } = c.get('isolate')
-  // Cloudflare sets it, whatever the client sends. Without it, networks cannot be told apart.
+  // Cloudflare overwrites whatever the client sends.
   const address = c.req.header('CF-Connecting-IP') ?? null
   const network = subscriberOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
@@ -77,21 +72,19 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
 }
 
 /**
- * Checks the scope of the request's token once more, for a part of a request that needs another one.
+ * Checks the scope of an authorized request's token.
  *
  * @throws {Problem} 403
  */
 export function checkScope(c: Context<AppEnv>, needed: Scope): void {
   const { name, scope } = c.get('token')!
   if (includes(scope, needed)) return
-  throw insufficient(
-    needed,
-    `This needs a token with the scope ${needed === 'manage' ? '' : `${needed} or `}manage. The token “${name}” has the scope ${scope}.`,
-  )
+  const scopes = needed === 'manage' ? needed : `${needed} or manage`
+  throw insufficient(needed, `This needs a token with the scope ${scopes}. The token “${name}” has the scope ${scope}.`)
 }
 
 /**
- * Checks that the request's token, if it needs one, is for some types.
+ * Checks that the request's token, if it has one, covers the types.
  *
  * @throws {Problem} 403
  */
@@ -100,14 +93,11 @@ export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): voi
   if (token === undefined || token.types === null) return
   const other = names.find((name) => !token.types!.has(name))
   if (other === undefined) return
+  const limits = [...token.types].join(', ')
   throw insufficient(
     token.scope,
-    `This needs a token for the type ${other}. The token “${token.name}” is limited to ${listOf(token.types)}.`,
+    `This needs a token for the type ${other}. The token “${token.name}” is limited to ${limits}.`,
   )
-}
-
-function listOf(types: ReadonlySet<string>): string {
-  return [...types].join(', ')
 }
 
 function insufficient(needed: Scope, detail: string): Problem {
@@ -126,16 +116,16 @@ function unauthorized(detail: string, error = ''): Problem {
 
 function tooManyAttempts(seconds: number): Problem {
   return new Problem('too_many_attempts', {
-    detail: 'Too many unknown tokens came from your network. This one was not checked. Try again later.',
+    detail: 'Too many unknown tokens from your network. This one was not checked. Try again later.',
     headers: { 'Retry-After': String(seconds) },
   })
 }
 
-/** Whether the request has a token, of any scope. Costs nothing for requests without a token or a cookie. */
+/** Whether the request has a valid token of any scope. */
 export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   if (c.get('token') !== undefined) return true
   if (c.req.header('Authorization') === undefined && c.req.header('Cookie') === undefined) return false
-  // A wrong token is one attempt, however often this is asked.
+  // Remembered, so that a wrong token is one attempt.
   const known = c.get('isAuthorized')
   if (known !== undefined) return known
   const authorized = await tokenOf(c).then(
@@ -150,8 +140,7 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
 }
 
 /**
- * The prefix that a request names, in the spelling that is counted; `null` if it names none. Without a token, it must be one that
- * the type lists.
+ * The requested prefix, in the spelling that is counted; `null` if there is none. Without a token, the type must list it.
  *
  * @throws {InvalidInput} of field `prefix`
  * @throws {Problem} 403

@@ -3,12 +3,11 @@ import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
 import { invalidRequest, problemOf } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
 
-/** What a client can do if the outcome is unknown. */
-export const SEND_AGAIN = 'Send it again with the same Idempotency-Key to count it exactly once.'
+/** Advice for an increment whose outcome is unknown. */
+export const SEND_AGAIN = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 /**
- * The hash of the request's `Idempotency-Key`, if it has one (draft-ietf-httpapi-idempotency-key-header). It becomes the slot
- * and batch id of increments, or the id of adjustments.
+ * The hash of the request's `Idempotency-Key`, if it has one: the slot and batch id of increments, or the id of adjustments.
  *
  * @throws {Problem} 422
  */
@@ -30,10 +29,10 @@ export async function neededIdempotencyKey(c: Context<AppEnv>, purpose: KeyPurpo
 }
 
 /**
- * Answers a request that changes counters, when the change is done.
+ * Waits for a change of counters, and answers.
  *
  * @param id the hash of the request's idempotency key
- * @param changing `repeated`: an earlier request with the same key did it
+ * @param changing resolves to `repeated` if an earlier request with the same key made the change
  * @throws {Problem} that says whether anything was changed
  */
 export async function answerChange<Answer extends object>(
@@ -47,9 +46,9 @@ export async function answerChange<Answer extends object>(
   const outcome = await changing.catch((error: unknown) => {
     const advice =
       id === undefined
-        ? 'Read the counter. With an Idempotency-Key, a request may be sent again.'
-        : 'Send it again with the same Idempotency-Key.'
-    throw problemOf(error, { may: 'have been done', advice })
+        ? 'Read the counter. A request with an Idempotency-Key can be retried.'
+        : 'Retry with the same Idempotency-Key.'
+    throw problemOf(error, advice)
   })
   return c.json<Answer, 200>(answer, 200, {
     'Cache-Control': 'no-store',

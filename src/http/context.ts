@@ -9,18 +9,18 @@ export interface AppEnv {
   Bindings: Bindings
   Variables: {
     requestId: string
-    /** The isolate's services: set for every route, once settings are right. */
+    /** Set for every route. */
     isolate: Isolate
-    /** The token by which the request was authorized. */
+    /** The token that authorized the request. */
     token?: Token
-    /** Whether it has one, once that was asked. */
+    /** The result of `isAuthorized`. */
     isAuthorized?: boolean
-    /** Set on paths that are timed. */
+    /** Set on timed paths. */
     databaseTime?: DatabaseTime
   }
 }
 
-/** The path by which clients reach one of the Worker's own paths. */
+/** Adds the base path to a path. */
 export function publicPath(c: Context<AppEnv>, path: string): string {
   return basePathOf(c.env) + path
 }

@@ -3,16 +3,7 @@ import type { ToSchema } from 'hono/types'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
-import {
-  type AnswerOf,
-  type InputOf,
-  mark,
-  type None,
-  type Operation,
-  type ProblemOf,
-  type Route,
-  type RouteOf,
-} from '../openapi/contract.ts'
+import type { AnswerOf, InputOf, None, Operation, ProblemOf, Route } from '../openapi/contract.ts'
 import { once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
@@ -22,12 +13,12 @@ import { tellHit } from './problem-response.ts'
 import { readQuery } from './query-string.ts'
 import { limitReading, readableIfPublic, revalidated } from './reading.ts'
 
-/** A path of a contract as Hono writes it: `/v1/top/:type` for `/v1/top/{type}`. */
+/** `/v1/top/:type` for `/v1/top/{type}`. */
 type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
   ? `${Head}:${Name}${HonoPath<Tail>}`
   : Path
 
-/** The routes of an endpoint, as Hono's typed client needs them. */
+/** The type of an endpoint for Hono's client. */
 type Routes<O extends Operation> = Hono<
   AppEnv,
   ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
@@ -36,74 +27,73 @@ type Routes<O extends Operation> = Hono<
 
 const NO_PARAMETERS = () => ({})
 
-/** What an endpoint has read from the path and the query before its handler runs, as far as its contract has them. */
+/** What an endpoint reads before its handler runs, as far as the contract has it. */
 type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
   (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
-/**
- * Attaches a contract to a handler, for the OpenAPI document and the typed client. Returns the handler itself, so that nothing
- * is between a request and its handler on the hot path.
- *
- * @param route one route, or several that share the handler and have different paths
- */
-export function describe<const O extends Operation>(
-  route: O | RouteOf<O> | readonly RouteOf<O>[],
-  handler: Handler<AppEnv, string, Input, AnswerOf<O> | Promise<AnswerOf<O>>>,
-): Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>> {
-  mark(handler, Array.isArray(route) ? route : [route as Route])
-  return handler as never
+/** The contract of a route file. */
+type Contract<O extends Operation = Operation> = () => O
+
+/** Types a handler by its contract. Returns the handler itself: on the hot path, nothing stands before it. */
+export function typed<C extends Contract>(
+  handler: Handler<AppEnv, string, Input, AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>>,
+) {
+  type O = ReturnType<C>
+  return handler as Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>>
 }
 
 /**
- * The route of a contract. From the contract it takes path, method, token and `X-Hit`; type, key and query are
- * read before the handler runs.
+ * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
  *
- * @param route one whose path may have `{type}` and `{key}`
+ * @param route its path may have `{type}` and `{key}`
  */
-export function endpoint<const O extends Operation>(
-  route: O | RouteOf<O>,
-  handler: (c: Context<AppEnv>, parts: Parts<O>) => AnswerOf<O> | Promise<AnswerOf<O>>,
-): Routes<O> {
-  const { access, params, typesInBody = false, problemHeaders = [] } = route as Route
+export function endpoint<C extends Contract>(
+  route: Route,
+  handler: (
+    c: Context<AppEnv>,
+    parts: Parts<ReturnType<C>>,
+  ) => AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>,
+): Routes<ReturnType<C>> {
+  const { access, params, typesInBody = false, problemHeaders = [] } = route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
   if (access !== 'anyone' && access !== 'read-unless-public') {
     before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
   }
-  const answer = describe<O>(route, async (c: Context<AppEnv>) => handler(c, await readParts<O>(c, route as Route)))
-  return routesOf<O>(route as Route, [...before, answer as Handler<AppEnv>])
+  return routesOf(route, [...before, async (c) => handler(c, await readParts(c, route))])
 }
 
 /**
- * The route of a contract that reads counters: everybody may read public types, a token is needed for the others. Adds CORS for
- * public types, `ETag`, `Cache-Control` and the rate limit of public reading.
+ * Serves a route that reads counters: everybody may read public types, the others need a token. Adds CORS for public types,
+ * `ETag`, `Cache-Control` and the rate limit of public reading.
  *
- * @param read returns the response, and the seconds for which it may be cached; `null`: it must be revalidated every time
+ * @param read returns the answer, and for how many seconds it may be cached; `null`: it must be revalidated every time
  */
-export function publicReading<const O extends Operation & { access: 'read-unless-public' }>(
-  route: O | RouteOf<O>,
+export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(
+  route: Route,
   read: (
     c: Context<AppEnv>,
-    parts: Parts<O> & { type: CounterType },
-  ) => Promise<{ answer: z.input<NonNullable<O['answers'][200]['schema']>>; maxAge: number | null }>,
-): Routes<O> {
+    parts: Parts<ReturnType<C>> & { type: CounterType },
+  ) => Promise<{
+    answer: z.input<NonNullable<ReturnType<C>['answers'][200]['schema']>>
+    maxAge: number | null
+  }>,
+): Routes<ReturnType<C>> {
   const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
     if (!type.public) await authorize(c, 'read')
   }
-  const handler = describe<O>(route, async (c: Context<AppEnv>) => {
+  const handler = async (c: Context<AppEnv>) => {
     await limitReading(c)
-    const parts = (await readParts<O>(c, route as Route, mayRead)) as Parts<O> & { type: CounterType }
+    const parts = (await readParts(c, route, mayRead)) as Parts<ReturnType<C>> & { type: CounterType }
     const { answer, maxAge } = await read(c, parts)
     const scope = parts.type.public && c.get('token') === undefined ? 'public' : 'private'
-    const cacheControl = `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`
-    return c.json(answer as object, 200, { 'Cache-Control': cacheControl }) as never
-  })
+    return c.json(answer as object, 200, {
+      'Cache-Control': `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`,
+    })
+  }
   const routes = new Hono<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
-  return routes.route(
-    '/',
-    routesOf<O>(route as Route, [revalidated, handler as Handler<AppEnv>]),
-  ) as unknown as Routes<O>
+  return routes.route('/', routesOf(route, [revalidated, handler])) as never
 }
 
 function honoPath(path: string): string {
@@ -111,9 +101,7 @@ function honoPath(path: string): string {
 }
 
 function routesOf<O extends Operation>({ method, path }: Route, handlers: Handler<AppEnv>[]): Routes<O> {
-  const routes = new Hono<AppEnv>()
-  routes.on(method.toUpperCase(), honoPath(path), ...(handlers as [Handler<AppEnv>]))
-  return routes as unknown as Routes<O>
+  return new Hono<AppEnv>().on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
 }
 
 async function readParts<O extends Operation>(
@@ -138,7 +126,7 @@ async function readParts<O extends Operation>(
   return parts as Parts<O>
 }
 
-/** The parameters of each path with the key among them, as `readQuery` needs them. */
+/** The parameters of a path with the key among them. */
 const withKey = new WeakMap<() => z.core.$ZodShape, () => z.core.$ZodShape>()
 
 function readKeyAndQuery(c: Context<AppEnv>, query: () => z.core.$ZodShape) {

@@ -4,9 +4,7 @@ import { check } from '../service/fields.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
 
-/** How a body is read. */
 interface BodyOf<Schema> {
-  /** Makes the schema; always the same function for a path. */
   schema: () => Schema
   maxBytes: number
   contentTypes?: readonly string[]
@@ -15,7 +13,7 @@ interface BodyOf<Schema> {
 const JSON_ONLY = ['application/json']
 
 /**
- * Reads and checks a JSON body. An empty one that is optional is read as `{}`.
+ * Reads and checks a JSON body. An empty optional body is `{}`.
  *
  * @throws {Problem} 400, 413, 415 or 422
  */
@@ -30,7 +28,7 @@ export async function readJson<Schema extends z.ZodMiniType>(
 }
 
 /**
- * Reads and checks a JSON body of a few kilobytes by the fastest way: for the hot path.
+ * Reads and checks a JSON body of a few kilobytes the fastest way, for the hot path.
  *
  * @throws {Problem} 400, 413, 415 or 422
  */
@@ -42,7 +40,7 @@ export async function readShortJson<Schema extends z.ZodMiniType>(
   const isShort = announced !== null && Number(announced) <= maxBytes
   const text = await (isShort ? c.req.raw.text().catch(cutOff) : readText(c, maxBytes))
   checkMediaType(c, contentTypes)
-  // Invalid UTF-8 was replaced by this character. It would count under a key that nobody meant.
+  // The replacement of invalid UTF-8. It would count under a key that nobody meant.
   if (text.includes('\uFFFD')) throw malformed()
   return check(schema, parse(text))
 }
@@ -98,7 +96,6 @@ function tooLarge(maxBytes: number): Problem {
   return new Problem('body_too_large', { detail: `The body may have at most ${maxBytes} bytes.` })
 }
 
-/** The client hung up in the middle of the body, or sent less than it announced. */
 function cutOff(): never {
   throw new Problem('malformed_body', { detail: 'The body ended before it was complete.' })
 }

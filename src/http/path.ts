@@ -4,16 +4,15 @@ import type { CounterType } from '../config/counter-types.ts'
 import { Problem } from '../service/problem.ts'
 import { type AppEnv, publicPath } from './context.ts'
 
-/** Stands in a path for a key that is a parameter. No request has it, because no URL decodes to half a character. */
+/** Replaces the key in the path if the key is a parameter. Half a character: no URL decodes to it. */
 export const KEY_IN_QUERY = '\ud800'
 
 const COUNTER_PATH = /^(\/v1\/counters\/[^/]+)(\/(?:history|rename|merge))?$/
 const HAS_KEY = /[?&]key=/
 
 /**
- * The path by which a request is routed. In front of what is done to a counter, its key may be left out and sent as `?key=`: the
- * keys "." and ".." cannot stand in a path, because every client takes them for folders. A `GET` without more in its path lists
- * counters, and reads its keys itself.
+ * The path by which a request is routed. A counter's key may be `?key=` instead of a segment, because clients resolve the
+ * segments "." and ".." as folders. `GET /v1/counters/{type}` reads its keys itself.
  *
  * @param path the path below the base path
  */
@@ -25,16 +24,16 @@ export function routedPath({ method, url }: Request, path: string): string {
 }
 
 /**
- * The counter type that the path names.
+ * The counter type in the path.
  *
- * @param name its name, if it is not the parameter `type` as a whole
+ * @param name default: the parameter `type`
  * @throws {Problem} 404
  */
 export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): CounterType {
   const { types } = c.get('isolate').config
   const type = types.get(name)
   if (type !== undefined) return type
-  // Only those that anybody may read: a list of the others would tell strangers what is counted.
+  // Not the others: strangers must not learn what is counted.
   const known = [...types.values()].filter((known) => known.public).map(({ name }) => name)
   throw new Problem('unknown_type', {
     detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,
@@ -42,20 +41,20 @@ export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): 
 }
 
 /**
- * What follows the type in the path, as it was sent: one segment, or all of them if the route ends in `*`. Not Hono's parameter,
- * because Hono leaves a segment that is not valid percent-encoding as it is.
+ * What follows the type in the path, still encoded: one segment, or all of them if the route ends in `*`. Hono's parameter would
+ * hide invalid percent-encoding.
  */
 export function rawPathKey(c: Context<AppEnv>): string {
   const pattern = routePath(c).split('/')
   const place = pattern.indexOf(':type') + 1
-  // Counted, not cut off: the base path too may be percent-encoded.
+  // By the number of segments: a client may percent-encode the base path too.
   const before = publicPath(c, '').split('/').length - 1
   const segments = new URL(c.req.url).pathname.split('/').slice(before + place)
   return pattern[place] === '*' ? segments.join('/') : (segments[0] ?? '')
 }
 
 /**
- * Decodes a key of a path, strictly: otherwise a malformed one would count under a key that nobody meant.
+ * Decodes a key strictly: a malformed one must not count under a key that nobody meant.
  *
  * @throws {Problem} 400
  */

@@ -14,34 +14,26 @@ export function problemResponse(c: Context<AppEnv>, problem: Problem): Response 
   })
 }
 
-/** Logs a problem that is our fault or the database's, with the underlying error, which the client is not told. */
+/** Logs a problem that is not the client's fault, with the underlying error. */
 export function logFailure(c: Context<AppEnv>, problem: Problem): void {
   const reason = problem.cause instanceof Error ? problem.cause.message : problem.message
-  log('error', problem.code, {
-    requestId: c.get('requestId'),
-    path: new URL(c.req.url).pathname,
-    error: reason,
-  })
+  log('error', problem.code, { requestId: c.get('requestId'), path: new URL(c.req.url).pathname, error: reason })
 }
 
-/**
- * Adds `X-Hit` to every response of a path that counts, failures included: `counted`, `queued`, `ignored; reason=…` or
- * `unknown`.
- */
+/** Adds `X-Hit` to the failures of a path that counts. */
 export const tellHit = createMiddleware<AppEnv>(async (c, next) => {
   await next()
-  if (c.res.headers.has('X-Hit')) return
-  c.res.headers.set('X-Hit', hitOf(c.error))
+  if (!c.res.headers.has('X-Hit')) c.res.headers.set('X-Hit', hitOf(c.error))
 })
 
-/** What `X-Hit` says about an error that the visitor does not see. It is logged if it is not the visitor's fault. */
+/** The value of `X-Hit` for an error that the response hides. Logs it if it is not the visitor's fault. */
 export function saidOf(c: Context<AppEnv>, error: unknown): string {
   const problem = problemOf(error)
   if (problem.status >= 500) logFailure(c, problem)
   return hitOf(problem)
 }
 
-/** What `X-Hit` says about an error. */
+/** The value of `X-Hit` for an error. */
 export function hitOf(error: unknown): string {
   const { code, details } = problemOf(error)
   if (code === 'outcome_unknown') return 'unknown'

@@ -8,7 +8,7 @@ import type { AppEnv } from './context.ts'
 /**
  * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
  *
- * @param shape makes the schema of each parameter: of a list of strings, or with `once` of a string; always the same function for a path
+ * @param shape makes the schemas, of lists of strings or (with `once`) of strings; always the same function for a path
  * @throws {Problem} 400 or 422
  */
 export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, shape: () => Shape) {
@@ -17,13 +17,10 @@ export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, sh
 
 /** Query strings in one generation of the cache; it holds two generations. */
 const MAX_GENERATION = 500
-/** The longest query string that is cached. */
+/** Characters of the longest query string that is cached. */
 const MAX_LENGTH = 512
 
-/**
- * Reads query strings as `readQuery` does and caches the results, for paths with few different query strings. This saves a tenth
- * of the cost of a hit.
- */
+/** `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit. */
 export class RememberedQueries<Shape extends z.core.$ZodShape> {
   readonly #shape: () => Shape
   readonly #known = new BoundedMap<Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>>>(MAX_GENERATION)
@@ -43,7 +40,6 @@ export class RememberedQueries<Shape extends z.core.$ZodShape> {
   }
 }
 
-/** The part after the question mark. */
 function queryOf(url: string): string {
   const begin = url.indexOf('?')
   return begin === -1 ? '' : url.slice(begin + 1)

@@ -9,7 +9,7 @@ import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import { isAuthorized } from './authorization.ts'
 import type { AppEnv } from './context.ts'
 
-/** Adds an `ETag`. A 304 keeps the headers that scripts of other sites may read. */
+/** Adds an `ETag`. A 304 keeps the headers that scripts of other sites need. */
 export const revalidated = etag({
   retainedHeaders: [
     ...RETAINED_304_HEADERS,
@@ -27,7 +27,7 @@ export const readableByAll = cors({ origin: '*', ...READING })
 /** Lets scripts of every site read responses about public types, errors and 304 included. For paths with `:type`. */
 export const readableIfPublic = cors({
   origin: (_, c: Context<AppEnv>) => {
-    // Browsers send a POST without asking whatever a preflight allows, and a preflight that allows everything lets them add the token.
+    // A preflight for another method must not let a page send the token.
     const asked = c.req.header('Access-Control-Request-Method') ?? 'GET'
     const reads = asked === 'GET' || asked === 'HEAD'
     return reads && c.get('isolate').config.types.get(c.req.param('type') ?? '')?.public ? '*' : null
@@ -35,19 +35,18 @@ export const readableIfPublic = cors({
   ...READING,
 })
 
-/** Keys that cost as much as a reading of one. */
+/** Keys of one request that count as one reading. */
 const KEYS_PER_READING = 100
 
 /**
- * Refuses public readings of a network above its limit, before anything is read. Each hundred keys are a reading. Requests with a
- * token have no limit.
+ * Refuses public readings of a network above its limit, before anything is read. Requests with a token have no limit.
  *
  * @throws {Problem} 429
  */
 export async function limitReading(c: Context<AppEnv>): Promise<void> {
   const { readLimit } = c.get('isolate').config
   if (readLimit === null || (await isAuthorized(c))) return
-  // All parameters, because a name may be written in many ways: k%65y=.
+  // All parameters: a name can be spelled in many ways, such as k%65y=.
   const keys = c.req.url.split('&').length
   let exceeded = false
   for (let read = 0; read < keys && !exceeded; read += KEYS_PER_READING) {
@@ -60,10 +59,7 @@ export async function limitReading(c: Context<AppEnv>): Promise<void> {
   })
 }
 
-/**
- * Reports in `Server-Timing` how long a response took (`total`) and how much of that the database did (`db`), in milliseconds.
- * Scripts of other sites may read it if they may read the response.
- */
+/** Reports in `Server-Timing` the milliseconds of a response (`total`) and of the database (`db`). */
 export const timed = timing({
   totalDescription: 'all of it',
   crossOrigin: (c) => c.res.headers.get('Access-Control-Allow-Origin') ?? false,

@@ -39,22 +39,24 @@ export interface Answer {
   headers?: readonly HeaderName[]
 }
 
-/** What is needed to serve one method of one path: what requests are checked against. */
+/**
+ * One method of one path: what requests are checked against. Unknown parameters are refused, unless `looseQuery` is set.
+ */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
   /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. */
   path: string
-  /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone if the type is public. */
+  /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone, if the type is public. */
   access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
   /**
-   * The body names the types, and the handler checks them (`checkTypes`). Operations without this and without `{type}` in the
-   * path concern all types, and tokens that are limited to some of them are refused.
+   * The body names the types, and the handler checks them (`checkTypes`). Without this and without `{type}` in the path, an
+   * operation concerns all types and refuses tokens that are limited to some.
    */
   typesInBody?: true
   params?: z.core.$ZodShape
-  /** The parameters in the query string, for `readQuery`. None by default: a request with any is refused. */
+  /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => z.core.$ZodShape
-  /** Whether unknown parameters are ignored. */
+  /** Ignores the query string. */
   looseQuery?: true
   body?: {
     /** The schema for `readJson`. */
@@ -69,8 +71,11 @@ export interface Route {
   problemHeaders?: readonly HeaderName[]
 }
 
-/** What only the OpenAPI document and the typed client need to know. It is not in the Worker's bundle. */
-export interface Documentation {
+/**
+ * The contract of a route, for the OpenAPI document and the typed client. A route file exports it as a function that the Worker
+ * never calls, so that no bundle contains it.
+ */
+export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
   tag: keyof typeof TAGS
@@ -89,12 +94,6 @@ export interface Documentation {
   problems?: readonly ProblemCode[]
   examples: Readonly<Record<string, Example>>
 }
-
-/** The contract of one method of one path. Requests are checked against it, and the OpenAPI document is made from it. */
-export interface Operation extends Route, Documentation {}
-
-/** The part of a contract that is needed to serve requests. */
-export type RouteOf<O extends Operation> = Pick<O, Extract<keyof O, keyof Route>>
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]
@@ -130,7 +129,7 @@ export type AnswerOf<O extends Operation> = {
 type OfTokens<O> = O extends { access: 'anyone' }
   ? never
   : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
-/** What follows from what requests are checked against. `codesOf` in build/openapi/responses.ts lists the same. */
+/** The problems that follow from the route, as `codesOf` in build/openapi/responses.ts lists them. */
 type OfRoute<O> =
   | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
   | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)
@@ -143,38 +142,3 @@ type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens
 export type ProblemOf<O extends Operation> = O extends { problems: readonly (infer Own extends ProblemCode)[] }
   ? TypedResponse<ProblemDocument<CodeOf<O, Own>>, (typeof PROBLEMS)[CodeOf<O, Own>]['status'], 'json'>
   : never
-
-const handled = new WeakMap<object, readonly Route[]>()
-const documentations = new WeakMap<Route, () => Documentation>()
-const contracts = new WeakMap<Route, Operation>()
-
-/** Records the routes of a handler. */
-export function mark(handler: object, routes: readonly Route[]): void {
-  handled.set(handler, routes)
-}
-
-/**
- * The contract of a route. Write `@__PURE__` before the call, and pass the contract's type to `endpoint`, `publicReading` or
- * `describe`, but the route itself as the argument. Then the bundler leaves out the call and all that is only used in it. It is
- * not as pure as that says: where nothing is bundled, `contractsOf` finds the documentation because of it.
- */
-export function documented<const R extends Route, const D extends Documentation>(
-  route: R,
-  documentation: () => D,
-): R & D {
-  documentations.set(route, documentation)
-  return route as R & D
-}
-
-/** The contracts of a route's handler; none for a middleware. Not for the Worker itself, whose bundle has no documentation. */
-export function contractsOf({ handler }: { handler: object }): readonly Operation[] {
-  return (handled.get(handler) ?? []).map((route) => {
-    const known = contracts.get(route)
-    if (known !== undefined) return known
-    const documentation = documentations.get(route)
-    if (documentation === undefined && !('id' in route)) throw new Error(`${route.path} has no documentation here`)
-    const contract = { ...route, ...documentation?.() } as Operation
-    contracts.set(route, contract)
-    return contract
-  })
-}

@@ -1,13 +1,17 @@
 import * as z from 'zod/mini'
+import { HIT_REASONS } from '../hit-reasons.ts'
 import { described } from './described.ts'
 
 /** The response headers that a client can rely on. */
 export const HEADERS = {
   'X-Hit': {
-    description:
-      'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
-      'reason is `type`, `origin`, `bot`, `prefetch`, `dnt`, `rate`, `key`, `duplicate`, `head`, `range`, or the `code` of the problem. ' +
-      '`unknown`: the database did not confirm it.',
+    get description() {
+      const reasons = Object.keys(HIT_REASONS).map((reason) => `\`${reason}\``)
+      return (
+        'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
+        `reason is ${reasons.join(', ')}, or the \`code\` of a problem. \`unknown\`: the database did not confirm it.`
+      )
+    },
     schema: () => z.string().check(z.regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/)),
   },
   'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: () => z.string() },
@@ -18,7 +22,10 @@ export const HEADERS = {
     schema: () => z.string().check(z.regex(/^\d+$/)),
   },
   'WWW-Authenticate': { description: 'The authentication scheme: Bearer.', schema: () => z.string() },
-  'Content-Security-Policy': { description: 'What the page may load: nothing.', schema: () => z.string() },
+  'Content-Security-Policy': {
+    description: 'What the page may load: only its own script and style.',
+    schema: () => z.string(),
+  },
   'Idempotent-Replayed': {
     description: 'Present if an earlier request with the same key was served. This one changed nothing.',
     schema: () => z.literal('true'),
@@ -34,26 +41,25 @@ export const MAX_IDEMPOTENCY_KEY = 255
 const idempotencyKey = (period: string, otherContents: string) =>
   described(
     z.string().check(z.minLength(1), z.maxLength(MAX_IDEMPOTENCY_KEY)),
-    `Text of your choice that identifies this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
+    `A value unique to this request. ${period}, another request with the same key changes nothing, even from another client. ${otherContents}`,
   )
 const always = (scope: string) =>
-  idempotencyKey('At any later time', `With other contents${scope}, it is refused: \`idempotency_key_reused\`.`)
+  idempotencyKey('At any later time', `With another body${scope}, it is refused: \`idempotency_key_reused\`.`)
 
-/** The request header by which bots are recognized. */
 export const userAgent = (whoElse: string) => ({
   'User-Agent': described(z.optional(z.string()), `Clients that identify themselves as bots are not counted${whoElse}`),
 })
 
-/** Recognizes a repeated increment. */
+/** The `Idempotency-Key` of increments. */
 export const incrementKey = () => ({
   'Idempotency-Key': z.optional(
     idempotencyKey(
       'For 24 hours (`PRUNING.idempotency_hours`)',
-      'That holds for other contents, too: the first ones count.',
+      'So does one with another body: the first one counts.',
     ),
   ),
 })
-/** Recognizes a repeated request that sets a counter. */
+/** That of requests that set, delete, rename or merge a counter. */
 export const settingKey = () => ({ 'Idempotency-Key': z.optional(always(' for the same counter')) })
-/** Recognizes a repeated import. Imports require it. */
+/** That of imports, which require it. */
 export const importKey = () => ({ 'Idempotency-Key': always('') })

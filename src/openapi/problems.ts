@@ -1,41 +1,41 @@
 import * as z from 'zod/mini'
 import { described } from './described.ts'
 
-/** Every problem that a client can meet: its stable code, its status, and what it means in general. */
+/** All problems by their stable code. */
 export const PROBLEMS = {
-  malformed_body: { status: 400, title: 'The body is not what its content type says' },
+  malformed_body: { status: 400, title: 'The body is malformed' },
   malformed_query: { status: 400, title: 'The query string is not percent-encoded UTF-8' },
   malformed_key: { status: 400, title: 'The key in the path is not percent-encoded UTF-8' },
-  unauthorized: { status: 401, title: 'A valid API token is needed' },
-  insufficient_scope: { status: 403, title: 'The token may not do this' },
-  cross_site_request: { status: 403, title: 'Another site may not do this in your name' },
-  not_found: { status: 404, title: 'There is nothing at this path' },
-  unknown_type: { status: 404, title: 'There is no such counter type' },
-  no_such_counter: { status: 404, title: 'There is no such counter' },
-  method_not_allowed: { status: 405, title: 'This path does not take this method' },
-  overtaken: { status: 409, title: 'Others kept changing the same counters' },
-  counter_exists: { status: 409, title: 'There is a counter with this key' },
-  count_not_below: { status: 409, title: 'The count is not below the number' },
+  unauthorized: { status: 401, title: 'A valid API token is required' },
+  insufficient_scope: { status: 403, title: 'The token lacks the required scope or type' },
+  cross_site_request: { status: 403, title: 'Cross-site request refused' },
+  not_found: { status: 404, title: 'Nothing is served at this path' },
+  unknown_type: { status: 404, title: 'The counter type is not configured' },
+  no_such_counter: { status: 404, title: 'The counter does not exist' },
+  method_not_allowed: { status: 405, title: 'This path does not support this method' },
+  overtaken: { status: 409, title: 'Concurrent changes won every time' },
+  counter_exists: { status: 409, title: 'The key already has a counter' },
+  count_not_below: { status: 409, title: 'The count is not below the given number' },
   different_ranges: { status: 409, title: 'The two counters are in different ranges' },
-  deploy_request_needed: { status: 409, title: 'This branch takes tables from deploy requests only' },
+  deploy_request_needed: { status: 409, title: 'This branch accepts schema changes from deploy requests only' },
   setup_stopped: { status: 409, title: 'The tables cannot be made' },
   rollup_running: { status: 409, title: 'Another roll-up is running' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported here' },
   invalid_request: { status: 422, title: 'The request has invalid fields' },
-  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used before, with other contents' },
-  count_out_of_range: { status: 422, title: 'The count would leave the range of 64-bit integers' },
+  idempotency_key_reused: { status: 422, title: 'The Idempotency-Key was used for another request' },
+  count_out_of_range: { status: 422, title: 'The count would exceed a 64-bit integer' },
   history_too_large: { status: 422, title: 'The counter has too much history' },
   too_many_keys: { status: 422, title: 'Too many keys begin with this prefix' },
-  too_many_attempts: { status: 429, title: 'Too many unknown tokens came from this network' },
-  too_many_requests: { status: 429, title: 'This network sends too many requests' },
-  internal_error: { status: 500, title: 'Something is wrong on our side' },
-  configuration_invalid: { status: 503, title: 'The Worker is not configured correctly' },
-  database_unavailable: { status: 503, title: 'The database does not answer' },
-  database_not_ready: { status: 503, title: 'The database does not have the tables this version needs' },
+  too_many_attempts: { status: 429, title: 'Too many unknown tokens from this network' },
+  too_many_requests: { status: 429, title: 'Too many requests from this network' },
+  internal_error: { status: 500, title: 'Internal error' },
+  configuration_invalid: { status: 503, title: 'The configuration has errors' },
+  database_unavailable: { status: 503, title: 'The database is unavailable' },
+  database_not_ready: { status: 503, title: 'The database lacks tables that this version needs' },
   too_few_ranges: { status: 503, title: 'The keyspace has more shards than SHARDING.ranges' },
   overloaded: { status: 503, title: 'Too many requests are waiting for the database' },
-  outcome_unknown: { status: 503, title: 'The database did not say whether this was done' },
+  outcome_unknown: { status: 503, title: 'The outcome is unknown' },
 } as const satisfies Record<
   string,
   { status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503; title: string }
@@ -43,13 +43,13 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** Problems that any request can cause. */
+/** Problems of any request. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
-/** Problems of requests that have a body. */
+/** Problems of requests with a body. */
 export const BODY = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ProblemCode[]
-/** Problems of requests that need a token. */
+/** Problems of requests with a token. */
 export const TOKENS = ['unauthorized', 'insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
-/** The problem of requests that change something with a token: another site could make a signed-in browser send them. */
+/** The problem of requests that change something: another site could make a signed-in browser send them. */
 export const CROSS_SITE = 'cross_site_request' satisfies ProblemCode
 /** Problems of requests that read or write. */
 export const DATABASE = [
@@ -75,7 +75,7 @@ export const COUNTING = [
   'outcome_unknown',
 ] as const satisfies ProblemCode[]
 
-/** The body of every error (RFC 9457). */
+/** The body of a problem response (RFC 9457). */
 export const problemDocument = /* @__PURE__ */ problemSchema()
 
 function problemSchema() {
@@ -100,7 +100,7 @@ function problemSchema() {
   )
 }
 
-/** A problem document with one of the given codes, for a typed client. */
+/** A problem document with one of some codes, for the typed client. */
 export type ProblemDocument<Code extends ProblemCode> = Omit<z.output<typeof problemDocument>, 'code'> & {
   code: Code
 }
@@ -115,7 +115,7 @@ export function byStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[
   return new Map([...statuses].sort(([a], [b]) => a - b))
 }
 
-/** A problem document for an example. */
+/** A problem document in an example. */
 export function exampleProblem(code: ProblemCode, detail: string, errors?: { field: string; message: string }[]) {
   const { status, title } = PROBLEMS[code]
   return {
@@ -129,12 +129,10 @@ export function exampleProblem(code: ProblemCode, detail: string, errors?: { fie
   }
 }
 
-/** The problem document of a request with one invalid field, for an example. */
 export function exampleInvalid(field: string, message: string) {
   return exampleProblem('invalid_request', `${field} ${message}.`, [{ field, message }])
 }
 
-/** The problem document of a path with a type that is not configured, for an example. */
 export function exampleUnknownType() {
   return exampleProblem('unknown_type', 'The type in the path is not configured. Public types: page_view, download.')
 }

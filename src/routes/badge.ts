@@ -1,62 +1,230 @@
 import { type Context, Hono } from 'hono'
+import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import type { RecentPeriod } from '../counters/history/recent-period.ts'
+import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
 import { hash64 } from '../counters/ids.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
+import type { Answer, Operation, Route } from '../openapi/contract.ts'
+import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../openapi/described.ts'
+import { choice, once, parsed, prefixField } from '../service/fields.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { readCounters, readRecent, readRecentTotal, readTotal } from '../service/read.ts'
-import { type Badge, drawBadge, showCount } from '../views/badge.ts'
 import {
-  CACHE_CONTROL,
-  jsonBadge,
-  type jsonBadgeContract,
-  jsonTotalBadge,
-  type jsonTotalBadgeContract,
-  type SvgQuery,
-  svgBadge,
-  type svgBadgeContract,
-  svgQuery,
-  svgTotalBadge,
-  type svgTotalBadgeContract,
-} from './badge-contract.ts'
+  BADGE_STYLES,
+  type Badge,
+  COLOR_RULE,
+  drawBadge,
+  isBadgeText,
+  MAX_LABEL,
+  parseColor,
+  refusalText,
+  SVG_HEADERS,
+  showCount,
+} from '../views/badge.ts'
+
+const LABEL_RULE = `must have at most ${MAX_LABEL} characters, none of them a control character`
+const PERIODS = ['all', ...(Object.keys(RECENT_PERIOD_HOURS) as RecentPeriod[])] as const
+
+const look = () => ({
+  label: once(z.optional(z.string().check(z.refine(isBadgeText, LABEL_RULE)))),
+  color: once(z.optional(parsed(parseColor, COLOR_RULE))),
+  label_color: once(z.optional(parsed(parseColor, COLOR_RULE))),
+  period: once(z._default(choice(PERIODS), 'all')),
+  compact: once(z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false')),
+})
+
+export const svgQuery = () => ({ ...look(), style: once(z._default(choice(BADGE_STYLES), 'flat')) })
+
+export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
+
+// shields.io draws what the JSON says, and has more styles.
+const jsonQuery = () => ({ ...look(), style: once(z.optional(choice([...BADGE_STYLES, 'plastic', 'social']))) })
+
+export const WRONG = {
+  400: 'The key or the query string is not percent-encoded UTF-8.',
+  404: 'The type does not exist or is not public.',
+  422: 'The key or a parameter is invalid. The badge says which.',
+  429: 'Too many requests from this network.',
+  503: 'The database is unavailable.',
+}
+
+/** The responses of a badge: itself, or one that shows the error, in a form that may depend on the status. */
+function answersOf(badge: Omit<Answer, 'description'>, wrong: (status: number) => Omit<Answer, 'description'>) {
+  const refusals = Object.entries(WRONG).map(([status, description]): [string, Answer] => [
+    status,
+    { description, ...wrong(Number(status)) },
+  ])
+  return {
+    tag: 'Badges',
+    answers: { 200: { description: 'The badge.', ...badge }, ...Object.fromEntries(refusals) },
+    revalidated: true,
+  } as const
+}
+
+function svgAnswers() {
+  const contentType = 'image/svg+xml'
+  return answersOf({ contentType }, () => ({ contentType, headers: ['Cache-Control'] }))
+}
+
+/** The JSON that the endpoint badge of shields.io expects (https://shields.io/badges/endpoint-badge). */
+function jsonAnswers() {
+  const shown = namedObject('ShieldsBadge', {
+    schemaVersion: z.literal(1),
+    label: z.string(),
+    message: described(z.string(), 'The count, formatted for display.'),
+    color: z.string(),
+    labelColor: z.optional(z.string()),
+    style: z.optional(z.string()),
+    cacheSeconds: z.int(),
+    count: described(
+      z.optional(count),
+      'The count as a number; left out for shields.io, which rejects unknown members.',
+    ),
+  })
+  const wrong = namedObject('ShieldsError', {
+    schemaVersion: z.literal(1),
+    label: z.string(),
+    message: described(z.string(), 'What went wrong.'),
+    color: z.string(),
+    isError: z.literal(true),
+    cacheSeconds: z.int(),
+  })
+  return answersOf({ schema: shown }, (status) => ({
+    schema: wrong,
+    ...(status >= 429 && { headers: ['Retry-After'] }),
+  }))
+}
+
+const REFUSED = { schemaVersion: 1, label: 'counter', color: 'red', isError: true, cacheSeconds: 300 }
+/** An old badge is better than none. */
+const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
+
+const OF_TOTAL = { method: 'get', access: 'anyone', params: { type: typeParam } } as const
+const OF_COUNTER = { method: 'get', access: 'anyone', params: COUNTER_PARAMS } as const
+
+const svgTotalBadge = {
+  ...OF_TOTAL,
+  path: '/badge/{type}.svg',
+  query: () => ({ ...svgQuery(), prefix: prefixField() }),
+} as const satisfies Route
+
+export const svgTotalBadgeContract = () =>
+  ({
+    ...svgTotalBadge,
+    id: 'badgeTotalSvg',
+    summary: 'Get the badge of a total as SVG',
+    description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
+    ...svgAnswers(),
+    examples: {
+      badge: {
+        summary: 'All downloads in the last 30 days',
+        params: { type: 'download' },
+        query: { period: 'month', label: 'downloads/month' },
+        says: { 'Cache-Control': CACHE_CONTROL },
+      },
+    },
+  }) as const satisfies Operation
+
+const jsonTotalBadge = {
+  ...OF_TOTAL,
+  path: '/badge/{type}.json',
+  query: () => ({ ...jsonQuery(), prefix: prefixField() }),
+} as const satisfies Route
+
+export const jsonTotalBadgeContract = () =>
+  ({
+    ...jsonTotalBadge,
+    id: 'badgeTotalJson',
+    summary: 'Get the badge of a total for shields.io',
+    description: 'The same as JSON for the endpoint badge of shields.io.',
+    ...jsonAnswers(),
+    examples: {
+      unlisted: {
+        summary: 'A prefix that the type does not list',
+        params: { type: 'download' },
+        query: { prefix: 'app-' },
+        status: 422,
+        answer: { ...REFUSED, message: 'prefix is not public' },
+      },
+    },
+  }) as const satisfies Operation
+
+const svgBadge = { ...OF_COUNTER, path: '/badge/{type}/{key}.svg', query: svgQuery } as const satisfies Route
+
+export const svgBadgeContract = () =>
+  ({
+    ...svgBadge,
+    id: 'badgeSvg',
+    summary: 'Get a badge as SVG',
+    description:
+      'Viewing a badge does not count. Errors are badges too: they show a message and have the matching status.',
+    ...svgAnswers(),
+    examples: {
+      badge: {
+        summary: 'Downloads in the last 7 days',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        query: { period: 'week', label: 'this week', style: 'flat-square' },
+        says: { 'Cache-Control': CACHE_CONTROL },
+      },
+      misspelt: {
+        summary: 'An unknown color',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        query: { color: 'blurple' },
+        status: 422,
+        says: { 'Cache-Control': 'public, max-age=60' },
+      },
+    },
+  }) as const satisfies Operation
+
+const jsonBadge = { ...OF_COUNTER, path: '/badge/{type}/{key}.json', query: jsonQuery } as const satisfies Route
+
+export const jsonBadgeContract = () =>
+  ({
+    ...jsonBadge,
+    id: 'badgeJson',
+    summary: 'Get a badge for shields.io',
+    description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
+    ...jsonAnswers(),
+    examples: {
+      badge: {
+        summary: 'All downloads',
+        params: { type: 'download', key: 'never.tgz' },
+        query: { label: 'downloads', color: 'green' },
+        answer: { schemaVersion: 1, label: 'downloads', message: '0', color: 'green', cacheSeconds: 300, count: 0 },
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        params: { type: 'nothing', key: 'app.tgz' },
+        status: 404,
+        answer: { ...REFUSED, message: 'not found' },
+      },
+    },
+  }) as const satisfies Operation
 
 /** The least that shields.io accepts. */
 const SHIELDS_CACHE_SECONDS = 300
 
-/** Makes an image harmless if it is opened as a page, and lets every page embed it. */
-export const SVG_HEADERS = {
-  'Content-Type': 'image/svg+xml; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
-  'X-Content-Type-Options': 'nosniff',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-}
-
 const routes = new Hono<AppEnv>()
 routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
 
-/**
- * Counts as badges for README pages: `/badge/:type/:key.svg`, `/badge/:type.svg` for totals, and `.json` for shields.io to draw. Only
- * for public types. Every answer is a badge, errors included: a page must not look broken, and an image has no other way to report
- * an error.
- */
+/** Badges of public types. Every response is a badge, errors included: an image has no other way to report an error. */
 export const badges = routes.get(
-  // Also without a key.
   '/badge/:type/*',
   revalidated,
-  describe<
+  typed<
     typeof svgBadgeContract | typeof jsonBadgeContract | typeof svgTotalBadgeContract | typeof jsonTotalBadgeContract
-  >([svgTotalBadge, jsonTotalBadge, svgBadge, jsonBadge], async (c) => {
-    // Not decoded yet: the suffix is part of the path. A key may also end in a suffix, in front of the path's own.
+  >(async (c) => {
+    // Before decoding: a key may itself end in .svg, and the suffix of the path follows it.
     const path = rawPathKey(c)
     const isTotal = path === '' && !new URL(c.req.url).pathname.endsWith('/')
     const [, ofType, format] = /^(.*)\.(svg|json)$/s.exec(isTotal ? (c.req.param('type') ?? '') : path) ?? []
@@ -73,7 +241,6 @@ export const badges = routes.get(
   }),
 )
 
-/** What a badge shows. */
 interface Shown {
   type: CounterType
   queries: { svg: typeof svgBadge | typeof svgTotalBadge; json: typeof jsonBadge | typeof jsonTotalBadge }
@@ -101,7 +268,11 @@ function totalShown(c: Context<AppEnv>, name: string): Shown {
   return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }
 }
 
-/** The type that the path names. Types that are not public do not exist for images, which have no token. */
+/**
+ * The type that the path names. An image has no token, so other types do not exist for it.
+ *
+ * @throws {Problem} 404
+ */
 export function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
@@ -111,12 +282,11 @@ export function publicType(c: Context<AppEnv>, name?: string): CounterType {
 async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
   const query = readQuery(c, queries.svg.query)
   const badge = badgeOf(type, await countOf(query), query)
-  // A hash of what is shown, because the bytes contain random ids. Weak for the same reason.
+  // Weak, and a hash of what is shown: the bytes contain random ids.
   const tag = (await hash64(JSON.stringify(badge))).toString(16)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
 }
 
-/** The badge of a count, as it was asked for. */
 export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
   return {
     label: query.label ?? type.name.replaceAll('_', ' '),
@@ -139,14 +309,12 @@ async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Prom
     ...(query.label_color !== undefined && { labelColor: query.label_color }),
     ...(query.style !== undefined && { style: query.style }),
     cacheSeconds: SHIELDS_CACHE_SECONDS,
-    // shields.io shows "invalid properties: count" for a member that its schema does not have
-    // (badges/shields, services/endpoint-common.js). Its servers give their name; all others get the number.
+    // shields.io refuses unknown members (badges/shields, services/endpoint-common.js). Its servers identify themselves.
     ...(!/^shields/i.test(c.req.header('User-Agent') ?? '') && { count: toJsonNumber(count) }),
   }
   return c.json(answer, 200, { 'Cache-Control': CACHE_CONTROL, Vary: 'User-Agent' })
 }
 
-/** The number that the badge of a counter shows. */
 export async function countShown(
   c: Context<AppEnv>,
   counter: CounterAddress,
@@ -157,11 +325,11 @@ export async function countShown(
   return countIn(readings[0]!)
 }
 
-/** A badge that says what is wrong. It never repeats what the client sent. */
-export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message = saidOf(problem)): Response {
-  // Soon, or for somebody else, the answer may be a count.
+/** A badge that shows an error. It never repeats what the client sent. */
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message?: string): Response {
   const passes = problem.status >= 500 || problem.status === 429
-  const badge = { label: 'counter', message, color: passes ? 'lightgrey' : 'red' }
+  const text = message ?? refusalText(problem, Object.keys(svgQuery()))
+  const badge = { label: 'counter', message: text, color: passes ? 'lightgrey' : 'red' }
   const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
   if (drawn) {
@@ -170,22 +338,4 @@ export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, me
   }
   const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
   return c.json(answer, problem.status, headers)
-}
-
-function saidOf({ code, status, details }: Problem): string {
-  if (code === 'malformed_key') return 'key is not percent-encoded UTF-8'
-  if (code === 'malformed_query') return 'query is not percent-encoded UTF-8'
-  if (code === 'not_found') return 'write / in the key as %2F'
-  const [wrong] = details.errors ?? []
-  // The rules are our own text. A field name is repeated only if it is one of ours.
-  if (code === 'invalid_request' && wrong !== undefined) {
-    const ours = wrong.field === 'key' || Object.hasOwn(svgQuery(), wrong.field)
-    // How to list it is for the owner, not for an image.
-    if (wrong.field === 'prefix' && wrong.message.startsWith('is not public')) return 'prefix is not public'
-    return ours ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
-  }
-  if (code === 'too_many_keys') return 'too many keys'
-  if (status === 404) return 'not found'
-  if (status === 429) return 'too many requests'
-  return status === 503 ? 'unavailable' : 'error'
 }

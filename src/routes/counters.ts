@@ -3,7 +3,7 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -14,9 +14,9 @@ const reading = () =>
     type: z.string(),
     key: z.string(),
     count: described(count, 'The count: total + pending.'),
-    total: described(count, 'The part that has been rolled up.'),
-    pending: described(count, 'The part that has not been rolled up yet; 0 if the answer is `rolled`.'),
-    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without what is pending.'),
+    total: described(count, 'The rolled-up part.'),
+    pending: described(count, 'The part not yet rolled up; 0 if `rolled`.'),
+    consistency: described(z.enum(['exact', 'rolled']), '`rolled`: as of the last roll-up, without the pending part.'),
     rolledUpAt: described(z.nullable(instant), 'When the counter was last rolled up; null if never.'),
   })
 
@@ -30,35 +30,37 @@ const read = {
   query: counterQuery,
 } as const satisfies Route
 
-const readContract = /* @__PURE__ */ documented(read, () => ({
-  id: 'read',
-  tag: 'Reading',
-  summary: 'Get a counter',
-  description: 'A key that was never counted returns zeros.',
-  answers: { 200: { description: 'The counter.', schema: reading() } },
-  problems: [...READING],
-  examples: {
-    exact: {
-      summary: 'An exact count',
-      params: { type: 'page_view', key: '/blog/hello' },
-      answer: {
-        type: 'page_view',
-        key: '/blog/hello',
-        count: 12,
-        total: 10,
-        pending: 2,
-        consistency: 'exact',
-        rolledUpAt: '2026-11-20T10:00:00.000Z',
+export const readContract = () =>
+  ({
+    ...read,
+    id: 'read',
+    tag: 'Reading',
+    summary: 'Get a counter',
+    description: 'A key that was never counted returns zeros.',
+    answers: { 200: { description: 'The counter.', schema: reading() } },
+    problems: [...READING],
+    examples: {
+      exact: {
+        summary: 'An exact count',
+        params: { type: 'page_view', key: '/blog/hello' },
+        answer: {
+          type: 'page_view',
+          key: '/blog/hello',
+          count: 12,
+          total: 10,
+          pending: 2,
+          consistency: 'exact',
+          rolledUpAt: '2026-11-20T10:00:00.000Z',
+        },
+      },
+      rolled: {
+        summary: 'As of the last roll-up',
+        params: { type: 'page_view', key: '/never' },
+        query: { consistency: 'rolled' },
+        answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, consistency: 'rolled' },
       },
     },
-    rolled: {
-      summary: 'As of the last roll-up',
-      params: { type: 'page_view', key: '/never' },
-      query: { consistency: 'rolled' },
-      answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, consistency: 'rolled' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const readMany = {
   method: 'get',
@@ -68,49 +70,49 @@ const readMany = {
   query: countersQuery,
 } as const satisfies Route
 
-const readManyContract = /* @__PURE__ */ documented(readMany, () => ({
-  id: 'readMany',
-  tag: 'Reading',
-  summary: 'List counters',
-  description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
-  answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
-  problems: [...READING],
-  examples: {
-    two: {
-      summary: 'Two counters',
-      params: { type: 'page_view' },
-      query: { key: ['/a', '/b'] },
-      answer: {
-        counters: [
-          { type: 'page_view', key: '/a', ...NEVER_COUNTED },
-          { type: 'page_view', key: '/b', ...NEVER_COUNTED },
-        ],
+export const readManyContract = () =>
+  ({
+    ...readMany,
+    id: 'readMany',
+    tag: 'Reading',
+    summary: 'List counters',
+    description: `Returns the counters of up to ${MAX_READ} keys, in the order of the keys. Cloudflare limits the URL to 16 KB. Exact counts all come from one snapshot.`,
+    answers: { 200: { description: 'The counters.', schema: z.strictObject({ counters: z.array(reading()) }) } },
+    problems: [...READING],
+    examples: {
+      two: {
+        summary: 'Two counters',
+        params: { type: 'page_view' },
+        query: { key: ['/a', '/b'] },
+        answer: {
+          counters: [
+            { type: 'page_view', key: '/a', ...NEVER_COUNTED },
+            { type: 'page_view', key: '/b', ...NEVER_COUNTED },
+          ],
+        },
+      },
+      emptyKey: {
+        summary: 'An empty key',
+        params: { type: 'page_view' },
+        query: { key: ['/a', ''] },
+        status: 422,
+        answer: exampleInvalid('key.1', 'must not be empty'),
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        params: { type: 'nothing' },
+        query: { key: ['/a'] },
+        status: 404,
+        answer: exampleUnknownType(),
       },
     },
-    emptyKey: {
-      summary: 'An empty key',
-      params: { type: 'page_view' },
-      query: { key: ['/a', ''] },
-      status: 422,
-      answer: exampleInvalid('key.1', 'must not be empty'),
-    },
-    unknownType: {
-      summary: 'A type that is not configured',
-      params: { type: 'nothing' },
-      query: { key: ['/a'] },
-      status: 404,
-      answer: exampleUnknownType(),
-    },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Reads one counter. */
 export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)
   return { answer: counterAnswer(type, key, readings[0]!, toJsonNumber), maxAge }
 })
 
-/** Reads several counters of a type. */
 export const counters = publicReading<typeof readManyContract>(readMany, async (c, { type, query }) => {
   const { addresses } = c.get('isolate')
   const named = await Promise.all(query.key.map((key, index) => counterOfKey(addresses, type, key, `key.${index}`)))

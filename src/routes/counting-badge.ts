@@ -3,20 +3,19 @@ import type { CounterType } from '../config/counter-types.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
 import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import { drawBadge } from '../views/badge.ts'
-import { badgeOf, countShown, publicType, refusal, SVG_HEADERS } from './badge.ts'
-import { type SvgQuery, svgQuery, WRONG } from './badge-contract.ts'
+import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
+import { badgeOf, countShown, publicType, refusal, type SvgQuery, svgQuery, WRONG } from './badge.ts'
 
 const countingBadge = {
   method: 'get',
@@ -26,56 +25,57 @@ const countingBadge = {
   query: svgQuery,
 } as const satisfies Route
 
-const countingBadgeContract = /* @__PURE__ */ documented(countingBadge, () => ({
-  id: 'countingBadge',
-  tag: 'Counting',
-  summary: 'Count a view with a badge',
-  description:
-    'For README files and profiles. Counts one view, and shows the count including it, or the one of the last roll-up if very much is pending. The type must have `counting_badge`. ' +
-    'The badge is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. It is an ' +
-    'image even if the database is unavailable: then it shows the last known count.',
-  headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
-  answers: {
-    200: badge('The badge. `X-Hit` says whether the view was counted.'),
-    400: badge(WRONG[400]),
-    404: badge('The type does not exist, is not public, or has no counting badge.'),
-    422: badge(WRONG[422]),
-    429: badge(WRONG[429]),
-  },
-  examples: {
-    badge: {
-      summary: 'A profile',
-      params: { type: 'page_view', key: 'profile' },
-      query: { label: 'visits' },
-      headers: { 'User-Agent': 'github-camo (876de43e)' },
-      says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
+export const countingBadgeContract = () =>
+  ({
+    ...countingBadge,
+    id: 'countingBadge',
+    tag: 'Counting',
+    summary: 'Count a view with a badge',
+    description:
+      'For README files and profiles. Counts one view and shows the count including it, or that of the last roll-up if very many slots are pending. The type must have `counting_badge`. ' +
+      'It is never cached and never de-duplicated, because image proxies such as GitHub’s hide the visitors. If the database is ' +
+      'unavailable, it shows the last known count.',
+    headers: userAgent('. Here, the image proxies of GitHub and GitLab are not treated as bots.'),
+    answers: {
+      200: badge('The badge. `X-Hit` says whether the view was counted.'),
+      400: badge(WRONG[400]),
+      404: badge('The type does not exist, is not public, or has no counting badge.'),
+      422: badge(WRONG[422]),
+      429: badge(WRONG[429]),
     },
-    notSet: {
-      summary: 'A type without counting badges',
-      params: { type: 'download', key: 'app.tgz' },
-      status: 404,
-      says: { 'X-Hit': 'ignored; reason=not_found' },
+    examples: {
+      badge: {
+        summary: 'A profile',
+        params: { type: 'page_view', key: 'profile' },
+        query: { label: 'visits' },
+        headers: { 'User-Agent': 'github-camo (876de43e)' },
+        says: { 'X-Hit': 'counted', 'Cache-Control': 'no-cache, no-store, max-age=0, must-revalidate' },
+      },
+      notSet: {
+        summary: 'A type without counting badges',
+        params: { type: 'download', key: 'app.tgz' },
+        status: 404,
+        says: { 'X-Hit': 'ignored; reason=not_found' },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
 function badge(description: string) {
   return { description, contentType: 'image/svg+xml', headers: ['Cache-Control', 'X-Hit'] } as const
 }
 
-/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). Counting goes on without it. */
+/** Milliseconds that an image waits for its count. go-camo gives up after 4 s (`--timeout`). Counting continues without it. */
 const MAX_WAIT_MS = 3_000
 
 /**
- * GitHub asks for `no-cache` (docs.github.com, "About anonymized URLs"); a cache that looks at ages only needs `max-age=0`. Both
- * proxies hand the header on to the browser (server.coffee of atmos/camo, `ValidRespHeaders` of cactus/go-camo). There is no
- * ETag, so that nobody gets a 304 in place of the next count.
+ * GitHub asks for `no-cache` (docs.github.com, "About anonymized URLs"), other caches for `max-age=0`. Both proxies pass the header
+ * on (server.coffee of atmos/camo, `ValidRespHeaders` of cactus/go-camo). No ETag: a 304 would replace the next count.
  */
 const CACHE_CONTROL = 'no-cache, no-store, max-age=0, must-revalidate'
 
 const NOT_SET = 'counting_badge is not set'
 
-/** What became of a request, and the count to show; `null` if it is not known. */
+/** The outcome, and the count to show; `null` if unknown. */
 interface Shown {
   said: string
   count: bigint | null
@@ -83,13 +83,10 @@ interface Shown {
 
 const LATE: Shown = { said: 'unknown', count: null }
 
-/**
- * Badges that count those who look at them: `/hit/:type/:key.svg`. Every answer is an image. It is 200 if the failure is ours,
- * because proxies show nothing for a 5xx.
- */
+/** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
 export const countingBadges = new Hono<AppEnv>().get(
   '/hit/:type/*',
-  describe<typeof countingBadgeContract>(countingBadge, async (c) => {
+  typed<typeof countingBadgeContract>(async (c) => {
     const path = rawPathKey(c)
     if (!path.endsWith('.svg')) return c.notFound()
     try {
@@ -127,7 +124,7 @@ function draw(type: CounterType, count: bigint | null, query: SvgQuery): string 
   return drawBadge({ ...badgeOf(type, 0n, query), message: 'unavailable', color: 'lightgrey' })
 }
 
-/** The count, or the one that this isolate showed last. */
+/** The count, or the last one that this isolate showed. */
 function shownCount(
   c: Context<AppEnv>,
   counter: CounterAddress,
@@ -141,31 +138,26 @@ function shownCount(
   return count
 }
 
-/**
- * Counts a request, if it is a visit, and reads the count then. It needs no origin: proxies send none, and the owner asked for
- * badges. Never fails.
- */
+/** Counts a visit, and then reads the count. Proxies send no origin, so none is needed. Never fails. */
 async function countAndRead(
   c: Context<AppEnv>,
   type: CounterType,
   counter: CounterAddress,
   { period }: SvgQuery,
 ): Promise<Shown> {
-  const visitor = visitorOf(c)
-  const isHead = c.req.method === 'HEAD'
   const visit: Visit = {
     type,
     counter,
-    visitor,
+    visitor: visitorOf(c),
     purpose: 'image',
-    isHead,
+    isHead: c.req.method === 'HEAD',
     dedupeSeconds: 0,
     advice: 'Do not retry a view.',
   }
   let said: string | null = null
   try {
     said = await countVisit(callerOf(c), visit)
-    // What is in the queue cannot be read yet.
+    // A queued count cannot be read yet.
     if (said === 'queued') return { said, count: null }
     return { said, count: await countShown(c, counter, period) }
   } catch (error) {

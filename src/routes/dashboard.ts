@@ -31,13 +31,13 @@ import { includedNumbers, typesOf } from './numbers.ts'
 const MAX_FORM_BYTES = 8 * 1024
 const MAX_KEY_LENGTH = 4 * 1024
 
-/** Pages of the dashboard, without the base path. `next` may name nothing else, so that signing in cannot lead to another site. */
+/** Pages of the dashboard, without the base path. `next` must be one, so that signing in cannot lead to another site. */
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
-/** The dashboard's pages. Their numbers come from `/numbers`, and their changes go to the API: both accept the session. */
+/** The dashboard's pages. Their scripts use `/numbers` and the API with the session. */
 export const dashboard = new Hono<AppEnv>()
 
-/** The headers of pages: they load what is their own, and no other site may frame them. */
+/** The headers of pages: they load only their own files, and no other site may frame them. */
 export const guarded = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -50,9 +50,9 @@ export const guarded = secureHeaders({
     baseUri: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  // With no-referrer, browsers would send forms with the origin "null".
+  // With no-referrer, browsers send forms with the origin "null".
   referrerPolicy: 'same-origin',
-  // It concerns the whole host, so the operator of the host decides.
+  // It affects the whole host, so the host's operator decides.
   strictTransportSecurity: false,
 })
 
@@ -61,7 +61,7 @@ dashboard.get('/', guarded, async (c) => {
   if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
   const wanted = c.req.query('type') ?? viewer.types[0]!.name
   const type = viewer.types.find(({ name }) => name === wanted)
-  // Before it is known that the tables are there: they nearly always are.
+  // Started before the tables are known to exist: they nearly always do.
   const numbers = type && includedNumbers(c, { type, types: viewer.types })
   const missing = await missingTables(c)
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
@@ -117,7 +117,7 @@ dashboard.post('/own-visits', guarded, async (c) => {
   return redirect(c, ownPath(next), 303)
 })
 
-/** The page that was requested, without the base path. */
+/** The requested page, without the base path. */
 function pageOf(c: Context<AppEnv>): string {
   return c.req.path + new URL(c.req.url).search
 }
@@ -127,7 +127,7 @@ function redirect(c: Context<AppEnv>, to: string, status: 302 | 303): Response {
   return c.redirect(publicPath(c, to), status)
 }
 
-/** A form of one of the dashboard's own pages, and the page to show next. */
+/** A form of one of our own pages, and the page to show next. */
 async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; next: string }> {
   checkOwnPage(c)
   const form = new URLSearchParams(await readText(c, MAX_FORM_BYTES))
@@ -160,7 +160,7 @@ function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) 
   return c.html(content, status)
 }
 
-/** Sends a page at once, and its numbers when they are read. */
+/** Sends a page at once, and its numbers once they are read. */
 function pageWithNumbers(c: Context<AppEnv>, content: Html, numbers: Promise<IncludedNumbers | null>): Response {
   const parts = withNumbers(content, numbers)
   const encoder = new TextEncoder()
@@ -182,29 +182,28 @@ function checkOwnPage(c: Context<AppEnv>): void {
   })
 }
 
-/** Milliseconds for which a page waits for the database. */
+/** Milliseconds that a page waits for the database. */
 const DEADLINE_MS = 1_000
-
-/** Milliseconds for which pages do not ask again if the database did not tell. */
+/** Milliseconds until the next check after a failed one. */
 const PAUSE_MS = 10_000
 
-/** When to look again. Never once nothing is missing. */
-const lookAgainAt = new WeakMap<Isolate, number>()
+/** When to check again; never, once nothing is missing. */
+const checkAgainAt = new WeakMap<Isolate, number>()
 
 /**
- * The tables, columns and indexes that the database lacks, for pages. None if the database does not tell: that is for the status
- * to say. Once none is missing, the isolate does not look again. Statements name their indexes, and fail without them.
+ * The tables, columns and indexes that the database lacks. None if the database does not respond, which the status reports.
+ * Indexes too: statements name them, and fail without them.
  */
-export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
+async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = c.get('isolate')
-  if (Date.now() < (lookAgainAt.get(isolate) ?? 0)) return []
+  if (Date.now() < (checkAgainAt.get(isolate) ?? 0)) return []
   try {
     const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
-    if (missing.length === 0) lookAgainAt.set(isolate, Number.POSITIVE_INFINITY)
+    if (missing.length === 0) checkAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {
     if (!(error instanceof DatabaseFailure || error instanceof OtherKeyspace)) throw error
-    lookAgainAt.set(isolate, Date.now() + PAUSE_MS)
+    checkAgainAt.set(isolate, Date.now() + PAUSE_MS)
     return []
   }
 }

@@ -3,10 +3,10 @@ import * as z from 'zod/mini'
 import { DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, typeParam } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { exampleProblem } from '../openapi/problems.ts'
@@ -15,10 +15,10 @@ import { counterOfKey } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { destinationOf } from '../visits/download.ts'
 
-/** Milliseconds that a download waits to be counted. Counting goes on without it. */
+/** Milliseconds that a download waits for its count. Counting continues without it. */
 const MAX_WAIT_MS = 500
 
-const NO_DOWNLOADS = 'This type has no downloads: redirect_to in its settings says where they are.'
+const NO_DOWNLOADS = 'This type has no downloads: its redirect_to is not set.'
 
 const download = {
   method: 'get',
@@ -32,60 +32,57 @@ const download = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const downloadContract = /* @__PURE__ */ documented(download, () => ({
-  id: 'download',
-  tag: 'Counting',
-  summary: 'Count a download and redirect to the file',
-  description:
-    'Counts the download and redirects to the type’s `redirect_to` followed by the key. Some requests are redirected without being ' +
-    'counted: HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, ' +
-    'and the same visitor again within 30 seconds ' +
-    '(`dedupe_seconds`). A download waits at most half a second for its count, and is redirected even if counting fails.',
-  headers: {
-    Range: described(
-      z.optional(z.string()),
-      'The requested part of the file. A range that does not begin at the first byte is not counted.',
-    ),
-    ...userAgent('. Here, curl and wget are not treated as bots.'),
-  },
-  answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
-  problems: ['not_found'],
-  examples: {
-    file: {
-      summary: 'A file',
-      params: { type: 'download', key: 'v1.2/app.zip' },
-      headers: { 'User-Agent': 'curl/8.17.0' },
-      says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'counted' },
+export const downloadContract = () =>
+  ({
+    ...download,
+    id: 'download',
+    tag: 'Counting',
+    summary: 'Count a download and redirect to the file',
+    description:
+      'Counts the download and redirects to the type’s `redirect_to` followed by the key. These are redirected without being counted: ' +
+      'HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, and ' +
+      'the same visitor within 30 seconds (`dedupe_seconds`). A download waits at most half a second for its count, and is redirected ' +
+      'even if counting fails.',
+    headers: {
+      Range: described(z.optional(z.string()), 'A range that does not begin at the first byte is not counted.'),
+      ...userAgent('. Here, curl and wget are not treated as bots.'),
     },
-    rest: {
-      summary: 'A resumed download, not counted again',
-      params: { type: 'download', key: 'v1.2/app.zip' },
-      headers: { 'User-Agent': 'curl/8.17.0', Range: 'bytes=1000-' },
-      says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
+    answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
+    problems: ['not_found'],
+    examples: {
+      file: {
+        summary: 'A file',
+        params: { type: 'download', key: 'v1.2/app.zip' },
+        headers: { 'User-Agent': 'curl/8.17.0' },
+        says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'counted' },
+      },
+      rest: {
+        summary: 'A resumed download, not counted again',
+        params: { type: 'download', key: 'v1.2/app.zip' },
+        headers: { 'User-Agent': 'curl/8.17.0', Range: 'bytes=1000-' },
+        says: { Location: 'https://files.example.com/dist/v1.2/app.zip', 'X-Hit': 'ignored; reason=range' },
+      },
+      noDownloads: {
+        summary: 'A type without downloads',
+        params: { type: 'page_view', key: 'app.zip' },
+        status: 404,
+        answer: exampleProblem('not_found', NO_DOWNLOADS),
+        says: { 'X-Hit': 'ignored; reason=not_found' },
+      },
     },
-    noDownloads: {
-      summary: 'A type without downloads',
-      params: { type: 'page_view', key: 'app.zip' },
-      status: 404,
-      answer: exampleProblem('not_found', NO_DOWNLOADS),
-      says: { 'X-Hit': 'ignored; reason=not_found' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Counts a download and redirects to the file. */
 export const downloads = new Hono<AppEnv>().get(
   '/d/:type/*',
   tellHit,
-  describe<typeof downloadContract>(download, async (c) => {
+  typed<typeof downloadContract>(async (c) => {
     const type = pathType(c)
     if (type.redirectTo === null) throw new Problem('not_found', { detail: NO_DOWNLOADS })
     const key = decodeKey(rawPathKey(c))
     const destination = destinationOf(type.redirectTo, key)
     if (destination === null) {
-      throw new Problem('not_found', {
-        detail: 'A download is a path of names, without empty ones, ".", "..", backslashes and control characters.',
-      })
+      const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
+      throw new Problem('not_found', { detail })
     }
     const counter = await counterOfKey(c.get('isolate').addresses, type, key)
     const visit: Visit = {
@@ -95,7 +92,7 @@ export const downloads = new Hono<AppEnv>().get(
       purpose: 'download',
       isHead: c.req.method === 'HEAD',
       dedupeSeconds: type.dedupeSeconds ?? DOWNLOAD_WINDOW_SECONDS,
-      advice: 'The download continues regardless.',
+      advice: 'The download continues anyway.',
     }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
     const said = await withinTime(c, counting, MAX_WAIT_MS, 'unknown')

@@ -3,7 +3,7 @@ import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
@@ -17,7 +17,7 @@ const exportCounts = {
   access: 'read',
   params: { type: typeParam },
   query: () => ({
-    // The record id of the last counter, in hexadecimal. Clients must treat it as opaque.
+    // The record id of the last counter, in hexadecimal.
     after: afterField(
       z.pipe(
         z.string({ error: AFTER_RULE }).check(z.regex(/^[0-9a-f]{1,16}$/, AFTER_RULE)),
@@ -31,48 +31,49 @@ const exportCounts = {
     ),
     by: once(
       z._default(z.enum(['total', 'day'], { error: 'must be "total" (the default) or "day"' }), 'total'),
-      'Whether a row is a whole counter or one day of a counter.',
+      'A row for each counter, or for each day of a counter.',
     ),
   }),
 } as const satisfies Route
 
-const exportCountsContract = /* @__PURE__ */ documented(exportCounts, () => ({
-  id: 'export',
-  tag: 'Reading',
-  summary: 'Export',
-  description:
-    'Returns all counters of a type, or all their days, page by page. Rows are not sorted by key. Each page is exact at the instant ' +
-    'at which it is read. Counts that are added during an export may or may not appear in later pages.',
-  answers: {
-    200: {
-      description: 'A page of rows.',
-      schema: namedObject('ExportPage', {
-        rows: z.array(
-          z.strictObject({
-            key: z.string(),
-            count,
-            day: described(
-              z.optional(z.iso.date()),
-              'The day, in UTC. By day, a row without a day holds the counts that belong to no day.',
-            ),
-          }),
-        ),
-        next: nextField(),
-      }),
+export const exportCountsContract = () =>
+  ({
+    ...exportCounts,
+    id: 'export',
+    tag: 'Reading',
+    summary: 'Export',
+    description:
+      'Returns all counters of a type, or all their days, in pages that are not sorted by key. Each page is exact when it is read. ' +
+      'Counts added during an export may or may not appear in later pages.',
+    answers: {
+      200: {
+        description: 'A page of rows.',
+        schema: namedObject('ExportPage', {
+          rows: z.array(
+            z.strictObject({
+              key: z.string(),
+              count,
+              day: described(
+                z.optional(z.iso.date()),
+                'The day (UTC). By day, a row without it holds the counts that belong to no day.',
+              ),
+            }),
+          ),
+          next: nextField(),
+        }),
+      },
     },
-  },
-  problems: [...DATABASE],
-  examples: {
-    firstPage: {
-      summary: 'The first page',
-      params: { type: 'download' },
-      query: { limit: '100' },
-      answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
+    problems: [...DATABASE],
+    examples: {
+      firstPage: {
+        summary: 'The first page',
+        params: { type: 'download' },
+        query: { limit: '100' },
+        answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Exports the counters of a type, page by page. */
 export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
   async (c, { type, query: { after = null, limit, by } }) => {

@@ -5,7 +5,7 @@ import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { prefixField } from '../service/fields.ts'
@@ -35,7 +35,7 @@ const EMPTY_DAYS = {
 }
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
-export const historyOfCounter = {
+const historyOfCounter = {
   method: 'get',
   path: '/v1/counters/{type}/{key}/history',
   access: 'read-unless-public',
@@ -43,43 +43,45 @@ export const historyOfCounter = {
   query: historyQuery,
 } as const satisfies Route
 
-const historyOfCounterContract = /* @__PURE__ */ documented(historyOfCounter, () => ({
-  id: 'history',
-  tag: 'Reading',
-  summary: 'Get the history of a counter',
-  description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Counts that are not rolled up yet belong to the current period. Without a token, they are left out if there are very many, and a long history may be ten seconds old.`,
-  answers: {
-    200: {
-      description: 'The counts of the periods, and the adjustments.',
-      schema: namedObject('History', {
-        type: z.string(),
-        key: z.string(),
-        ...points(),
-        adjustments: described(
-          z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
-          'Changes that were set or imported, not counted.',
-        ),
-        consistency: described(z.enum(['exact', 'rolled']), '`rolled`: what is not rolled up yet is left out.'),
-      }),
+export const historyOfCounterContract = () =>
+  ({
+    ...historyOfCounter,
+    id: 'history',
+    tag: 'Reading',
+    summary: 'Get the history of a counter',
+    description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
+    answers: {
+      200: {
+        description: 'The counts of the periods, and the adjustments.',
+        schema: namedObject('History', {
+          type: z.string(),
+          key: z.string(),
+          ...points(),
+          adjustments: described(
+            z.array(z.strictObject({ at: instant, kind: z.enum(ADJUSTMENT_KINDS), count })),
+            'Counts that were set or imported.',
+          ),
+          consistency: described(z.enum(['exact', 'rolled']), '`rolled`: without pending counts.'),
+        }),
+      },
     },
-  },
-  problems: [...DATABASE],
-  examples: {
-    days: {
-      summary: 'Two days in Berlin',
-      params: { type: 'page_view', key: '/never' },
-      query: TWO_DAYS,
-      answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [], consistency: 'exact' },
+    problems: [...DATABASE],
+    examples: {
+      days: {
+        summary: 'Two days in Berlin',
+        params: { type: 'page_view', key: '/never' },
+        query: TWO_DAYS,
+        answer: { type: 'page_view', key: '/never', ...EMPTY_DAYS, adjustments: [], consistency: 'exact' },
+      },
+      backwards: {
+        summary: 'A range that ends before it begins',
+        params: { type: 'page_view', key: '/never' },
+        query: { from: '2026-11-02', to: '2026-11-01' },
+        status: 422,
+        answer: exampleInvalid('to', 'must be after "from"'),
+      },
     },
-    backwards: {
-      summary: 'A range that ends before it begins',
-      params: { type: 'page_view', key: '/never' },
-      query: { from: '2026-11-02', to: '2026-11-01' },
-      status: 422,
-      answer: exampleInvalid('to', 'must be after "from"'),
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const historyOfType = {
   method: 'get',
@@ -89,30 +91,31 @@ const historyOfType = {
   query: () => ({ ...historyQuery(), prefix: prefixField() }),
 } as const satisfies Route
 
-const historyOfTypeContract = /* @__PURE__ */ documented(historyOfType, () => ({
-  id: 'typeHistory',
-  tag: 'Reading',
-  summary: 'Get the history of a type',
-  description:
-    'The sum over all counters of the type, or over those whose keys begin with a prefix, as of the last roll-up.',
-  answers: {
-    200: {
-      description: 'The counts of the periods.',
-      schema: namedObject('TypeHistory', { type: z.string(), ...points() }),
+export const historyOfTypeContract = () =>
+  ({
+    ...historyOfType,
+    id: 'typeHistory',
+    tag: 'Reading',
+    summary: 'Get the history of a type',
+    description:
+      'The sum of all counters of the type, or of those whose keys begin with a prefix, as of the last roll-up.',
+    answers: {
+      200: {
+        description: 'The counts of the periods.',
+        schema: namedObject('TypeHistory', { type: z.string(), ...points() }),
+      },
     },
-  },
-  problems: ['too_many_keys', ...DATABASE],
-  examples: {
-    days: {
-      summary: 'Two days in Berlin',
-      params: { type: 'page_view' },
-      query: TWO_DAYS,
-      answer: { type: 'page_view', ...EMPTY_DAYS },
+    problems: ['too_many_keys', ...DATABASE],
+    examples: {
+      days: {
+        summary: 'Two days in Berlin',
+        params: { type: 'page_view' },
+        query: TWO_DAYS,
+        answer: { type: 'page_view', ...EMPTY_DAYS },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** What was counted when, of one counter. */
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,
   async (c, { type, key, counter, query }) => {
@@ -121,7 +124,6 @@ export const counterHistory = publicReading<typeof historyOfCounterContract>(
   },
 )
 
-/** What was counted when, of all counters of a type together, or of those whose keys begin with a prefix. */
 export const typeHistory = publicReading<typeof historyOfTypeContract>(historyOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
   const { history, maxAge } = await readTypeHistory(callerOf(c), type, prefix, query, toJsonNumber)

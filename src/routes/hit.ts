@@ -4,12 +4,12 @@ import type { Config } from '../config/config.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
+import { typed } from '../http/endpoint.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { RememberedQueries } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
@@ -48,7 +48,7 @@ const postHit = {
         },
         { error: 'must be an object with type and key' },
       ),
-    // Fits a type's name and a key of 512 bytes, each of them escaped as \u00xx.
+    // Fits a type's name and a key of 512 bytes, escaped as \u00xx.
     maxBytes: 8 * 1024,
     // sendBeacon and requests that must not need a preflight send text/plain.
     contentTypes: ['application/json', 'text/plain'],
@@ -56,85 +56,90 @@ const postHit = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const postHitContract = /* @__PURE__ */ documented(postHit, () => ({
-  id: 'hit',
-  tag: 'Counting',
-  summary: 'Count a view',
-  description:
-    'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send the type and the key in the ' +
-    'query, which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
-  headers: visitor(),
-  either: true,
-  answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
-  problems: [...COUNTING],
-  examples: {
-    body: {
-      summary: 'In the body',
-      headers: FIREFOX,
-      body: { type: 'page_view', key: '/blog/hello' },
-      says: { 'X-Hit': 'counted' },
+export const postHitContract = () =>
+  ({
+    ...postHit,
+    id: 'hit',
+    tag: 'Counting',
+    summary: 'Count a view',
+    description:
+      'Counts one view from a browser. The type’s `allowed_origins` must include the page’s origin. Send type and key in the query, ' +
+      'which is faster, or in the body. JSON may be sent as text/plain, as `navigator.sendBeacon` does.',
+    headers: visitor(),
+    either: true,
+    answers: { 204: { description: 'Accepted. `X-Hit` says whether the view was counted.', headers: ['X-Hit'] } },
+    problems: [...COUNTING],
+    examples: {
+      body: {
+        summary: 'In the body',
+        headers: FIREFOX,
+        body: { type: 'page_view', key: '/blog/hello' },
+        says: { 'X-Hit': 'counted' },
+      },
+      query: {
+        summary: 'In the query',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'counted' },
+      },
+      bot: {
+        summary: 'A bot, which is not counted',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
+        says: { 'X-Hit': 'ignored; reason=bot' },
+      },
+      automated: {
+        summary: 'A browser driven by a program, which is not counted',
+        query: { type: 'page_view', key: '/blog/hello', automated: '1' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'ignored; reason=automated' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        headers: FIREFOX,
+        body: { type: 'nothing', key: '/blog/hello' },
+        status: 422,
+        answer: exampleInvalid('type', 'is not a configured counter type'),
+        says: { 'X-Hit': 'ignored; reason=type' },
+      },
     },
-    query: {
-      summary: 'In the query',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'counted' },
-    },
-    bot: {
-      summary: 'A bot, which is not counted',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
-      says: { 'X-Hit': 'ignored; reason=bot' },
-    },
-    automated: {
-      summary: 'A browser that a program drives, which is not counted',
-      query: { type: 'page_view', key: '/blog/hello', automated: '1' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'ignored; reason=automated' },
-    },
-    unknownType: {
-      summary: 'A type that is not configured',
-      headers: FIREFOX,
-      body: { type: 'nothing', key: '/blog/hello' },
-      status: 422,
-      answer: exampleInvalid('type', 'is not a configured counter type'),
-      says: { 'X-Hit': 'ignored; reason=type' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const getPixel = { method: 'get', path: '/hit.gif', access: 'anyone', query: hitQuery } as const satisfies Route
 
-const getPixelContract = /* @__PURE__ */ documented(getPixel, () => ({
-  id: 'hitPixel',
-  tag: 'Counting',
-  summary: 'Count a view with an image',
-  description: 'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
-  headers: visitor(),
-  answers: {
-    200: {
-      description: 'A transparent pixel, even if the view was not counted.',
-      contentType: 'image/gif',
-      headers: ['X-Hit'],
+export const getPixelContract = () =>
+  ({
+    ...getPixel,
+    id: 'hitPixel',
+    tag: 'Counting',
+    summary: 'Count a view with an image',
+    description:
+      'For pages without scripts. The response is always an image. `X-Hit` says whether the view was counted.',
+    headers: visitor(),
+    answers: {
+      200: {
+        description: 'A transparent pixel, even if the view was not counted.',
+        contentType: 'image/gif',
+        headers: ['X-Hit'],
+      },
     },
-  },
-  examples: {
-    pixel: {
-      summary: 'A view',
-      query: { type: 'page_view', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'counted' },
+    examples: {
+      pixel: {
+        summary: 'A view',
+        query: { type: 'page_view', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured',
+        query: { type: 'nothing', key: '/blog/hello' },
+        headers: FIREFOX,
+        says: { 'X-Hit': 'ignored; reason=type' },
+      },
     },
-    unknownType: {
-      summary: 'A type that is not configured',
-      query: { type: 'nothing', key: '/blog/hello' },
-      headers: FIREFOX,
-      says: { 'X-Hit': 'ignored; reason=type' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
-// Shared by both paths: they have the same parameters.
+// Shared by both paths, which have the same parameters.
 const queries = new RememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
@@ -150,22 +155,20 @@ routes.options('/hit', (c) => {
 })
 
 /**
- * Counts hits from browsers: one at a time, without a token. The response says why a hit is not counted.
- *
- * This is the hot path. It runs without the app's middlewares, because each of them copies the response's headers. It adds what
- * they would add itself, and only where it is needed.
+ * Counts hits from browsers. This is the hot path: without the app's middlewares, each of which copies the response's headers. It
+ * adds what they would add by itself, where it is needed.
  */
 export const hit = routes
   .post(
     '/hit',
-    describe<typeof postHitContract>(postHit, async (c) => {
+    typed<typeof postHitContract>(async (c) => {
       try {
         const isolate = isolateOf(c.env)
         c.set('isolate', isolate)
-        // The query is the faster way: reading a body costs as much as the rest of a hit.
+        // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
         const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
-        // Created in advance, because no response can be created afterwards (CountOptions.answerReady).
+        // Created in advance: see CountOptions.answerReady.
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : noContent(c, isolate.config, said)
@@ -177,10 +180,10 @@ export const hit = routes
       }
     }),
   )
-  // Always an image: a page must not look broken because counting failed.
+  // Always an image: a page must not show a broken one if counting fails.
   .get(
     '/hit.gif',
-    describe<typeof getPixelContract>(getPixel, async (c) => {
+    typed<typeof getPixelContract>(async (c) => {
       const counted = pixel('counted')
       try {
         c.set('isolate', isolateOf(c.env))
@@ -193,8 +196,8 @@ export const hit = routes
     }),
   )
 
-// Responses without a body belong to no request, so they are kept, by configuration, outcome and allowed origin. Creating one
-// with its headers is a tenth of the cost of a hit.
+// Responses without a body belong to no request, so they are kept by configuration, outcome and allowed origin: creating one is a
+// tenth of the cost of a hit.
 const kept = new WeakMap<Config, { any: boolean; answers: Map<string, Response> }>()
 
 function noContent(c: Context<AppEnv>, config: Config, said: string): Response {
@@ -220,7 +223,7 @@ const PIXEL = Uint8Array.from(atob('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAAB
   character.charCodeAt(0),
 )
 
-// The headers are kept, because copying them is faster than creating them. The body of a response can be used only once.
+// Copying headers is faster than creating them. The body of a response can be used only once.
 const pixelHeaders = new Map<string, Headers>()
 
 function pixel(said: string): Response {
@@ -232,7 +235,6 @@ function pixel(said: string): Response {
   return new Response(PIXEL, { headers })
 }
 
-/** What a client says about a hit. `automated`: a program drives the browser. */
 type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
 /** @throws {Problem} */
@@ -249,7 +251,7 @@ async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit):
     counter: cached ?? (await counterOfKey(addresses, type, key)),
     visitor: visitorOf(c),
     purpose: 'page',
-    // Hono calls the handler of GET for HEAD too. A client that does not want the image has not seen it.
+    // Hono calls the handler of GET for HEAD too.
     isHead: c.req.method === 'HEAD',
     automated,
     dedupeSeconds: type.dedupeSeconds ?? 0,
@@ -258,10 +260,7 @@ async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit):
   }
 }
 
-/**
- * CORS headers. The type may be in the body, so they admit every origin that any type allows. The handler checks the origins of
- * the type.
- */
+/** CORS headers. The type may be in the body, so they admit the origins of every type; `countVisit` checks those of the type. */
 function crossOrigin(config: Config, origin = ''): [string, string][] {
   const allowed = allowedOrigins(config)
   const expose: [string, string] = ['Access-Control-Expose-Headers', 'X-Hit']
@@ -270,7 +269,6 @@ function crossOrigin(config: Config, origin = ''): [string, string][] {
   return [['Access-Control-Allow-Origin', origin], expose, ['Vary', 'Origin']]
 }
 
-/** The origins that any type allows. */
 function allowedOrigins({ types }: Config): string[] {
   return [...types.values()].flatMap((type) => type.allowedOrigins)
 }

@@ -5,7 +5,7 @@ import { callerOf } from '../http/caller.ts'
 import { answerChange, neededIdempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
@@ -13,16 +13,12 @@ import { databaseOf } from '../service/caller.ts'
 import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
 
-/** The rule for a row's day. */
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
   listEntry('ImportedCount', {
-    count: described(importedCountField(), 'The number to add. Beyond 2^53, send it as a string of digits.'),
-    day: described(
-      z.optional(z.iso.date({ error: DAY_RULE })),
-      'The day in the history that the count belongs to (UTC).',
-    ),
+    count: described(importedCountField(), 'The number to add; beyond 2^53, as a string of digits.'),
+    day: described(z.optional(z.iso.date({ error: DAY_RULE })), 'The day of the history to add to (UTC).'),
   })
 
 const addImport = {
@@ -48,48 +44,47 @@ const TWO_COUNTS = {
   answer: { imported: 2 },
 }
 
-const addImportContract = /* @__PURE__ */ documented(addImport, () => ({
-  id: 'import',
-  tag: 'Changing',
-  summary: 'Import counts',
-  description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
-  headers: importKey(),
-  answers: {
-    200: {
-      description: 'Added, by this request or by an earlier one with the same idempotency key.',
-      headers: ['Idempotent-Replayed'],
-      schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
+export const addImportContract = () =>
+  ({
+    ...addImport,
+    id: 'import',
+    tag: 'Changing',
+    summary: 'Import counts',
+    description: `Adds counts from another source to up to ${MAX_LISTED} counters: all of them or none.`,
+    headers: importKey(),
+    answers: {
+      200: {
+        description: 'Added, by this or an earlier request with the same idempotency key.',
+        headers: ['Idempotent-Replayed'],
+        schema: namedObject('Imported', { imported: described(z.int(), 'The number of rows.') }),
+      },
     },
-  },
-  problems: [...ADJUSTING],
-  examples: {
-    oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
-    again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
-    tomorrow: {
-      summary: 'A day in the future',
-      headers: { 'Idempotency-Key': 'old-counter-part-2' },
-      body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
-      status: 422,
-      answer: exampleInvalid('counters.0.day', DAY_RULE),
+    problems: [...ADJUSTING],
+    examples: {
+      oneDay: { summary: 'One count with a day, one without', ...TWO_COUNTS },
+      again: { summary: 'The same request again', ...TWO_COUNTS, says: { 'Idempotent-Replayed': 'true' } },
+      tomorrow: {
+        summary: 'A day in the future',
+        headers: { 'Idempotency-Key': 'old-counter-part-2' },
+        body: { counters: [{ type: 'page_view', key: '/about', count: 120, day: '9999-12-31' }] },
+        status: 422,
+        answer: exampleInvalid('counters.0.day', DAY_RULE),
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Imports counts from elsewhere: all of them or none. */
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')
   const body = await readJson(c, addImport.body)
   const isolate = c.get('isolate')
   const now = new Date()
   const dayOf = ({ day }: { day?: string | undefined }) => (day === undefined ? null : new Date(`${day}T00:00:00Z`))
-  const counters = await listedCounters(isolate, 'counters', body.counters, (entry) => {
+  const listed = await listedCounters(isolate, 'counters', body.counters, (entry) => {
     const day = dayOf(entry)
     return day !== null && (day.getTime() < 0 || day > now) ? { field: 'day', message: DAY_RULE } : null
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
-  const rows = body.counters.map((entry, index) => {
-    return { counter: counters[index]!, count: entry.count, day: dayOf(entry) }
-  })
+  const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
   const importing = importCounts({ db: databaseOf(callerOf(c)), cache: isolate.reads.rolled }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

@@ -7,7 +7,7 @@ import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
@@ -24,74 +24,76 @@ const incrementOne = {
   query: () => ({
     return: once(
       z.optional(z.literal('count', { error: 'must be "count" if given' })),
-      '`count`: also return the new count. For types that are not public, this needs the scope `manage`.',
+      '`count`: return the new count too. For types that are not public, this needs the scope `manage`.',
     ),
   }),
   body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const incrementContract = /* @__PURE__ */ documented(incrementOne, () => ({
-  id: 'increment',
-  tag: 'Counting',
-  summary: 'Add to a counter',
-  description: 'Adds a whole number, which may be negative. An empty body adds 1.',
-  headers: incrementKey(),
-  answers: {
-    200: {
-      description: 'Counted: committed to the database.',
-      schema: namedObject('Added', {
-        type: z.string(),
-        key: z.string(),
-        added: z.int(),
-        count: described(
-          z.optional(z.nullable(count)),
-          'The new count, if requested. null: the increment was counted, but the count could not be read.',
-        ),
-      }),
-      headers: ['X-Hit'],
+export const incrementContract = () =>
+  ({
+    ...incrementOne,
+    id: 'increment',
+    tag: 'Counting',
+    summary: 'Add to a counter',
+    description: 'Adds a whole number, which may be negative. An empty body adds 1.',
+    headers: incrementKey(),
+    answers: {
+      200: {
+        description: 'Counted: committed to the database.',
+        schema: namedObject('Added', {
+          type: z.string(),
+          key: z.string(),
+          added: z.int(),
+          count: described(
+            z.optional(z.nullable(count)),
+            'The new count, if requested; null if it was counted but could not be read.',
+          ),
+        }),
+        headers: ['X-Hit'],
+      },
+      202: {
+        description: 'Queued, because the database is unavailable. It will be counted later.',
+        schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
+        headers: ['X-Hit'],
+      },
     },
-    202: {
-      description: 'Queued, because the database is unavailable. It will be counted later.',
-      schema: z.strictObject({ type: z.string(), key: z.string(), added: z.int(), count: z.optional(z.null()) }),
-      headers: ['X-Hit'],
+    problems: [...COUNTING],
+    examples: {
+      five: {
+        summary: 'Add 5 and return the new count',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        query: { return: 'count' },
+        body: { by: 5 },
+        answer: { type: 'download', key: 'app-1.2.0.tgz', added: 5, count: 5 },
+        says: { 'X-Hit': 'counted' },
+      },
+      one: {
+        summary: 'Add 1 with an idempotency key',
+        params: { type: 'page_view', key: '/blog/hello' },
+        headers: { 'Idempotency-Key': 'visit-4711' },
+        answer: { type: 'page_view', key: '/blog/hello', added: 1 },
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured: nothing is counted',
+        params: { type: 'nothing', key: 'app-1.2.0.tgz' },
+        body: { by: 5 },
+        status: 404,
+        answer: exampleUnknownType(),
+        says: { 'X-Hit': 'ignored; reason=unknown_type' },
+      },
+      withoutToken: {
+        summary: 'Without the token',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        body: { by: 5 },
+        status: 401,
+        answer: exampleProblem('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.'),
+        says: { 'X-Hit': 'ignored; reason=unauthorized' },
+      },
     },
-  },
-  problems: [...COUNTING],
-  examples: {
-    five: {
-      summary: 'Add 5 and return the new count',
-      params: { type: 'download', key: 'app-1.2.0.tgz' },
-      query: { return: 'count' },
-      body: { by: 5 },
-      answer: { type: 'download', key: 'app-1.2.0.tgz', added: 5, count: 5 },
-      says: { 'X-Hit': 'counted' },
-    },
-    one: {
-      summary: 'Add 1 with an idempotency key',
-      params: { type: 'page_view', key: '/blog/hello' },
-      headers: { 'Idempotency-Key': 'visit-4711' },
-      answer: { type: 'page_view', key: '/blog/hello', added: 1 },
-      says: { 'X-Hit': 'counted' },
-    },
-    unknownType: {
-      summary: 'A type that is not configured: nothing is counted',
-      params: { type: 'nothing', key: 'app-1.2.0.tgz' },
-      body: { by: 5 },
-      status: 404,
-      answer: exampleUnknownType(),
-      says: { 'X-Hit': 'ignored; reason=unknown_type' },
-    },
-    withoutToken: {
-      summary: 'Without the token',
-      params: { type: 'download', key: 'app-1.2.0.tgz' },
-      body: { by: 5 },
-      status: 401,
-      answer: exampleProblem('unauthorized', 'Send Authorization: Bearer <API_TOKEN>.'),
-      says: { 'X-Hit': 'ignored; reason=unauthorized' },
-    },
-  },
-}))
+  }) as const satisfies Operation
 
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
@@ -107,45 +109,46 @@ const incrementMany = {
   problemHeaders: ['X-Hit'],
 } as const satisfies Route
 
-const incrementManyContract = /* @__PURE__ */ documented(incrementMany, () => ({
-  id: 'incrementMany',
-  tag: 'Counting',
-  summary: 'Add to many counters',
-  description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
-  headers: incrementKey(),
-  answers: {
-    200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
-    202: {
-      description: 'Queued, because the database is unavailable. They will be counted later.',
-      schema: accepted(),
-      headers: ['X-Hit'],
-    },
-  },
-  problems: [...COUNTING],
-  examples: {
-    two: {
-      summary: 'Two counters, with an idempotency key',
-      headers: { 'Idempotency-Key': 'import-2026-11-20-part-1' },
-      body: {
-        increments: [
-          { type: 'page_view', key: '/a' },
-          { type: 'download', key: 'app.tgz', by: 3 },
-        ],
+export const incrementManyContract = () =>
+  ({
+    ...incrementMany,
+    id: 'incrementMany',
+    tag: 'Counting',
+    summary: 'Add to many counters',
+    description: `Adds up to ${MAX_LISTED} increments, which may be of different types: all of them or none.`,
+    headers: incrementKey(),
+    answers: {
+      200: { description: 'Counted: committed to the database.', schema: accepted(), headers: ['X-Hit'] },
+      202: {
+        description: 'Queued, because the database is unavailable. They will be counted later.',
+        schema: accepted(),
+        headers: ['X-Hit'],
       },
-      answer: { accepted: 2 },
-      says: { 'X-Hit': 'counted' },
     },
-    unknownType: {
-      summary: 'A type that is not configured: nothing is counted',
-      body: { increments: [{ type: 'nothing', key: '/a' }] },
-      status: 422,
-      answer: exampleInvalid('increments.0.type', 'is not a configured counter type'),
-      says: { 'X-Hit': 'ignored; reason=invalid_request' },
+    problems: [...COUNTING],
+    examples: {
+      two: {
+        summary: 'Two counters, with an idempotency key',
+        headers: { 'Idempotency-Key': 'import-2026-11-20-part-1' },
+        body: {
+          increments: [
+            { type: 'page_view', key: '/a' },
+            { type: 'download', key: 'app.tgz', by: 3 },
+          ],
+        },
+        answer: { accepted: 2 },
+        says: { 'X-Hit': 'counted' },
+      },
+      unknownType: {
+        summary: 'A type that is not configured: nothing is counted',
+        body: { increments: [{ type: 'nothing', key: '/a' }] },
+        status: 422,
+        answer: exampleInvalid('increments.0.type', 'is not a configured counter type'),
+        says: { 'X-Hit': 'ignored; reason=invalid_request' },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Adds to one counter. */
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
@@ -157,7 +160,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
     return c.json(query.return === undefined ? answer : { ...answer, count: null }, 202, { 'X-Hit': 'queued' })
   }
   if (query.return === undefined) return c.json(answer, 200, { 'X-Hit': 'counted' })
-  // The increment is counted even if the reading fails. An error here would make the client count it again.
+  // It is counted even if the reading fails. An error would make the client count it again.
   const count = await readCounters(callerOf(c), [counter]).then(
     ({ readings: [reading] }) => toJsonNumber(countIn(reading!)),
     (error: unknown) => {
@@ -168,13 +171,12 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   return c.json({ ...answer, count }, 200, { 'X-Hit': 'counted' })
 })
 
-/** Adds to many counters at once: all of them or none. */
 export const increments = endpoint<typeof incrementManyContract>(incrementMany, async (c) => {
   const key = await idempotencyKey(c, 'count')
   const body = await readJson(c, incrementMany.body)
-  const counters = await listedCounters(c.get('isolate'), 'increments', body.increments)
+  const listed = await listedCounters(c.get('isolate'), 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
-  const increments = body.increments.map(({ by }, index) => ({ counter: counters[index]!, by: BigInt(by) }))
+  const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
   const outcome = await addToCounters(callerOf(c), increments, { key, advice: SEND_AGAIN })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

@@ -8,7 +8,7 @@ import { answerChange, idempotencyKey } from '../http/change.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
@@ -17,14 +17,14 @@ import { keyField, once, shortBody } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
 
-/** What the contracts of the three changes have in common. `body` is that of the example. */
+/** What the three contracts share. `body` is that of the example. */
 const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: object) =>
   ({
     tag: 'Changing',
     headers: settingKey(),
     answers: {
       200: {
-        description: 'Done, by this request or by an earlier one with the same idempotency key.',
+        description: 'Done, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
         schema: namedObject('Moved', { type: z.string(), key: z.string() }),
       },
@@ -36,7 +36,7 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
         params: { type: 'page_view', key: '/never-counted' },
         ...(body && { body }),
         status: 404,
-        answer: exampleProblem('no_such_counter', 'There is no such counter. Nothing was changed.'),
+        answer: exampleProblem('no_such_counter', 'The counter does not exist. Nothing was changed.'),
       },
     },
   }) as const
@@ -59,19 +59,21 @@ const deleteCounter = {
       {
         type: 'integer',
         pattern: undefined,
-        description: 'Delete it only if its count is below this number at that instant.',
+        description: 'Delete only if the count is below this number at that instant.',
       },
     ),
   }),
 } as const satisfies Route
 
-const deleteCounterContract = /* @__PURE__ */ documented(deleteCounter, () => ({
-  id: 'delete',
-  summary: 'Delete a counter',
-  description:
-    'Deletes the counter with its name, its history and its adjustments. What is counted under its key from then on is a new counter.',
-  ...change(['count_not_below']),
-}))
+export const deleteCounterContract = () =>
+  ({
+    ...deleteCounter,
+    id: 'delete',
+    summary: 'Delete a counter',
+    description:
+      'Deletes the counter with its name, history and adjustments. Later hits of its key create a new counter.',
+    ...change(['count_not_below']),
+  }) as const satisfies Operation
 
 const rename = {
   method: 'post',
@@ -79,17 +81,18 @@ const rename = {
   access: 'manage',
   params: COUNTER_PARAMS,
   body: shortBody(4096, '{"to":"/new"}', () => ({
-    to: described(keyField, 'The new key. There must be no counter with it.'),
+    to: described(keyField, 'The new key, which must not have a counter.'),
   })),
 } as const satisfies Route
 
-const renameContract = /* @__PURE__ */ documented(rename, () => ({
-  id: 'rename',
-  summary: 'Rename a counter',
-  description:
-    'Moves the count, the history and the adjustments to a new key. What is counted under the old key from then on is a new counter.',
-  ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
-}))
+export const renameContract = () =>
+  ({
+    ...rename,
+    id: 'rename',
+    summary: 'Rename a counter',
+    description: 'Moves count, history and adjustments to a new key. Later hits of the old key create a new counter.',
+    ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
+  }) as const satisfies Operation
 
 const merge = {
   method: 'post',
@@ -101,26 +104,25 @@ const merge = {
   })),
 } as const satisfies Route
 
-const mergeContract = /* @__PURE__ */ documented(merge, () => ({
-  id: 'merge',
-  summary: 'Merge a counter into another one',
-  description:
-    'Adds the count, the history and the adjustments to another counter of the same type, and deletes this one. What is counted under its key from then on is a new counter.',
-  ...change(['different_ranges'], { into: '/other' }),
-}))
+export const mergeContract = () =>
+  ({
+    ...merge,
+    id: 'merge',
+    summary: 'Merge a counter into another one',
+    description:
+      'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits of its key create a new counter.',
+    ...change(['different_ranges'], { into: '/other' }),
+  }) as const satisfies Operation
 
-/** Deletes a counter. */
 export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
   answerTo(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
 )
 
-/** Moves a counter to a key that is free. */
 export const renaming = endpoint<typeof renameContract>(rename, async (c, parts) => {
   const { to } = await readJson(c, rename.body)
   return answerTo(c, parts, { kind: 'rename', target: await targetOf(c, parts, 'to', to), below: null })
 })
 
-/** Adds a counter to another one. */
 export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) => {
   const { into } = await readJson(c, merge.body)
   return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })

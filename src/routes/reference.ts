@@ -1,43 +1,43 @@
 import { Hono } from 'hono'
 import { type AppEnv, publicPath } from '../http/context.ts'
-import { describe } from '../http/endpoint.ts'
-import type { Operation } from '../openapi/contract.ts'
+import { typed } from '../http/endpoint.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 
-const readReference = {
-  id: 'docs',
-  tag: 'Reference',
-  method: 'get',
-  path: '/docs',
-  summary: 'Get the documentation',
-  description:
-    'A page made from the OpenAPI document, with commands to copy for every operation. It loads nothing from other sites, and can be read without JavaScript.',
-  access: 'anyone',
-  answers: {
-    200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
-  },
-  revalidated: true,
-  examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
-} as const satisfies Operation
+const docs = { method: 'get', path: '/docs', access: 'anyone', looseQuery: true } as const satisfies Route
 
-/** Stands for the Worker's address in the page, which `npm run assets` makes before there is one. */
+export const docsContract = () =>
+  ({
+    ...docs,
+    id: 'docs',
+    tag: 'Reference',
+    summary: 'Get the documentation',
+    description:
+      'The OpenAPI document as a page, with commands to copy for every operation. It loads nothing from other sites and works without JavaScript.',
+    answers: {
+      200: { description: 'The page.', contentType: 'text/html', headers: ['Content-Security-Policy'] },
+    },
+    revalidated: true,
+    examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
+  }) as const satisfies Operation
+
+/** The placeholder for the Worker's address in the page, which `npm run assets` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
-/** The static assets, which have the page and its headers. */
 interface Assets {
   fetch(request: Request): Promise<Response>
 }
 
-/** The documentation: a static asset, into which the Worker writes its own address. */
+/** The documentation: a static asset, in which the Worker replaces the address. */
 export const reference = new Hono<AppEnv>()
 
 reference.get(
   '/docs',
-  describe(readReference, async (c) => {
+  typed<typeof docsContract>(async (c) => {
     const assets = c.env.ASSETS as Assets | undefined
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }
-    // Files have no host, and that of the request may be one that workerd refuses.
+    // Not the request's host: workerd may refuse it, and files have none.
     const page = await assets.fetch(
       new Request(`http://assets${publicPath(c, c.req.path)}`, { method: c.req.method, headers }),
     )
@@ -48,7 +48,7 @@ reference.get(
   }),
 )
 
-/** The Worker's address, for commands to copy. A host header may contain characters that a shell interprets; real hosts do not. */
+/** The Worker's address, for commands to copy. A forged host may contain characters that a shell interprets. */
 function addressOf(url: string): string {
   const { origin, pathname } = new URL(url)
   const address = origin + pathname.replace(/\/docs$/, '')

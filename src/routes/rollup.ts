@@ -5,14 +5,14 @@ import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/ro
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
-/** Milliseconds for which a request waits for a roll-up that is running. */
+/** Milliseconds that a request waits for a running roll-up. */
 const WAIT_FOR_LEASE_MS = 8_000
-/** Not more often, because each look takes 2 of the 50 subrequests that the free plan allows. */
+/** Each attempt takes 2 of the 50 subrequests of the free plan. */
 const POLL_MS = 2_000
 
 const summary = () =>
@@ -25,58 +25,55 @@ const summary = () =>
     counters: z.int(),
     slots: z.int(),
     pages: described(z.int(), 'The number of transactions.'),
-    overtaken: described(z.int(), 'Pages that another run moved first.'),
-    stuck: described(z.int(), 'Counters whose totals cannot hold more. Their counts stay pending, and exact.'),
+    overtaken: described(z.int(), 'Pages that a concurrent run moved first.'),
+    stuck: described(z.int(), 'Counters whose totals are at the 64-bit limit. Their counts stay pending, and exact.'),
     statements: z.int(),
     milliseconds: z.number(),
     left: described(z.nullable(z.int()), 'Slots that are still pending; null if not checked.'),
-    behindSeconds: described(z.nullable(z.int()), 'Seconds since a run last left nothing pending; null if never.'),
+    behindSeconds: described(z.nullable(z.int()), 'Seconds since nothing was pending; null if never.'),
   })
 
 const rollUpOnce = { method: 'post', path: '/v1/rollup', access: 'manage' } as const satisfies Route
 
-const rollUpOnceContract = /* @__PURE__ */ documented(rollUpOnce, () => ({
-  id: 'rollUp',
-  tag: 'Operating',
-  summary: 'Roll up now',
-  description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
-  answers: { 200: { description: 'A summary of the run.', schema: summary() } },
-  problems: ['rollup_running', ...DATABASE],
-  examples: {
-    rollUp: {
-      summary: 'Twelve counts of two counters',
-      answer: {
-        outcome: 'complete',
-        moved: 12,
-        counters: 2,
-        slots: 3,
-        pages: 1,
-        overtaken: 0,
-        stuck: 0,
-        statements: 14,
-        milliseconds: 9,
-        left: 0,
-        behindSeconds: 0,
+export const rollUpOnceContract = () =>
+  ({
+    ...rollUpOnce,
+    id: 'rollUp',
+    tag: 'Operating',
+    summary: 'Roll up now',
+    description: 'Moves pending counts into the totals and the history. A cron trigger does the same every minute.',
+    answers: { 200: { description: 'A summary of the run.', schema: summary() } },
+    problems: ['rollup_running', ...DATABASE],
+    examples: {
+      rollUp: {
+        summary: 'Twelve counts of two counters',
+        answer: {
+          outcome: 'complete',
+          moved: 12,
+          counters: 2,
+          slots: 3,
+          pages: 1,
+          overtaken: 0,
+          stuck: 0,
+          statements: 14,
+          milliseconds: 9,
+          left: 0,
+          behindSeconds: 0,
+        },
       },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Rolls up now. */
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
   const { config, reads } = c.get('isolate')
   const run = rollUpNow({ db: openBackgroundDatabase(config), cache: reads.rolled }, config)
-  // A client that hangs up must not leave a transaction open that holds locks.
+  // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run
   return c.json({ ...summary, moved: toJsonNumber(summary.moved) }, 200, { 'Cache-Control': 'no-store' })
 })
 
-/**
- * Rolls up, if necessary after another run has ended.
- *
- * @throws {Problem} 409 if that run takes too long
- */
+/** @throws {Problem} 409 if another run does not end in time */
 async function rollUpNow(store: TotalsStore, config: Config): Promise<RollUpSummary> {
   const giveUpAt = Date.now() + WAIT_FOR_LEASE_MS
   for (;;) {
@@ -84,7 +81,7 @@ async function rollUpNow(store: TotalsStore, config: Config): Promise<RollUpSumm
     if (summary.outcome !== 'busy') return summary
     if (Date.now() > giveUpAt) {
       throw new Problem('rollup_running', {
-        detail: 'Another roll-up is still running. It does the same work; see GET /v1/status.',
+        detail: 'Another roll-up is still running and does the same work; see GET /v1/status.',
         headers: { 'Retry-After': '10' },
       })
     }

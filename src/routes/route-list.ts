@@ -1,30 +1,31 @@
 import type { Hono } from 'hono'
 import type { BlankEnv, ExtractSchema } from 'hono/types'
-import { badges } from './badge.ts'
-import { counter, counters } from './counters.ts'
-import { countingBadges } from './counting-badge.ts'
+import type { Operation } from '../openapi/contract.ts'
+import { badges, jsonBadgeContract, jsonTotalBadgeContract, svgBadgeContract, svgTotalBadgeContract } from './badge.ts'
+import { counter, counters, readContract, readManyContract } from './counters.ts'
+import { countingBadgeContract, countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
-import { downloads } from './download.ts'
-import { exports } from './export.ts'
-import { health } from './health.ts'
-import { counterHistory, typeHistory } from './history.ts'
-import { hit } from './hit.ts'
-import { imports } from './import.ts'
-import { increment, increments } from './increment.ts'
-import { deletion, merging, renaming } from './move.ts'
+import { downloadContract, downloads } from './download.ts'
+import { exportCountsContract, exports } from './export.ts'
+import { health, readHealthContract } from './health.ts'
+import { counterHistory, historyOfCounterContract, historyOfTypeContract, typeHistory } from './history.ts'
+import { getPixelContract, hit, postHitContract } from './hit.ts'
+import { addImportContract, imports } from './import.ts'
+import { increment, incrementContract, incrementManyContract, increments } from './increment.ts'
+import { deleteCounterContract, deletion, mergeContract, merging, renameContract, renaming } from './move.ts'
 import { numbers } from './numbers.ts'
-import { reference } from './reference.ts'
-import { rollup } from './rollup.ts'
-import { search } from './search.ts'
-import { set } from './set.ts'
-import { setup, setupState } from './setup.ts'
+import { docsContract, reference } from './reference.ts'
+import { rollUpOnceContract, rollup } from './rollup.ts'
+import { search, searchKeysContract } from './search.ts'
+import { set, setCountContract } from './set.ts'
+import { makeTablesContract, readSetupContract, setup, setupState } from './setup.ts'
 import { stats } from './stats.ts'
-import { status } from './status.ts'
-import { top } from './top.ts'
-import { typeTotal } from './type-total.ts'
-import { verify } from './verify.ts'
+import { readStatusContract, status } from './status.ts'
+import { top, topCountersContract } from './top.ts'
+import { totalOfTypeContract, typeTotal } from './type-total.ts'
+import { verify, verifyCountsContract } from './verify.ts'
 
-/** The routes that programs call, in the order of the documentation. The typed client knows exactly these. */
+/** The routes that programs call: those of the typed client. */
 export const PROGRAM_ROUTES = [
   hit,
   health,
@@ -53,5 +54,39 @@ export const PROGRAM_ROUTES = [
 /** The routes that browsers call. */
 export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
-/** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
+/** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
+export const contracts = (): Operation[] => [
+  postHitContract(),
+  getPixelContract(),
+  readHealthContract(),
+  incrementManyContract(),
+  incrementContract(),
+  readContract(),
+  readManyContract(),
+  setCountContract(),
+  deleteCounterContract(),
+  renameContract(),
+  mergeContract(),
+  addImportContract(),
+  historyOfCounterContract(),
+  totalOfTypeContract(),
+  historyOfTypeContract(),
+  topCountersContract(),
+  searchKeysContract(),
+  exportCountsContract(),
+  readStatusContract(),
+  rollUpOnceContract(),
+  verifyCountsContract(),
+  readSetupContract(),
+  makeTablesContract(),
+  downloadContract(),
+  svgTotalBadgeContract(),
+  jsonTotalBadgeContract(),
+  svgBadgeContract(),
+  jsonBadgeContract(),
+  countingBadgeContract(),
+  docsContract(),
+]
+
+/** For a typed client, `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

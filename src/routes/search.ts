@@ -3,7 +3,7 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
@@ -21,33 +21,35 @@ const searchKeys = {
   }),
 } as const satisfies Route
 
-const searchKeysContract = /* @__PURE__ */ documented(searchKeys, () => ({
-  id: 'search',
-  tag: 'Reading',
-  summary: 'Search counters',
-  description:
-    'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
-  answers: {
-    200: {
-      description: 'A page of counters.',
-      schema: namedObject('SearchPage', {
-        counters: z.array(z.strictObject({ key: z.string(), count })),
-        next: nextField(),
-      }),
+export const searchKeysContract = () =>
+  ({
+    ...searchKeys,
+    id: 'search',
+    tag: 'Reading',
+    summary: 'Search counters',
+    description:
+      'Finds counters by the beginning of their keys, sorted by the bytes of the keys. Public types need a token too.',
+    answers: {
+      200: {
+        description: 'A page of counters.',
+        schema: namedObject('SearchPage', {
+          counters: z.array(z.strictObject({ key: z.string(), count })),
+          next: nextField(),
+        }),
+      },
     },
-  },
-  problems: [...DATABASE],
-  examples: {
-    none: {
-      summary: 'Keys that begin with /docs/',
-      params: { type: 'page_view' },
-      query: { prefix: '/docs/' },
-      answer: { counters: [], next: null },
+    problems: [...DATABASE],
+    examples: {
+      none: {
+        summary: 'Keys that begin with /docs/',
+        params: { type: 'page_view' },
+        query: { prefix: '/docs/' },
+        answer: { counters: [], next: null },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Searches keys. It takes the token for public types too, because some keys may be known to few people. */
+/** Needs a token for public types too: some keys may be known to few people. */
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
   async (c, { type, query: { prefix, after = null, limit } }) => {

@@ -4,7 +4,7 @@ import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
@@ -27,41 +27,41 @@ const CARRY_OVER = {
   answer: { type: 'page_view', key: '/about', count: 1234 },
 }
 
-const setCountContract = /* @__PURE__ */ documented(setCount, () => ({
-  id: 'set',
-  tag: 'Changing',
-  summary: 'Set a counter',
-  description:
-    'Sets the counter to any whole number. Increments that arrive in the meantime are not lost: they are added to it.',
-  headers: settingKey(),
-  answers: {
-    200: {
-      description: 'Set, by this request or by an earlier one with the same idempotency key.',
-      headers: ['Idempotent-Replayed'],
-      schema: namedObject('Setting', { type: z.string(), key: z.string(), count: z.int() }),
+export const setCountContract = () =>
+  ({
+    ...setCount,
+    id: 'set',
+    tag: 'Changing',
+    summary: 'Set a counter',
+    description: 'Sets the counter to any whole number. Concurrent increments are not lost: they land before or after.',
+    headers: settingKey(),
+    answers: {
+      200: {
+        description: 'Set, by this or an earlier request with the same idempotency key.',
+        headers: ['Idempotent-Replayed'],
+        schema: namedObject('Setting', { type: z.string(), key: z.string(), count: z.int() }),
+      },
     },
-  },
-  problems: [...ADJUSTING],
-  examples: {
-    carryOver: { summary: 'Carry over a number from another counter', ...CARRY_OVER },
-    again: { summary: 'The same request again', ...CARRY_OVER, says: { 'Idempotent-Replayed': 'true' } },
-    otherCount: {
-      summary: 'The same key with another count',
-      ...CARRY_OVER,
-      body: { count: 5 },
-      status: 422,
-      answer: exampleProblem('idempotency_key_reused', KEY_REUSED),
+    problems: [...ADJUSTING],
+    examples: {
+      carryOver: { summary: 'Carry over a number from another counter', ...CARRY_OVER },
+      again: { summary: 'The same request again', ...CARRY_OVER, says: { 'Idempotent-Replayed': 'true' } },
+      otherCount: {
+        summary: 'The same key with another count',
+        ...CARRY_OVER,
+        body: { count: 5 },
+        status: 422,
+        answer: exampleProblem('idempotency_key_reused', KEY_REUSED),
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Sets a counter. */
 export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
   const changing = setCounter({ db: databaseOf(callerOf(c)), cache: reads.rolled }, counter, setting)
-  // The response repeats what was done the first time. A reading tells the present count.
+  // A repeated request is told the count that it set, not the present one.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

@@ -17,7 +17,7 @@ import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -26,46 +26,48 @@ const names = (description: string) => described(z.array(z.string()), descriptio
 
 const readSetup = { method: 'get', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
-const readSetupContract = /* @__PURE__ */ documented(readSetup, () => ({
-  id: 'setup',
-  tag: 'Operating',
-  summary: 'Get the state of the tables',
-  description: 'Says which tables, columns and indexes the database lacks, and which migrations are pending.',
-  answers: {
-    200: {
-      description: 'The state of the tables.',
-      schema: namedObject('Setup', {
-        ready: described(z.boolean(), 'Whether the database has everything that this version needs.'),
-        missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
-        pending: names('The migrations that are not recorded as applied.'),
-        statements: names('Statements that make what is missing, for a deploy request.'),
-      }),
+export const readSetupContract = () =>
+  ({
+    ...readSetup,
+    id: 'setup',
+    tag: 'Operating',
+    summary: 'Get the state of the tables',
+    description: 'Lists the tables, columns and indexes that the database lacks, and the pending migrations.',
+    answers: {
+      200: {
+        description: 'The state of the tables.',
+        schema: namedObject('Setup', {
+          ready: described(z.boolean(), 'Whether nothing is missing.'),
+          missing: names('What it lacks, such as `table counter_names` or `index counter_names.name`.'),
+          pending: names('The migrations not recorded as applied.'),
+          statements: names('Statements that create what is missing, for a deploy request.'),
+        }),
+      },
     },
-  },
-  problems: ['setup_stopped', ...DATABASE],
-  examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
-}))
+    problems: ['setup_stopped', ...DATABASE],
+    examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
+  }) as const satisfies Operation
 
 const makeTables = { method: 'post', path: '/v1/setup', access: 'manage' } as const satisfies Route
 
-const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
-  id: 'makeTables',
-  tag: 'Operating',
-  summary: 'Make the tables',
-  description:
-    'Makes the tables, or brings them up to this version, as `npm run migrate` does. It is safe to send again, at any time and from ' +
-    'several places at once.',
-  answers: {
-    200: {
-      description: 'What was done.',
-      schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
+export const makeTablesContract = () =>
+  ({
+    ...makeTables,
+    id: 'makeTables',
+    tag: 'Operating',
+    summary: 'Make the tables',
+    description:
+      'Makes the tables, or migrates them to this version, as `npm run migrate` does. Safe to repeat, also concurrently.',
+    answers: {
+      200: {
+        description: 'What was done.',
+        schema: namedObject('SetupSummary', { applied: names('The migrations that this request applied.') }),
+      },
     },
-  },
-  problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
-  examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
-}))
+    problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
+    examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
+  }) as const satisfies Operation
 
-/** The state of the tables. */
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
   const progress = await readProgress(withRetries(databaseFor(c))).catch((error: unknown) => {
     throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
@@ -83,15 +85,14 @@ export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c
   )
 })
 
-/** Makes the tables. */
 export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) => {
   const made = makeAll(c)
-  // A client that hangs up gets its tables, too.
+  // Continues if the client hangs up.
   c.executionCtx.waitUntil(made.catch(() => {}))
   return c.json(await made, 200, { 'Cache-Control': 'no-store' })
 })
 
-/** For statements that may take long. Not through the circuit breaker, because the requests of visitors fail meanwhile. */
+/** For long statements. Not through the circuit breaker, which opens while visitors' requests fail. */
 function databaseFor(c: Context<AppEnv>) {
   return openBackgroundDatabase(c.get('isolate').config)
 }
@@ -113,7 +114,7 @@ async function makeAll(c: Context<AppEnv>) {
   }
   const missing = await readMissing(db)
   if (missing.length > 0) {
-    const detail = `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
+    const detail = `All migrations are recorded as applied, but these are missing: ${missing.join(', ')}. Another program may use the same table names.`
     throw stopped(c, detail)
   }
   log('info', 'setup', { requestId: c.get('requestId'), applied, statements: counted.sent })
@@ -125,21 +126,21 @@ function stopped(c: Context<AppEnv>, detail: string, error?: MigrationStopped): 
   return new Problem(error?.needsDeployRequest ? 'deploy_request_needed' : 'setup_stopped', { detail, cause: error })
 }
 
-/** Why a statement failed and what to do, without the database's own words. */
+/** Why a statement failed and what to do, without the database's own message. */
 function reasonOf({ migration, number, of, statement, message, cause, needsDeployRequest }: MigrationStopped): string {
   if (needsDeployRequest) {
     return (
-      'This branch has safe migrations on: its tables come from deploy requests only. Run the missing statements (GET /v1/setup lists ' +
-      'them, the dashboard shows them) on a development branch. Deploy it to this one, then make the tables again.'
+      'Safe migrations are enabled, so this branch accepts schema changes from deploy requests only. Run the missing statements ' +
+      '(see GET /v1/setup or the dashboard) on a development branch, deploy it to this one, and make the tables again.'
     )
   }
   if (cause instanceof DatabaseFailure && cause.kind === 'credentials') {
-    return 'The password in DATABASE_URL may not change tables. Use one with the role admin, or run `npm run migrate` with one.'
+    return 'The password in DATABASE_URL may not change tables. Use one with the role admin, here or with `npm run migrate`.'
   }
   const errno = /\(errno (\d+)\)/.exec(message)?.[1]
   return (
     `${migration === null ? RECORD : `migrations/${migration}`} stopped at statement ${number} of ${of} (${statement} …)` +
-    `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason, under setup_stopped. The statements before it were ` +
+    `${errno === undefined ? '' : `, with MySQL’s error ${errno}`}. The log has the reason (setup_stopped). Earlier statements were ` +
     'applied. Remove the cause and make the tables again.'
   )
 }

@@ -4,14 +4,13 @@ import { openDatabase } from '../database/database.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { databaseOf } from '../service/caller.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
 
-/** A figure that the server may not report. */
 const figure = () => z.nullable(count)
 
 const statusSchema = () =>
@@ -22,7 +21,7 @@ const statusSchema = () =>
       z.array(
         z.strictObject({
           code: z.enum(FINDING_CODES),
-          detail: described(z.string(), 'What it means and what to do about it.'),
+          detail: described(z.string(), 'What it means and what to do.'),
         }),
       ),
       'Problems that need attention.',
@@ -37,16 +36,16 @@ const statusSchema = () =>
           ),
         }),
       ),
-      'Parts that could not be read. Their members are null.',
+      'Parts that could not be read; their members are null.',
     ),
-    pendingSlots: described(z.nullable(z.int()), `Slots with counts that are not rolled up yet, up to ${MAX_COUNTED}.`),
+    pendingSlots: described(z.nullable(z.int()), `Slots with pending counts, up to ${MAX_COUNTED}.`),
     pendingSlotsAtLeast: described(z.boolean(), 'True if there may be more.'),
     prunableSlots: described(z.nullable(z.int()), 'Empty slots that can be pruned.'),
     prunableSlotsAtLeast: z.boolean(),
     rollUp: z.strictObject({
       running: z.nullable(z.boolean()),
       lastRunAt: z.nullable(instant),
-      caughtUpAt: described(z.nullable(instant), 'When a run last left nothing pending; null if never.'),
+      caughtUpAt: described(z.nullable(instant), 'When nothing was last pending; null if never.'),
       behindSeconds: described(z.nullable(z.int()), 'Seconds since `caughtUpAt`.'),
     }),
     history: z.nullable(z.strictObject({ oldestHour: z.nullable(instant) })),
@@ -82,7 +81,7 @@ const statusSchema = () =>
           z.array(
             z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
           ),
-          'The latest hit of each type that was not counted, and why, as in `X-Hit`.',
+          'The latest ignored hit of each type, with the reason in `X-Hit`.',
         ),
       }),
       'The isolate that served this request, one of many.',
@@ -95,9 +94,9 @@ const statusSchema = () =>
       z.strictObject({
         name: z.string(),
         title: z.string(),
-        unit: described(z.string(), 'What one count is, in the plural.'),
-        url: described(z.nullable(z.string()), 'The beginning of the addresses of the pages that keys stand for.'),
-        also: described(z.nullable(z.string()), 'The type in which the same visits count once per visitor.'),
+        unit: described(z.string(), 'The unit of the counts, in the plural.'),
+        url: described(z.nullable(z.string()), 'The URL to which a key is appended.'),
+        also: described(z.nullable(z.string()), 'The type that counts the same visits once per visitor.'),
         recordType: z.int(),
         key: z.enum(['string', 'integer']),
       }),
@@ -106,86 +105,87 @@ const statusSchema = () =>
 
 const readStatus = { method: 'get', path: '/v1/status', access: 'read' } as const satisfies Route
 
-const readStatusContract = /* @__PURE__ */ documented(readStatus, () => ({
-  id: 'status',
-  tag: 'Operating',
-  summary: 'Get the status',
-  description:
-    'Reports problems, pending counts, table sizes and lock waits. The response is 200 even if the database is unavailable, and ' +
-    '`problems` says so. Counts are exact even if the roll-up is behind.',
-  answers: { 200: { description: 'The status.', schema: statusSchema() } },
-  problems: [],
-  examples: {
-    status: {
-      summary: 'Caught up four seconds ago',
-      answer: {
-        version: '0.2.0',
-        healthy: true,
-        problems: [],
-        unavailable: [],
-        pendingSlots: 3,
-        pendingSlotsAtLeast: false,
-        prunableSlots: 0,
-        prunableSlotsAtLeast: false,
-        rollUp: {
-          running: false,
-          lastRunAt: '2026-11-20T10:00:00.000Z',
-          caughtUpAt: '2026-11-20T10:00:00.000Z',
-          behindSeconds: 4,
-        },
-        history: { oldestHour: '2026-11-19T08:00:00.000Z' },
-        database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
-        contention: {
-          since: '2026-11-01T04:00:00.000Z',
-          rowLockWaits: 12,
-          rowLockWaitsNow: 0,
-          rowLockAverageMs: 1,
-          deadlocks: 0,
-        },
-        sizes: {
-          estimated: true,
-          tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
-        },
-        isolate: {
-          breaker: 'closed',
-          counting: { waiting: 0, flushes: 0 },
-          reading: { waiting: 0, queries: 0 },
-          ignored: [],
-        },
-        rateLimits: { counting: true, reading: true, newKeys: true },
-        types: [
-          {
-            name: 'page_view',
-            title: 'Page views',
-            unit: 'views',
-            url: null,
-            also: null,
-            recordType: 1,
-            key: 'string',
+export const readStatusContract = () =>
+  ({
+    ...readStatus,
+    id: 'status',
+    tag: 'Operating',
+    summary: 'Get the status',
+    description:
+      'Reports problems, pending counts, table sizes and lock waits. If the database is unavailable, the response is still 200, and ' +
+      '`problems` says so. Counts are exact even if the roll-up is behind.',
+    answers: { 200: { description: 'The status.', schema: statusSchema() } },
+    problems: [],
+    examples: {
+      status: {
+        summary: 'Caught up four seconds ago',
+        answer: {
+          version: '0.2.0',
+          healthy: true,
+          problems: [],
+          unavailable: [],
+          pendingSlots: 3,
+          pendingSlotsAtLeast: false,
+          prunableSlots: 0,
+          prunableSlotsAtLeast: false,
+          rollUp: {
+            running: false,
+            lastRunAt: '2026-11-20T10:00:00.000Z',
+            caughtUpAt: '2026-11-20T10:00:00.000Z',
+            behindSeconds: 4,
           },
-          {
-            name: 'download',
-            title: 'Downloads',
-            unit: 'downloads',
-            url: null,
-            also: null,
-            recordType: 2,
-            key: 'string',
+          history: { oldestHour: '2026-11-19T08:00:00.000Z' },
+          database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
+          contention: {
+            since: '2026-11-01T04:00:00.000Z',
+            rowLockWaits: 12,
+            rowLockWaitsNow: 0,
+            rowLockAverageMs: 1,
+            deadlocks: 0,
           },
-        ],
+          sizes: {
+            estimated: true,
+            tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
+          },
+          isolate: {
+            breaker: 'closed',
+            counting: { waiting: 0, flushes: 0 },
+            reading: { waiting: 0, queries: 0 },
+            ignored: [],
+          },
+          rateLimits: { counting: true, reading: true, newKeys: true },
+          types: [
+            {
+              name: 'page_view',
+              title: 'Page views',
+              unit: 'views',
+              url: null,
+              also: null,
+              recordType: 1,
+              key: 'string',
+            },
+            {
+              name: 'download',
+              title: 'Downloads',
+              unit: 'downloads',
+              url: null,
+              also: null,
+              recordType: 2,
+              key: 'string',
+            },
+          ],
+        },
       },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Milliseconds that one part of the status may take. */
+/** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
 
-/** How the Worker and its database are doing. */
 export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
   const isolate = c.get('isolate')
   const { config } = isolate
-  // Not through the circuit breaker: the server's views may be slow or refused although the database is well.
+  // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
   const found = await survey(databaseOf(callerOf(c)), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
   for (const { part, error } of found.missing) {

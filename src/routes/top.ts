@@ -4,7 +4,7 @@ import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
@@ -25,58 +25,59 @@ const topCounters = {
       z.optional(
         z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
       ),
-      'Any day in the period. By default, the current period is used.',
+      'Any day in the period. Default: today.',
     ),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 } as const satisfies Route
 
-const topCountersContract = /* @__PURE__ */ documented(topCounters, () => ({
-  id: 'top',
-  tag: 'Reading',
-  summary: 'Top counters',
-  description:
-    'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
-  answers: {
-    200: {
-      description: 'The counters, highest count first.',
-      schema: namedObject('Top', {
-        type: z.string(),
-        period: z.enum(TOP_PERIODS),
-        start: z.nullable(instant),
-        end: described(z.nullable(instant), 'Exclusive.'),
-        counters: z.array(z.strictObject({ key: z.string(), count })),
-      }),
-    },
-  },
-  problems: [...DATABASE],
-  examples: {
-    january: {
-      summary: 'A past month',
-      params: { type: 'download' },
-      query: { period: 'month', date: '2026-01-15', limit: '3' },
-      answer: {
-        type: 'download',
-        period: 'month',
-        start: '2026-01-01T00:00:00.000Z',
-        end: '2026-02-01T00:00:00.000Z',
-        counters: [],
+export const topCountersContract = () =>
+  ({
+    ...topCounters,
+    id: 'top',
+    tag: 'Reading',
+    summary: 'Top counters',
+    description:
+      'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
+    answers: {
+      200: {
+        description: 'The counters, highest count first.',
+        schema: namedObject('Top', {
+          type: z.string(),
+          period: z.enum(TOP_PERIODS),
+          start: z.nullable(instant),
+          end: described(z.nullable(instant), 'Exclusive.'),
+          counters: z.array(z.strictObject({ key: z.string(), count })),
+        }),
       },
     },
-    dateOfAll: {
-      summary: 'A date without a period',
-      params: { type: 'download' },
-      query: { date: '2026-01-15' },
-      status: 422,
-      answer: exampleInvalid('date', 'chooses a day, week or month: give the period too'),
+    problems: [...DATABASE],
+    examples: {
+      january: {
+        summary: 'A past month',
+        params: { type: 'download' },
+        query: { period: 'month', date: '2026-01-15', limit: '3' },
+        answer: {
+          type: 'download',
+          period: 'month',
+          start: '2026-01-01T00:00:00.000Z',
+          end: '2026-02-01T00:00:00.000Z',
+          counters: [],
+        },
+      },
+      dateOfAll: {
+        summary: 'A date without a period',
+        params: { type: 'download' },
+        query: { date: '2026-01-15' },
+        status: 422,
+        answer: exampleInvalid('date', 'needs a period: day, week or month'),
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Seconds for which a ranking may be cached. It is as of the last roll-up anyway. */
+/** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
 
-/** The counters with the highest counts. */
 export const top = publicReading<typeof topCountersContract>(
   topCounters,
   async (c, { type, query: { period, date, limit } }) => {
@@ -95,10 +96,9 @@ export const top = publicReading<typeof topCountersContract>(
 function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
   if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }
   if (date === undefined) return { period }
-  throw invalidRequest([{ field: 'date', message: 'chooses a day, week or month: give the period too' }])
+  throw invalidRequest([{ field: 'date', message: 'needs a period: day, week or month' }])
 }
 
-/** Where the period begins, and where the next one does. */
 function bounds(top: TopPeriod): { start: string | null; end: string | null } {
   if (top.period === 'all') return { start: null, end: null }
   const end = new Date(top.start)

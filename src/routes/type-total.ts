@@ -3,7 +3,7 @@ import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
 import { readTotal, totalAnswer, totalQuery } from '../service/read.ts'
@@ -16,48 +16,49 @@ const totalOfType = {
   query: totalQuery,
 } as const satisfies Route
 
-const totalOfTypeContract = /* @__PURE__ */ documented(totalOfType, () => ({
-  id: 'typeTotal',
-  tag: 'Reading',
-  summary: 'Get the total of a type',
-  description:
-    'The sum of all counters of the type, or of those whose keys begin with a prefix. `consistency` says what the answer is: `exact`, or `rolled`, which is as of the last roll-up. A request for `exact` is answered with `rolled` while very much is pending.',
-  answers: {
-    200: {
-      description: 'The total.',
-      schema: namedObject('TypeTotal', {
-        type: z.string(),
-        prefix: z.nullable(z.string()),
-        count: described(count, 'The total and, if the answer is exact, what is pending.'),
-        total: described(count, 'The part that has been rolled up.'),
-        pending: described(
-          z.nullable(count),
-          'The part that has not been rolled up yet; null unless the answer is exact.',
-        ),
-        consistency: z.enum(['exact', 'rolled']),
-        rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
-      }),
-    },
-  },
-  problems: ['too_many_keys', ...READING],
-  examples: {
-    type: {
-      summary: 'All counters of a type',
-      params: { type: 'download' },
-      answer: {
-        type: 'download',
-        prefix: null,
-        count: 0,
-        total: 0,
-        pending: 0,
-        consistency: 'exact',
-        rolledUpAt: '2026-11-20T10:00:00.000Z',
+export const totalOfTypeContract = () =>
+  ({
+    ...totalOfType,
+    id: 'typeTotal',
+    tag: 'Reading',
+    summary: 'Get the total of a type',
+    description:
+      'The sum of all counters of the type, or of those whose keys begin with a prefix. A request for `exact` is answered with `rolled`, as of the last roll-up, while very many slots are pending; `consistency` says which.',
+    answers: {
+      200: {
+        description: 'The total.',
+        schema: namedObject('TypeTotal', {
+          type: z.string(),
+          prefix: z.nullable(z.string()),
+          count: described(count, 'total, plus pending if the answer is exact.'),
+          total: described(count, 'The rolled-up part.'),
+          pending: described(
+            z.nullable(count),
+            'The part that has not been rolled up yet; null unless the answer is exact.',
+          ),
+          consistency: z.enum(['exact', 'rolled']),
+          rolledUpAt: described(z.nullable(instant), 'When a roll-up last left nothing pending; null if none did.'),
+        }),
       },
     },
-  },
-}))
+    problems: ['too_many_keys', ...READING],
+    examples: {
+      type: {
+        summary: 'All counters of a type',
+        params: { type: 'download' },
+        answer: {
+          type: 'download',
+          prefix: null,
+          count: 0,
+          total: 0,
+          pending: 0,
+          consistency: 'exact',
+          rolledUpAt: '2026-11-20T10:00:00.000Z',
+        },
+      },
+    },
+  }) as const satisfies Operation
 
-/** The sum of the counters of a type, or of those whose keys begin with a prefix. */
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
   const { reading, maxAge } = await readTotal(callerOf(c), type, prefix, query.consistency)

@@ -8,7 +8,7 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import { documented, type Route } from '../openapi/contract.ts'
+import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
@@ -23,44 +23,45 @@ const verifyCounts = {
   }),
 } as const satisfies Route
 
-const verifyCountsContract = /* @__PURE__ */ documented(verifyCounts, () => ({
-  id: 'verify',
-  tag: 'Operating',
-  summary: 'Verify',
-  description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
-  answers: {
-    200: {
-      description: 'The number of counters checked on this page, and the mismatches.',
-      schema: namedObject('Verification', {
-        checked: z.int(),
-        wrong: z.array(
-          z.strictObject({
-            type: z.nullable(z.string()),
-            recordType: z.int(),
-            key: z.optional(z.nullable(z.string())),
-            recordId: z.nullable(z.string()),
-            what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
-            start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
-            is: count,
-            shouldBe: count,
-            difference: count,
-          }),
-        ),
-        next: nextField(),
-      }),
+export const verifyCountsContract = () =>
+  ({
+    ...verifyCounts,
+    id: 'verify',
+    tag: 'Operating',
+    summary: 'Verify',
+    description: 'Checks page by page that totals, days and hours add up. It changes nothing.',
+    answers: {
+      200: {
+        description: 'The number of counters checked on this page, and the mismatches.',
+        schema: namedObject('Verification', {
+          checked: z.int(),
+          wrong: z.array(
+            z.strictObject({
+              type: z.nullable(z.string()),
+              recordType: z.int(),
+              key: z.optional(z.nullable(z.string())),
+              recordId: z.nullable(z.string()),
+              what: described(z.enum(MISMATCHES), 'The kind of sum that is wrong.'),
+              start: described(z.nullable(z.string()), 'The start of the period; null for totals.'),
+              is: count,
+              shouldBe: count,
+              difference: count,
+            }),
+          ),
+          next: nextField(),
+        }),
+      },
     },
-  },
-  problems: [...DATABASE],
-  examples: {
-    lastPage: {
-      summary: 'The last page of an empty database',
-      query: { after: 'calendar.65535', limit: '100' },
-      answer: { checked: 0, wrong: [], next: null },
+    problems: [...DATABASE],
+    examples: {
+      lastPage: {
+        summary: 'The last page of an empty database',
+        query: { after: 'calendar.65535', limit: '100' },
+        answer: { checked: 0, wrong: [], next: null },
+      },
     },
-  },
-}))
+  }) as const satisfies Operation
 
-/** Checks the tables against each other, page by page. */
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
   async (c, { query: { after = FIRST_POSITION, limit } }) => {
@@ -74,7 +75,6 @@ export const verify = endpoint<typeof verifyCountsContract>(
   },
 )
 
-/** Mismatches with the names of their counters. */
 async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   const types = new Map([...config.types.values()].map((type) => [type.recordType, type]))
   const counters = wrong.flatMap(({ recordType, recordId }) => (recordId === null ? [] : [{ recordType, recordId }]))
@@ -96,7 +96,6 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
   })
 }
 
-/** The cursor for a position. */
 function writeCursor(position: VerifyPosition): string {
   switch (position.phase) {
     case 'counters':
@@ -110,7 +109,7 @@ function writeCursor(position: VerifyPosition): string {
   }
 }
 
-/** The position of a cursor; `null` if it is not one of ours. */
+/** `null` for a cursor that is not ours. */
 function readCursor(text: string): VerifyPosition | null {
   const [, phase, , number, rest] =
     /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
@@ -127,7 +126,6 @@ function readCursor(text: string): VerifyPosition | null {
   return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
 }
 
-/** Whether a date, or date and time, exists. */
 function isTime(text: string): boolean {
   const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'

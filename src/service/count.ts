@@ -9,11 +9,10 @@ import { exceedsLimit } from '../visits/rate-limit.ts'
 import type { Caller } from './caller.ts'
 import { problemOf } from './problem.ts'
 
-/** How to count. */
-export interface AddOptions {
-  /** Slot and batch id of increments that count once however often they are sent. */
+interface AddOptions {
+  /** Slot and batch id of increments that must count once, however often they are sent. */
   key?: bigint | undefined
-  /** What the client can do if nobody knows whether it was counted. */
+  /** What the client can do if the outcome is unknown. */
   advice: string
   /** Whether the counters have names. By default, this makes sure of it. */
   named?: boolean
@@ -41,13 +40,13 @@ export async function addToCounters(
     }
     return await counting.count(increments, { key, waitUntil, answerReady, named })
   } catch (error) {
-    throw problemOf(error, { may: 'have been counted', advice })
+    throw problemOf(error, advice)
   } finally {
     databaseTime?.add(performance.now() - began)
   }
 }
 
-/** What a page does with a file that it loads by itself. Nobody downloads it: any page could count a download for each of its visitors. */
+/** How pages load files by themselves. Otherwise any page could count a download for each of its visitors. */
 const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
 
 /** A request that may count as a visit. */
@@ -56,21 +55,19 @@ export interface Visit {
   counter: CounterAddress
   visitor: Visitor
   purpose: Purpose
-  /** Whether it is a HEAD request. */
   isHead?: boolean
-  /** Whether a program says that it drives the browser (`navigator.webdriver`). */
+  /** `navigator.webdriver`. */
   automated?: boolean
-  /** Seconds within which one visitor counts once; 0 counts every time. */
+  /** Seconds within which a visitor counts once; 0 counts every time. */
   dedupeSeconds: number
-  /** What the client can do if nobody knows whether it was counted. */
+  /** What the client can do if the outcome is unknown. */
   advice: string
   /** See `CountOptions`. */
   answerReady?: boolean
 }
 
 /**
- * Counts a visit, once per visitor and window. If the type names another (`also`), the same key counts there in the same statement,
- * once per window of that type. Counting continues if the client hangs up.
+ * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
  *
  * @returns the value of `X-Hit`
  * @throws {Problem}
@@ -90,7 +87,7 @@ export async function countVisit(caller: Caller, visit: Visit): Promise<string> 
   return counting
 }
 
-/** Why a visit does not count, by what the request says. The checks are made in this order. Then follow `rate`, `key` and `duplicate`. */
+/** Why a visit does not count, by its headers, in the order of the checks. `rate`, `key` and `duplicate` follow. */
 function reasonToIgnore({ isolate: { bots, config } }: Caller, visit: Visit): HitReason | null {
   const { type, visitor, purpose, isHead = false, automated = false } = visit
   const { headers } = visitor
@@ -111,17 +108,12 @@ function isAllowed({ allowedOrigins }: CounterType, page: string | null): boolea
   return page !== null && URL.canParse(page) && allowedOrigins.includes(new URL(page).origin)
 }
 
-/** Remembers for the status that a visit was ignored. */
 function ignored({ isolate }: Caller, { type, visitor }: Visit, reason: HitReason): string {
   isolate.ignoredHits.remember(type.name, reason, pageOf(visitor.headers), new Date())
   return ignoredBecause(reason)
 }
 
-/**
- * Whether the key of a visit counts: its counter exists, or may be created.
- *
- * @throws {Problem} if the database does not answer; nothing was counted
- */
+/** Whether the counter of a visit exists or may be created. */
 async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: Visit): Promise<boolean> {
   const { keys, newKeys } = isolate
   if (keys.knows(counter)) return true
@@ -129,7 +121,7 @@ async function isAdmitted({ isolate, waitUntil }: Caller, { counter, visitor }: 
   const mayBeNew = await newKeys.allows(id, visitor.address)
   try {
     if (await keys.admits(counter, { mayBeNew, waitUntil })) return true
-    // Of the requests for a new page that come together, another one may have been allowed to.
+    // A concurrent request for the same new key may have been allowed to create it.
     return !mayBeNew && newKeys.wasAllowed(id) && (await keys.admits(counter, { waitUntil }))
   } catch (error) {
     throw problemOf(error)
@@ -152,7 +144,7 @@ async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
   const increments = [once(counter, key)]
   if (also !== undefined) {
-    // The same key has the same record id in every type, so both rows are in one range, and in one statement.
+    // The same record id, so both rows are in one range and in one statement.
     const other = { ...counter, recordType: also.recordType }
     const otherKey = await keyOfVisit(caller, visit, other, longest, longest)
     if (otherKey === undefined || !visitors.wasCounted(otherKey)) increments.push(once(other, otherKey))
@@ -167,7 +159,7 @@ function once(counter: CounterAddress, key: bigint | undefined): Increment {
 }
 
 /**
- * What identifies a visit, if its visitor can be recognized. Otherwise every request counts.
+ * What identifies a visit; `undefined` if its visitor cannot be recognized, so that it counts every time.
  *
  * @param longest see `Window`
  */

@@ -18,7 +18,7 @@ import { choice, once } from './fields.ts'
 import { readKept } from './read.ts'
 
 const TIME_RULE =
-  'must be a date such as 2026-11-01, or a date and time with its offset such as 2026-11-01T08:00:00Z (in a URL, + is written %2B)'
+  'must be a date such as 2026-11-01, or a date and time with offset such as 2026-11-01T08:00:00Z (in a URL, write + as %2B)'
 
 const time = () => z.union([z.iso.date(), z.iso.datetime({ offset: true })], { error: TIME_RULE })
 
@@ -32,17 +32,17 @@ export const historyQuery = () => ({
   tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
 })
 
-export type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
+type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>
 
-/** Rows above which strangers share a history. Of a counter, there are also the slots. */
+/** Rows above which callers without a token share a history. A counter has its slots too. */
 const MOST_ROWS = 5_000
 const MOST_ROWS_OF_COUNTER = 900
-/** Seconds for which a range in the past may be cached. Not longer, because an import may still add to it. */
+/** Seconds for which a past range may be cached. An import may still add to it. */
 const PAST_MAX_AGE = 300
-/** Milliseconds after which a range is in the past: every roll-up that began within it has ended. */
+/** Milliseconds after which a range is past: every roll-up that began in it has ended. */
 const OVER_MS = 900_000
 
-/** What was counted when, of one counter: the answer, and the seconds for which it may be cached. */
+/** The history of a counter, and for how many seconds it may be cached. */
 export async function counterHistory<Count>(
   caller: Caller,
   counter: CounterAddress,
@@ -64,7 +64,7 @@ export async function counterHistory<Count>(
   return { history, maxAge: maxAgeOf(range, now) }
 }
 
-/** The same of all counters of a type together, or of those whose keys begin with a prefix. */
+/** The history of the sum of a type, or of a prefix. */
 export async function typeHistory<Count>(
   caller: Caller,
   { recordType }: CounterType,
@@ -92,17 +92,14 @@ export async function typeHistory<Count>(
   return { history, maxAge: maxAgeOf(range, now) }
 }
 
-/** The range that a query asks for. */
 function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {
   return historyRange({ by, timeZone: tz, from, to }, now)
 }
 
-/** What tells a range from others. */
 function questionOf({ by, zone, edges }: HistoryRange) {
   return [by, zone.name, edges[0]!, edges.at(-1)!]
 }
 
-/** What is answered about the history of a counter. */
 export type HistoryAnswer<Count> = ReturnType<typeof historyAnswer<Count>>
 
 function historyAnswer<Count>(

@@ -27,27 +27,21 @@ export async function counterOfKey(
   }
 }
 
-/** An entry of a list in a request body. */
-interface ListedCounter {
-  type: string
-  key: string | number
-}
-
 /**
- * The counters that a list in a request body names, in its order.
+ * The entries of a list in a body with their counters, in its order.
  *
  * @param list the name of the list, for error messages
- * @param check what else is wrong with an entry, if anything
- * @throws {Problem} 422 with everything that is wrong with the list
+ * @param check finds another error in an entry
+ * @throws {Problem} 422 with all errors of the list
  */
-export async function listedCounters<Entry extends ListedCounter>(
+export async function listedCounters<Entry extends { type: string; key: string | number }>(
   { config, addresses }: Isolate,
   list: string,
   entries: readonly Entry[],
-  check: (entry: Entry) => { field: string; message: string } | null = () => null,
-): Promise<CounterAddress[]> {
+  check: (entry: Entry) => FieldError | null = () => null,
+): Promise<(Entry & { counter: CounterAddress })[]> {
   const errors: FieldError[] = []
-  const counters: CounterAddress[] = []
+  const found: (Entry & { counter: CounterAddress })[] = []
   for (const [index, entry] of entries.entries()) {
     const wrong = check(entry)
     if (wrong !== null) errors.push({ field: `${list}.${index}.${wrong.field}`, message: wrong.message })
@@ -57,18 +51,18 @@ export async function listedCounters<Entry extends ListedCounter>(
       continue
     }
     try {
-      counters.push(await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`))
+      found.push({ ...entry, counter: await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`) })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       errors.push({ field: error.field, message: error.message })
     }
   }
   if (errors.length > 0) throw invalidRequest(errors)
-  return counters
+  return found
 }
 
 /**
- * The prefix that a caller without a token names: one that the type lists.
+ * The prefix of a caller without a token: the type must list it.
  *
  * @throws {InvalidInput} of field `prefix`
  */
@@ -80,13 +74,13 @@ export function listedPrefix(type: CounterType, asked: string | undefined): stri
 
 /** A prefix in the spelling that is counted; `null` if it is empty. */
 export function spelledPrefix({ sameKey }: CounterType, asked: string | undefined): string | null {
-  // The script sends an empty one for data-total without a value.
+  // The beacon sends an empty one for data-total without a value.
   if (asked === undefined || asked === '') return null
-  // Of the spellings, only this one concerns the beginning of a key.
+  // The other spellings do not concern the beginning of a key.
   return sameKey?.includes('letter_case') ? asked.toLowerCase() : asked
 }
 
-// Counting, setting, importing and moving have separate namespaces: the same key may be used once for each.
+// Separate namespaces: the same key may be used once for each purpose.
 const BEGINNINGS = {
   count: 'idempotency-key',
   set: 'set idempotency-key',
@@ -95,11 +89,7 @@ const BEGINNINGS = {
 } as const
 export type KeyPurpose = keyof typeof BEGINNINGS
 
-/**
- * The hash of an idempotency key.
- *
- * @throws {Problem} 422
- */
+/** @throws {Problem} 422 */
 export async function hashOfKey(key: string, purpose: KeyPurpose): Promise<bigint> {
   if (typeof key !== 'string' || key === '' || key.length > MAX_IDEMPOTENCY_KEY) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: `must have 1 to ${MAX_IDEMPOTENCY_KEY} characters` }])

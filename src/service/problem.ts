@@ -8,18 +8,18 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { type FieldError, InvalidInput } from '../field-errors.ts'
 import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 
-/** Details of one problem, beyond what its code says. */
-export interface ProblemDetails {
+/** Details of one problem. */
+interface ProblemDetails {
   /** What happened this time and what to do about it. */
   detail: string
-  /** The fields that are wrong, if it is about fields. */
+  /** The invalid fields. */
   errors?: readonly FieldError[]
   headers?: Record<string, string>
-  /** The underlying error: for the log, never for the client. */
+  /** For the log, never for the client. */
   cause?: unknown
 }
 
-/** What a problem says, wherever it is told. */
+/** What clients and callers are told of a problem. */
 export interface ProblemReport {
   type: string
   title: string
@@ -29,7 +29,7 @@ export interface ProblemReport {
   errors?: readonly FieldError[]
 }
 
-/** An error response. Anything below a route may throw it; the client gets a problem document (RFC 9457). */
+/** An error for the client, who gets a problem document (RFC 9457). Anything below a route may throw it. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly status: (typeof PROBLEMS)[ProblemCode]['status']
@@ -43,7 +43,6 @@ export class Problem extends Error {
     this.details = details
   }
 
-  /** The problem as data. */
   get report(): ProblemReport {
     const { detail, errors } = this.details
     return {
@@ -57,10 +56,9 @@ export class Problem extends Error {
   }
 }
 
-/** Errors that one answer lists, so that no request gets an answer much longer than itself. */
+/** The most errors in a response, so that it is not much longer than the request. */
 const MAX_ERRORS = 20
 
-/** The problem of a request with invalid fields. */
 export function invalidRequest(errors: readonly FieldError[]): Problem {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
@@ -68,84 +66,70 @@ export function invalidRequest(errors: readonly FieldError[]): Problem {
   return new Problem('invalid_request', { detail, errors: errors.slice(0, MAX_ERRORS) })
 }
 
-/** Seconds after which a client should retry when the database does not answer. */
 const RETRY_AFTER = { 'Retry-After': '5' }
 
-const LOGGED = 'This was logged under the request id.'
+const LOGGED = 'The log has the error under the request id.'
 export const KEY_REUSED =
-  'A request with this Idempotency-Key came before, with other contents. Nothing was changed. Use another key.'
-const AWAY: [ProblemCode, string] = ['database_unavailable', 'The database does not answer. Try again later.']
+  'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use another key.'
+const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond. Try again later.']
 
-/** What a client is told if a statement fails and nothing was done. */
+/** Failures of a statement that changed nothing. */
 const DATABASE_PROBLEMS: Record<DatabaseFailure['kind'], [ProblemCode, string]> = {
-  unavailable: AWAY,
-  contention: AWAY,
-  credentials: ['database_unavailable', 'The database refuses DATABASE_URL’s credentials.'],
-  schema: [
-    'database_not_ready',
-    'Make the tables: sign in on the Worker’s front page, or run `npm run migrate` against this database.',
-  ],
+  unavailable: UNAVAILABLE,
+  contention: UNAVAILABLE,
+  credentials: ['database_unavailable', 'The database refuses the credentials in DATABASE_URL.'],
+  schema: ['database_not_ready', 'Make the tables: sign in on the Worker’s front page, or run `npm run migrate`.'],
   shards: [
     'too_few_ranges',
-    'Raise SHARDING.ranges in wrangler.toml to a power of two that is at least the number of shards, and deploy.',
+    'Set SHARDING.ranges to a power of two that is at least the number of shards, and deploy.',
   ],
-  range: ['count_out_of_range', 'The sum would not fit into a signed 64-bit integer.'],
+  range: ['count_out_of_range', 'The sum would exceed a signed 64-bit integer.'],
   rejected: ['internal_error', LOGGED],
 }
 
-/** What a client is told if a counter is not deleted, renamed or merged. */
 const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
-  no_such_counter: ['no_such_counter', 'There is no such counter.'],
-  no_such_target: ['no_such_counter', 'There is no counter to merge into.'],
-  counter_exists: ['counter_exists', 'There is a counter with the new key. Merge into it, or delete it first.'],
-  count_not_below: ['count_not_below', 'The count is not below this number.'],
+  no_such_counter: ['no_such_counter', 'The counter does not exist.'],
+  no_such_target: ['no_such_counter', 'The counter to merge into does not exist.'],
+  counter_exists: ['counter_exists', 'The new key already has a counter. Merge into it, or delete it first.'],
+  count_not_below: ['count_not_below', 'The count is not below the given number.'],
   different_ranges: [
     'different_ranges',
-    'The two keys are in different ranges (SHARDING.ranges), and nothing changes two ranges at once. Set both counters instead, or export and import the history.',
+    'The keys are in different ranges (SHARDING.ranges), and a change is limited to one. Set both counters, or export and import the history.',
   ],
   history_too_large: ['history_too_large', `The counter has more than ${MAX_ROWS} rows of history.`],
 }
 
-/** What a request was changing. It decides what is true for the client if the outcome is unknown. */
-export interface Change {
-  /** What may or may not have happened. */
-  may: 'have been counted' | 'have been done'
-  /** What the client can do about it. */
-  advice: string
-}
-
 /**
- * Turns any error into the problem that the client is told. Only messages that were written for clients leave the Worker.
+ * Turns any error into a problem. Only messages written for clients leave the Worker.
  *
- * @param change for errors of a request that changes something
+ * @param advice for a request that changes something: what to do if the outcome is unknown
  */
-export function problemOf(error: unknown, change?: Change): Problem {
+export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])
   if (error instanceof DatabaseFailure) {
     const headers = RETRY_AFTER
-    if (change !== undefined && error.applied === 'unknown') {
-      const detail = `It may or may not ${change.may}. ${change.advice}`
-      return new Problem('outcome_unknown', { detail, headers, cause: error })
+    if (advice !== undefined && error.applied === 'unknown') {
+      return new Problem('outcome_unknown', { detail: `The outcome is unknown. ${advice}`, headers, cause: error })
     }
     const [code, detail] = DATABASE_PROBLEMS[error.kind]
     return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
   }
   if (error instanceof Overloaded) {
     return new Problem('overloaded', {
-      detail: 'Too many requests are waiting for the database. Nothing was counted or read. Try again later.',
+      detail: 'The queue for the database is full. Nothing was counted or read. Try again later.',
       headers: RETRY_AFTER,
     })
   }
   if (error instanceof Overtaken) {
     return new Problem('overtaken', {
-      detail: 'Other requests kept changing these counters, and nothing was changed. Send the request again.',
+      detail: 'Concurrent changes won every time; nothing was changed. Retry.',
       headers: { 'Retry-After': '1' },
     })
   }
   if (error instanceof TooManyKeys) {
     return new Problem('too_many_keys', {
-      detail: `${error.message} Ask for a longer prefix or a shorter period, or count these keys in a type of their own.`,
+      detail: `${error.message} Use a longer prefix, a shorter period, or a separate type for these keys.`,
     })
   }
   if (error instanceof KeyReused) {
@@ -157,7 +141,7 @@ export function problemOf(error: unknown, change?: Change): Problem {
   }
   if (error instanceof ConfigurationError) {
     return new Problem('configuration_invalid', {
-      detail: 'Correct the settings listed under errors and deploy again.',
+      detail: 'Correct the settings under errors, and deploy again.',
       errors: error.problems,
       cause: error,
     })

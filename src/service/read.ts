@@ -14,7 +14,6 @@ import { consistency, prefixField } from './fields.ts'
 
 const KEYS_RULE = `must be given 1 to ${MAX_READ} times: ?key=a&key=b`
 
-/** The parameters of a reading of one counter, of several, and of a total. */
 export const counterQuery = () => ({ consistency: consistency() })
 export const countersQuery = () => ({
   key: described(
@@ -25,12 +24,12 @@ export const countersQuery = () => ({
 })
 export const totalQuery = () => ({ prefix: prefixField(), consistency: consistency() })
 
-/** Milliseconds for which strangers get the same answer, where it takes many rows. */
+/** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
 /**
- * Reads counters. Calls that arrive together share a query. Without a token, counters with very many pending
- * slots are read as of the last roll-up.
+ * Reads counters; concurrent calls share a query. Without a token, a counter with very many pending slots is read as of the last
+ * roll-up.
  *
  * @param counters at most `MAX_READ`
  */
@@ -48,10 +47,9 @@ export async function readCounters(
 }
 
 /**
- * Reads what takes many rows. Strangers get an answer that is at most ten seconds old and that all of them share; whoever has a
- * token gets it as it is now.
+ * Reads what takes many rows. Callers without a token share an answer that is at most ten seconds old.
  *
- * @param question what is asked: the same for the same answer
+ * @param question identifies the answer
  */
 export async function readKept<Value>(
   caller: Caller,
@@ -63,7 +61,7 @@ export async function readKept<Value>(
   return (await caller.isolate.kept.answer(JSON.stringify(question), options)).value
 }
 
-/** What is read, and the seconds for which it may be cached; `null`: it must be revalidated every time. */
+/** The values, and the seconds for which they may be cached; `null`: revalidate every time. */
 async function readCacheable<Value>(
   caller: Caller,
   { exact, rolled }: { exact: Pick<SharedReads<Value>, 'read'>; rolled: RolledCache<Value> },
@@ -79,14 +77,14 @@ async function readCacheable<Value>(
   return { values, maxAge: Math.max(0, Math.round((MAX_AGE_MS - ageMs) / 1_000)) }
 }
 
-/** Reads what was counted in a period that ends now. Calls that arrive together share a query. */
+/** Reads what was counted in a period that ends now; concurrent calls share a query. */
 export async function readRecent(caller: Caller, counter: CounterAddress, period: RecentPeriod): Promise<bigint> {
   const [count] = await timedValues(caller, caller.isolate.reads.recent[period].read([counter], caller.waitUntil))
   return count!
 }
 
 /**
- * Reads the total of a type, or of a prefix. Calls that arrive together share a query.
+ * Reads the total of a type, or of a prefix; concurrent calls share a query.
  *
  * @throws {TooManyKeys}
  */
@@ -106,7 +104,7 @@ export async function readTotal(
 }
 
 /**
- * Reads what the counters of a type or prefix counted in a period that ends now.
+ * The same for a period that ends now.
  *
  * @throws {TooManyKeys}
  */
@@ -123,7 +121,7 @@ export async function readRecentTotal(
   return orThrow(reading!)
 }
 
-/** @throws {TooManyKeys} if that is what was read */
+/** @throws {TooManyKeys} */
 function orThrow(reading: TotalReading | TooManyKeys): TotalReading {
   if (reading instanceof TooManyKeys) throw reading
   return reading
@@ -135,40 +133,32 @@ async function timedValues<Value>(caller: Caller, reading: Promise<SharedReading
   return values
 }
 
-/** What is answered about a counter. */
+/** What is told of a counter. */
 export function counterAnswer<Count>(
   type: CounterType,
   key: string,
   reading: Reading,
   toCount: (count: bigint) => Count,
 ) {
-  const { total, pending, rolledUpAt } = reading
-  return {
-    type: type.name,
-    key,
-    count: toCount(countIn(reading)),
-    total: toCount(total),
-    pending: toCount(pending ?? 0n),
-    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
-  }
+  return { type: type.name, key, ...sums(reading, toCount), pending: toCount(reading.pending ?? 0n) }
 }
 
-/** What is answered about a total. */
+/** What is told of a total. */
 export function totalAnswer<Count>(
   type: CounterType,
   prefix: string | null,
   reading: TotalReading,
   toCount: (count: bigint) => Count,
 ) {
-  const { total, pending, rolledUpAt } = reading
+  const pending = reading.pending === null ? null : toCount(reading.pending)
+  return { type: type.name, prefix, ...sums(reading, toCount), pending }
+}
+
+function sums<Count>(reading: Reading | TotalReading, toCount: (count: bigint) => Count) {
   return {
-    type: type.name,
-    prefix,
     count: toCount(countIn(reading)),
-    total: toCount(total),
-    pending: pending === null ? null : toCount(pending),
-    consistency: pending === null ? ('rolled' as const) : ('exact' as const),
-    rolledUpAt: rolledUpAt?.toISOString() ?? null,
+    total: toCount(reading.total),
+    consistency: reading.pending === null ? ('rolled' as const) : ('exact' as const),
+    rolledUpAt: reading.rolledUpAt?.toISOString() ?? null,
   }
 }

@@ -6,18 +6,17 @@ import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
 import type { Survey } from './survey.ts'
 
-/** A roll-up is a problem if it has not run, or not caught up, for this many seconds: five runs. */
+/** Seconds without a roll-up, or without one that caught up: five runs. */
 const MAX_BEHIND_SECONDS = 300
-/** Pruning and the expiry of hours are a problem if no run has finished for this many seconds: five runs. */
+/** Seconds without a run of pruning or expiry: five runs. */
 const MAX_SILENCE_SECONDS = 600
-/** Hours that slots may be kept beyond the idempotency window: those of an hour may be pruned all at once. */
+/** Hours that slots may outlast the idempotency window. */
 const MAX_PRUNING_LAG_HOURS = 3
-/** Days that hours may be kept beyond their time: those of a day expire all at once. */
+/** Days that hours may outlast their time. */
 const MAX_EXPIRY_LAG_DAYS = 1
-/** What wrangler.toml ships with in place of the owner's site. */
+/** The placeholder in wrangler.toml for the owner's site. */
 const EXAMPLE_ORIGIN = 'https://example.com'
 
-/** The codes of problems in the status. */
 export const FINDING_CODES = [
   'database_unavailable',
   'database_not_ready',
@@ -32,24 +31,21 @@ export const FINDING_CODES = [
   'example_origin',
 ] as const
 
-/** A problem that needs attention. */
 export interface Finding {
   code: (typeof FINDING_CODES)[number]
-  /** What it means and what to do about it. */
+  /** What it means and what to do. */
   detail: string
 }
 
-/** The data that problems are derived from. */
-export interface Circumstances {
+interface Circumstances {
   survey: Survey
-  /** The problem with the database; `null`: there is none. */
   databaseProblem: Finding | null
   breakerOpen: boolean
   config: Config
   now: Date
 }
 
-/** Finds problems. Counts stay exact with all of them, but some hits may be refused. */
+/** Finds problems that need attention. Counts stay exact with all of them, but hits may be refused. */
 export function findingsOf(circumstances: Circumstances): Finding[] {
   const problems = [
     circumstances.databaseProblem,
@@ -64,7 +60,6 @@ export function findingsOf(circumstances: Circumstances): Finding[] {
   return problems.filter((problem) => problem !== null)
 }
 
-/** Says how large a budget is, and what to do if it is too small. */
 function advice(budget: Budget, value: number, of: Plan): string {
   const [preset, paid] = [presetOf(of, budget), presetOf('paid', budget)]
   if (value < preset) return `${budget} is ${value}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
@@ -75,7 +70,7 @@ function advice(budget: Budget, value: number, of: Plan): string {
 function breakerProblem({ breakerOpen }: Circumstances): Finding | null {
   if (!breakerOpen) return null
   const detail =
-    'The database keeps failing in this isolate, so most statements are refused without being sent. A trial is sent every few seconds.'
+    'The database keeps failing in this isolate, so most statements are refused unsent. A trial is sent every few seconds.'
   return { code: 'breaker_open', detail }
 }
 
@@ -83,14 +78,14 @@ function settingProblem({ config: { types } }: Circumstances): Finding | null {
   const names = [...types.values()].filter((type) => type.allowedOrigins.includes(EXAMPLE_ORIGIN))
   if (names.length === 0) return null
   const settings = names.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
-  const detail = `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Put in the address of your site, or [] if only programs count, and deploy.`
+  const detail = `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, or [] if only programs count, and deploy.`
   return { code: 'example_origin', detail }
 }
 
 function rangeProblem({ survey: { server }, config: { ranges } }: Circumstances): Finding | null {
   const shards = server?.shards ?? 1
   if (shards <= ranges) return null
-  const detail = `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Raise it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`
+  const detail = `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Set it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`
   return { code: 'too_few_ranges', detail }
 }
 
@@ -105,14 +100,14 @@ function rollUpProblem({ survey: { rollUp, slots }, config, now }: Circumstances
   const behind = secondsSince(rollUp?.caughtUpAt, now)
   if (behind <= MAX_BEHIND_SECONDS) return null
   const stoppedBy = rollUp?.stoppedBy ?? null
-  // Runs reach the end and few slots are pending, but some are still pending after the next run.
+  // Runs reach the end and little is pending, but some of it stays pending.
   if (
     rollUp?.cursor === null &&
     stoppedBy === null &&
     slots !== null &&
     slots.pending < Math.min(MAX_COUNTED, mostSlotsPerRun(settings, ranges))
   ) {
-    const detail = `Roll-ups reach the end, but have not moved everything ${span(behind)}. Either the totals of some counters are at the limit of 64 bits (stuck in the log), or runs fail.`
+    const detail = `Roll-ups reach the end but leave some counts pending ${span(behind)}. Either totals are at the 64-bit limit (stuck in the log), or runs fail.`
     return { code: 'counters_stuck', detail }
   }
   const causes = {
@@ -121,7 +116,7 @@ function rollUpProblem({ survey: { rollUp, slots }, config, now }: Circumstances
   }
   const why =
     stoppedBy === null
-      ? 'Find out from the log why runs fail.'
+      ? 'The log says why runs fail.'
       : `Runs end before they have moved everything. ${causes[stoppedBy]}`
   return { code: 'rollup_behind', detail: `The roll-up has not caught up ${span(behind)}. ${why}` }
 }
@@ -140,7 +135,7 @@ function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, no
     event: 'prune',
     statements: advice('PRUNING.max_statements', pruning.maxStatements, plan),
     seconds: advice('PRUNING.max_seconds', pruning.maxSeconds, plan),
-    none: 'Those that are left are not empty: they wait for the roll-up.',
+    none: 'The remaining ones are not empty: they wait for the roll-up.',
   }
   const detail = `Some slots should have been pruned ${late} hours ago. ${reasonOf(runs, 'pruning', causes, now)}`
   return { code: 'pruning_behind', detail }
@@ -155,16 +150,15 @@ function historyProblem({ survey, config: { history, plan }, now }: Circumstance
     event: 'expire',
     statements: advice('HISTORY.max_statements', history.maxStatements, plan),
     seconds: advice('HISTORY.max_seconds', history.maxSeconds, plan),
-    none: 'Those that are left have no day in the history (kept in the log): run npm run verify.',
+    none: 'The remaining ones have no day in the history (kept in the log): run npm run verify.',
   }
   const detail = `Some hours of the history should have been deleted ${Math.floor(late)} days ago. ${reasonOf(runs, 'expiry', causes, now)}`
   return { code: 'history_behind', detail }
 }
 
-/** What to do for each way in which the runs of a task end (`none`: with their work done), and the event that logs them. */
+/** What to do by how a task's runs end (`none`: with their work done), and the event that logs them. */
 type Causes = Record<StoppedBy | 'none' | 'event', string>
 
-/** Why a task is behind, and what to do about it. */
 function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, now: Date): string {
   if (runs === null) return `Look for ${causes.event} in the log.`
   const run = runs[task]
@@ -176,12 +170,11 @@ function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, no
   return `Runs end before they have deleted everything. ${causes[run.stoppedBy]}`
 }
 
-/** Seconds since a time; infinite if it never was. */
+/** Infinite without a time. */
 function secondsSince(time: Date | null | undefined, now: Date): number {
   return time ? Math.round((now.getTime() - time.getTime()) / 1_000) : Number.POSITIVE_INFINITY
 }
 
-/** For how long something has not happened. */
 function span(seconds: number): string {
   return Number.isFinite(seconds) ? `for ${seconds} s` : 'yet'
 }

@@ -7,10 +7,7 @@ import { VERSION } from '../version.ts'
 import { FINDING_CODES, type Finding, findingsOf } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
-/**
- * Builds the status from a survey of the database and from this isolate's own state. `unavailable` explains members that are
- * `null`.
- */
+/** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
   const { config, breakers, counting, reads, ignoredHits } = isolate
   const breakerOpen = breakers.some(({ open }) => open)
@@ -75,7 +72,7 @@ function numberOf(value: bigint | null): number | null {
   return value === null ? null : toJsonNumber(value)
 }
 
-/** The problem with the database if not even the state of the roll-up could be read. */
+/** The problem if not even the state of the roll-up could be read. */
 function databaseProblemOf({ missing }: Survey): Finding | null {
   const lost = missing.find(({ part }) => part === 'rollUp')
   if (lost === undefined) return null
@@ -87,7 +84,7 @@ function databaseProblemOf({ missing }: Survey): Finding | null {
   return { code: 'database_unavailable', detail: 'The state of the roll-up could not be read. The log has the error.' }
 }
 
-/** Why a part is missing, without the database's error message, which is in the log. */
+/** Why a part is missing. The log has the database's message. */
 function reasonOf(error: Missing['error']): string {
   if (!(error instanceof DatabaseFailure)) return 'not_understood'
   return error.kind === 'rejected' ? 'refused' : problemOf(error).code

@@ -1,60 +1,32 @@
 import { readRuns } from '../counters/background-runs.ts'
-import { type Backlog, readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
-import { type RollUpState, readRollUpState } from '../counters/rollup/lease.ts'
+import { readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
+import { readRollUpState } from '../counters/rollup/lease.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
-import {
-  type LockWaits,
-  readLockWaits,
-  readServerIdentity,
-  readTableSizes,
-  type ServerIdentity,
-  type TableSize,
-} from '../database/server-statistics.ts'
+import { readLockWaits, readServerIdentity, readTableSizes } from '../database/server-statistics.ts'
 
-/** The parts of a survey. */
 export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'runs', 'server', 'tables', 'locks'] as const
 
-/** A part that could not be read, and the error. */
 export interface Missing {
   part: (typeof SURVEY_PARTS)[number]
   error: unknown
 }
 
 /** The state of the database. Parts that are `null` are listed in `missing`. */
-export interface Survey {
-  /** `undefined`: no roll-up has ever started. */
-  rollUp: Omit<RollUpState, 'holder'> | undefined | null
-  /** The duration of the first statement, a look-up by primary key, in milliseconds. */
-  latencyMs: number | null
-  slots: Backlog | null
-  /** `undefined`: the history is empty. */
-  oldestHour: Date | undefined | null
-  /** The last runs of pruning and of the expiry of hours. */
-  runs: Awaited<ReturnType<typeof readRuns>> | null
-  server: ServerIdentity | null
-  tables: TableSize[] | null
-  locks: LockWaits | null
-  missing: Missing[]
-}
+export type Survey = Awaited<ReturnType<typeof survey>>
 
 /**
- * Reads the state of the database in seven statements, and two more on Vitess. If the first one finds the database unavailable,
- * the rest are not sent.
+ * Reads the state of the database in seven statements, and two more on Vitess. Stops after the first if the database is
+ * unavailable.
  *
- * @param db for the first statement, which reads a table that the product depends on
- * @param aside for the rest, so that slow statistics do not count as a failing database
+ * @param aside for the other statements, so that slow statistics do not count as failures
  */
-export async function survey(
-  db: Database,
-  aside: Executor,
-  { idempotencyHours }: { idempotencyHours: number },
-): Promise<Survey> {
+export async function survey(db: Database, aside: Executor, { idempotencyHours }: { idempotencyHours: number }) {
   const missing: Missing[] = []
-  let gone: unknown = null
+  let unavailable: unknown = null
   const attempt = async <T>(part: Missing['part'], work: () => Promise<T>): Promise<T | null> => {
     try {
-      if (gone !== null) throw gone
+      if (unavailable !== null) throw unavailable
       return await work()
     } catch (error) {
       missing.push({ part, error })
@@ -62,10 +34,12 @@ export async function survey(
     }
   }
   const began = performance.now()
+  // `undefined`: no roll-up has ever started. Below, an empty history.
   const rollUp = await attempt('rollUp', async () => (await readRollUpState(db)) ?? undefined)
   const [failed] = missing
+  /** Milliseconds of the first statement, a look-up by primary key. */
   const latencyMs = failed === undefined ? performance.now() - began : null
-  if (failed !== undefined && isGone(failed.error)) gone = failed.error
+  if (failed !== undefined && isUnavailable(failed.error)) unavailable = failed.error
   const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
     attempt('slots', () => readBacklog(aside, idempotencyHours)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
@@ -77,6 +51,6 @@ export async function survey(
   return { rollUp, latencyMs, slots, oldestHour, runs, server, tables, locks, missing }
 }
 
-function isGone(error: unknown): boolean {
+function isUnavailable(error: unknown): boolean {
   return error instanceof DatabaseFailure && (error.kind === 'unavailable' || error.kind === 'credentials')
 }

@@ -1,4 +1,5 @@
 import { badgen } from 'badgen'
+import type { Problem } from '../service/problem.ts'
 
 /** Badge styles, by the names that shields.io uses. */
 export const BADGE_STYLES = ['flat', 'flat-square', 'for-the-badge'] as const
@@ -40,6 +41,14 @@ export function drawBadge({ label, message, color, labelColor, style }: Badge): 
     style: style === 'flat' ? 'classic' : 'flat',
     scale: loud ? 1.4 : 1,
   })
+}
+
+/** Makes an image harmless if it is opened as a page, and lets every page embed it. */
+export const SVG_HEADERS = {
+  'Content-Type': 'image/svg+xml; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
 }
 
 /** A badge's color: one of the names below, or 3 or 6 hexadecimal digits. */
@@ -131,4 +140,25 @@ export function showCount(count: bigint, { compact }: { compact: boolean }): str
   const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
   // The SI prefix for a thousand is a lower-case k; Intl writes a capital K.
   return new Intl.NumberFormat('en', format).format(count).replace('K', 'k')
+}
+
+/**
+ * The text of a badge that shows a problem.
+ *
+ * @param parameters our own, whose names and rules may be repeated: nothing else that a client sent is
+ */
+export function refusalText({ code, status, details }: Problem, parameters: readonly string[]): string {
+  const [wrong] = details.errors ?? []
+  if (code === 'malformed_key') return 'key is not percent-encoded UTF-8'
+  if (code === 'malformed_query') return 'query is not percent-encoded UTF-8'
+  if (code === 'not_found') return 'write / in the key as %2F'
+  if (code === 'too_many_keys') return 'too many keys'
+  if (code === 'invalid_request' && wrong !== undefined) {
+    // The rest of the message is for the owner, not for an image.
+    if (wrong.field === 'prefix' && wrong.message.startsWith('is not public')) return 'prefix is not public'
+    return ['key', ...parameters].includes(wrong.field) ? `${wrong.field} ${wrong.message}` : 'unknown parameter'
+  }
+  if (status === 404) return 'not found'
+  if (status === 429) return 'too many requests'
+  return status === 503 ? 'unavailable' : 'error'
 }

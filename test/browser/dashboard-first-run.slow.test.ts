@@ -88,7 +88,7 @@ describe('A Worker on an empty database', () => {
     await behave(counter.databaseUrl, { safeMigrations: true })
     await makeTables(page)
     await page.getByRole('heading', { name: 'With a deploy request' }).waitFor()
-    expect(await page.textContent('#setup-message')).toContain('safe migrations')
+    expect(await page.textContent('#setup-message')).toContain('Safe migrations')
     const statements = (await page.inputValue('#statements')).split(/;(?:\n\n|$)/).slice(0, -1)
     await behave(counter.databaseUrl, {})
     const db = openDatabase({ url: counter.databaseUrl, deadlineMs: 60_000 })
@@ -133,7 +133,7 @@ describe('A dashboard without numbers', () => {
     const [, link = ''] = /"(.*)"/.exec(code)!
     const follow = (agent: string) => fetch(link, { redirect: 'manual', headers: { 'User-Agent': agent } })
     await follow('Googlebot/2.1 (+http://www.google.com/bot.html)')
-    await says(page, 'its browser says that it is a bot')
+    await says(page, 'its user agent is a bot’s')
     await follow('Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
     await says(page, 'The first one has been counted.')
     await counter.has({ 'download app-1.2.0.tgz': 1 })
@@ -148,6 +148,6 @@ describe('A dashboard without numbers', () => {
       method: 'POST',
       headers: { Origin: 'https://example.org' },
     })
-    await says(page, 'A hit came, but was not counted: its site, https://example.org, is not in allowed_origins.')
+    await says(page, 'A hit from https://example.org was not counted: its origin is not in allowed_origins.')
   })
 })

@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT } from '../../local/project-root.ts'
+import { HIT_REASONS } from '../../src/hit-reasons.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'bench/*.md'].flatMap((pattern) => globSync(pattern, { cwd: PROJECT }))
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
@@ -34,6 +35,12 @@ describe('the documents', () => {
     }
     expect(links).toBeGreaterThan(50)
     expect(broken).toEqual([])
+  })
+
+  it('list every reason of X-Hit in docs/usage.md, and no other', () => {
+    const [, table = ''] = /### Why a hit did not count\n(.*?)\n## /s.exec(read('docs/usage.md')) ?? []
+    const listed = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g)!)
+    expect(listed.sort()).toEqual(Object.keys(HIT_REASONS).sort())
   })
 
   it('name npm scripts that exist', () => {

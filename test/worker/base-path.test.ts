@@ -47,7 +47,7 @@ describe('under a base path', () => {
       expect(response.status).toBe(404)
       const { code, detail } = (await response.json()) as { code: string; detail: string }
       expect(code).toBe('not_found')
-      expect(detail.startsWith('Everything is served under /my/counter, ')).toBe(!path.startsWith('/my/counter/'))
+      expect(detail.startsWith('This path is not below /my/counter, ')).toBe(!path.startsWith('/my/counter/'))
     },
   )
 

@@ -1,3 +1,4 @@
+import { HIT_REASONS, type HitReason } from '../../hit-reasons.ts'
 import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { startListCsv } from './csv.ts'
 import { byId, startCopyButtons } from './elements.ts'
@@ -85,27 +86,11 @@ function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, 
       : 'Nothing was counted in this period. Choose a longer one.'
   }
   if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Search for others.`
-  return certain ? '' : 'Of very many keys, some that belong here may be missing. The counts are right.'
+  return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
 }
 
-/** Two requests each time. Who comes back from the page that was opened sees the answer at once. */
+/** Not more often: each time takes two requests. */
 const EVERY_MS = 40_000
-
-/** Why a hit was not counted: the reasons of `X-Hit`. */
-const REASONS: Record<string, (origin: string) => string> = {
-  origin: (origin) => `its site, ${origin}, is not in allowed_origins.`,
-  own: () => 'it came from your own network, or from a browser that is not to be counted.',
-  bot: () => 'its browser says that it is a bot.',
-  automated: () => 'a program drives its browser.',
-  dnt: () => 'its browser asks not to be tracked.',
-  rate: () => 'its network has sent too many.',
-  prefetch: () => 'its browser loaded the page in advance.',
-  range: () => 'it asked for a part of the file that is not its beginning.',
-  embedded: () => 'a page loaded it as an image, script, style, font or frame.',
-  head: () => 'it was a HEAD request.',
-  duplicate: () => 'the same visitor has been counted before.',
-  key: () => 'new_keys does not allow its key.',
-}
 
 /**
  * Shows what to paste where, until something is counted.
@@ -138,6 +123,7 @@ async function lastRefused(type: string): Promise<string> {
   const { isolate } = await ask<Status>('GET', path('status'))
   const ignored = isolate.ignored.find((hit) => hit.type === type)
   if (ignored === undefined) return ''
-  const why = REASONS[ignored.reason]?.(ignored.origin ?? 'which it does not name') ?? `${ignored.reason}.`
-  return `A hit came, but was not counted: ${why}`
+  const { reason, origin } = ignored
+  const why = reason in HIT_REASONS ? HIT_REASONS[reason as HitReason] : reason
+  return `A hit${origin === null ? '' : ` from ${origin}`} was not counted: ${why}.`
 }

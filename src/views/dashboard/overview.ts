@@ -50,7 +50,7 @@ export function firstRun(viewer: Viewer, type: CounterType, origin: string): Htm
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
 <div class="row card-head"><h2 id="first-run-title">Count the first one</h2></div>
 ${type.redirectTo === null ? forPages(type, address) : forDownloads(type, address)}
-<p>This page looks whether something was counted: every 40 seconds, and as soon as you come back to it.</p>
+<p>Waiting for the first hit. This page checks every 40 seconds and whenever you return to it.</p>
 <ul>${conditions(viewer, type).map((line) => html`<li>${line}</li>`)}</ul>
 <p class="hint" id="first-run-refused" role="status"></p>
 </section>

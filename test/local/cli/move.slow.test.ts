@@ -43,7 +43,7 @@ describe('npm run delete, rename and merge', () => {
     expect((await run('delete', 'page_view', '/a')).code).toBe(0)
     expect(await counters()).toEqual({ '/spam/ü 3': 4 })
     // One that is named must be there.
-    expect(await run('delete', 'page_view', '/a')).toEqual(saying(1, 'There is no such counter'))
+    expect(await run('delete', 'page_view', '/a')).toEqual(saying(1, 'The counter does not exist'))
     // Run again, a command with a prefix finds nothing to do.
     expect((await run('delete', 'page_view', '--prefix', '/none')).code).toBe(0)
   })

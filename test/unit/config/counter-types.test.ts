@@ -45,7 +45,7 @@ describe('COUNTERS', () => {
 
   it('must give every type a different record type', () => {
     expect(problems({ COUNTERS: { a: { record_type: 7 }, b: { record_type: 8 }, c: { record_type: 7 } } })).toEqual([
-      'COUNTERS.c.record_type is the same as that of a: every type needs one of its own',
+      'COUNTERS.c.record_type is also that of a: every type needs its own',
     ])
     // Also beside other problems.
     expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
@@ -54,9 +54,7 @@ describe('COUNTERS', () => {
   it('may have a public page only if anybody may read their counts', () => {
     expect(typed({ record_type: 1, public: true, public_page: true })?.publicPage).toBe(true)
     expect(typed({ record_type: 1, public: true })?.publicPage).toBe(false)
-    expect(typeProblems({ public_page: true })).toEqual([
-      'COUNTERS.page_view.public_page is for types whose counts anybody may read: set public = true too',
-    ])
+    expect(typeProblems({ public_page: true })).toEqual(['COUNTERS.page_view.public_page needs public = true'])
     expect(typeProblems({ public: true, public_page: 'yes' })).toEqual([
       'COUNTERS.page_view.public_page must be true or false',
     ])
@@ -64,7 +62,7 @@ describe('COUNTERS', () => {
 
   it('must be tables with valid names', () => {
     expect(problems({ COUNTERS: { '9 a': { record_type: 7 } } })).toEqual([
-      expect.stringMatching(/^COUNTERS\.9 a must be a name/),
+      expect.stringMatching(/^COUNTERS\.9 a must be letters/),
     ])
     expect(problems({ COUNTERS: 'x' })).toEqual([expect.stringMatching(/^COUNTERS must hold a table/)])
     expect(problems({ ROLLUP: 'x' })).toEqual(['ROLLUP must be a table of settings'])
@@ -88,7 +86,7 @@ describe('COUNTERS', () => {
   it.each<[string, string, unknown[]]>([
     ['record_type', 'recordType', [1, 65_535]],
     ['slots', 'slots', [1, 100_000]],
-    // Within the 24 hours for which visits are recognised.
+    // Within the 24 hours for which visits are recognized.
     ['dedupe_seconds', 'dedupeSeconds', [0, 1, 1_800, 86_400]],
     ['new_keys', 'newKeys', ['any', 'known', ['/blog/*'], ['*', '/a']]],
     ['new_keys_per_minute', 'newKeysPerMinute', [0, 1_000_000]],
@@ -159,16 +157,16 @@ describe('dedupe_seconds', () => {
     ),
   })
 
-  it('must not be longer than visits are recognised', () => {
+  it('must not be longer than visits are recognized', () => {
     expect(problems(deduped(86_401, 86_400, 31_536_000, undefined))).toEqual([
-      'COUNTERS.type0.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
-      'COUNTERS.type2.dedupe_seconds must be at most 86400: visits are recognised for PRUNING.idempotency_hours, which is 24',
+      'COUNTERS.type0.dedupe_seconds must be at most 86400: PRUNING.idempotency_hours is 24',
+      'COUNTERS.type2.dedupe_seconds must be at most 86400: PRUNING.idempotency_hours is 24',
     ])
   })
 
   it('depends on PRUNING.idempotency_hours', () => {
     expect(problems({ ...deduped(3_601), PRUNING: { idempotency_hours: 1 } })).toEqual([
-      'COUNTERS.type0.dedupe_seconds must be at most 3600: visits are recognised for PRUNING.idempotency_hours, which is 1',
+      'COUNTERS.type0.dedupe_seconds must be at most 3600: PRUNING.idempotency_hours is 1',
     ])
     expect(problems({ ...deduped(3_600), PRUNING: { idempotency_hours: 1 } })).toEqual([])
     expect(problems({ ...deduped(31_536_000), PRUNING: { idempotency_hours: 8_760 } })).toEqual([])
@@ -198,7 +196,7 @@ describe('redirect_to', () => {
     true,
   ])('refuses %j', (base) => {
     expect(typeProblems({ redirect_to: base })).toEqual([
-      expect.stringContaining('COUNTERS.page_view.redirect_to must be where the files are'),
+      expect.stringContaining('COUNTERS.page_view.redirect_to must be the folder of the files'),
     ])
   })
 })
@@ -213,7 +211,7 @@ describe('new_keys', () => {
   it('must be in lower case if letter case does not matter', () => {
     const settings = { same_key: ['letter_case'], new_keys: ['/blog/*', '/Docs/*'] }
     expect(typeProblems(settings)).toEqual([
-      'COUNTERS.page_view.new_keys must be in lower case: with "letter_case", every key is',
+      'COUNTERS.page_view.new_keys must be in lower case, as all keys are with "letter_case"',
     ])
     expect(typeProblems({ ...settings, new_keys: ['/blog/*'] })).toEqual([])
   })
@@ -236,7 +234,7 @@ describe('same_key', () => {
 
   it('is refused for integer keys', () => {
     expect(typeProblems({ key: 'integer', same_key: ['letter_case'] })).toEqual([
-      'COUNTERS.page_view.same_key is for string keys: an integer has one spelling',
+      'COUNTERS.page_view.same_key needs string keys: an integer has one spelling',
     ])
   })
 })
@@ -246,7 +244,7 @@ describe('counting_badge', () => {
     expect(typeProblems({ counting_badge: true, public: true })).toEqual([])
     for (const type of [{}, { public: false }]) {
       expect(typeProblems({ counting_badge: true, ...type })).toEqual([
-        'COUNTERS.page_view.counting_badge needs public = true: the badge shows the count to everybody',
+        'COUNTERS.page_view.counting_badge needs public = true: everybody sees the count',
       ])
     }
     expect(typeProblems({ counting_badge: 'yes', public: true })).toEqual([
@@ -282,47 +280,42 @@ describe('also', () => {
     ['is a name that objects inherit', { also: 'constructor' }, {}, 'must be the name of another type'],
     ['is empty', { also: '' }, {}, 'must be the name of another type'],
     ['is the type itself', { also: 'view' }, {}, 'must be the name of another type'],
-    [
-      'names a third one',
-      {},
-      { also: 'other' },
-      'must name a type that names none itself: COUNTERS.visitor.also is set',
-    ],
+    ['names a third one', {}, { also: 'other' }, 'cannot be chained: COUNTERS.visitor has `also` as well'],
     [
       'has integer keys',
       {},
       { key: 'integer' },
-      'must name a type with the same keys: COUNTERS.view.key and COUNTERS.visitor.key differ',
+      'needs a type with the same keys: COUNTERS.view.key and COUNTERS.visitor.key differ',
     ],
     [
       'has other spellings',
       { same_key: ['letter_case'] },
       {},
-      'must name a type with the same keys: COUNTERS.view.same_key and COUNTERS.visitor.same_key differ',
+      'needs a type with the same keys: COUNTERS.view.same_key and COUNTERS.visitor.same_key differ',
     ],
     [
       'counts every hit',
       {},
       { dedupe_seconds: undefined },
-      'must name a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
+      'needs a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
     ],
     [
       'has no window',
       {},
       { dedupe_seconds: 0 },
-      'must name a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
+      'needs a type that counts a visitor once: set COUNTERS.visitor.dedupe_seconds',
     ],
     [
       'has windows that cut those of the first type',
       { dedupe_seconds: 50 },
       { dedupe_seconds: 60 },
-      'must name a type whose windows hold whole ones of this: COUNTERS.visitor.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
+      'needs nested windows: COUNTERS.visitor.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
     ],
     [
       'has windows that cut those of downloads',
       { redirect_to: '/files/' },
       { dedupe_seconds: 45 },
-      'must name a type whose windows hold whole ones of this: COUNTERS.visitor.dedupe_seconds must be a multiple of the 30 seconds of downloads',
+      'needs nested windows: COUNTERS.visitor.dedupe_seconds must be a multiple of the 30 seconds of downloads',
     ],
   ])('is refused with both fields if the named type %s', (_, view, visitor, message) => {
     expect(pair(view, visitor, { other: { record_type: 3, dedupe_seconds: 60 } })).toContain(
@@ -339,7 +332,7 @@ describe('prefixes', () => {
   it('are different beginnings of string keys', () => {
     expect(typed({ record_type: 1 })!.prefixes).toEqual([])
     expect(typed({ record_type: 1, prefixes: ['app-', 'Été/'] })!.prefixes).toEqual(['app-', 'Été/'])
-    const rule = 'COUNTERS.page_view.prefixes must be a list of at most 16 different beginnings of keys, such as "app-"'
+    const rule = 'COUNTERS.page_view.prefixes must be a list of at most 16 different prefixes of keys, such as "app-"'
     for (const prefixes of ['app-', ['a', 'a'], Array.from({ length: 17 }, (_, i) => `a${i}`)]) {
       expect(typeProblems({ prefixes })).toEqual([rule])
     }
@@ -349,7 +342,7 @@ describe('prefixes', () => {
       ])
     }
     expect(typeProblems({ same_key: ['letter_case'], prefixes: ['App-'] })).toEqual([
-      'COUNTERS.page_view.prefixes must be in lower case: with "letter_case", every key is',
+      'COUNTERS.page_view.prefixes must be in lower case, as all keys are with "letter_case"',
     ])
   })
 })

@@ -130,21 +130,19 @@ describe('options', () => {
     ).toEqual([
       'rollUp.maxSeconds must be a whole number from 1 to 840',
       'PRUNING.page_slots must be a whole number from 1 to 10000',
-      'types.b.recordType is the same as that of a: every type needs one of its own',
+      'types.b.recordType is also that of a: every type needs its own',
     ])
   })
 
   it('are named in messages too', () => {
     expect(
       problems({ types: { a: { recordType: 1, dedupeSeconds: 7_200 } }, pruning: { idempotencyHours: 1 } }),
-    ).toEqual([
-      'types.a.dedupeSeconds must be at most 3600: visits are recognised for pruning.idempotencyHours, which is 1',
-    ])
+    ).toEqual(['types.a.dedupeSeconds must be at most 3600: pruning.idempotencyHours is 1'])
     expect(
       problems({ types: { a: { recordType: 1, also: 'b' }, b: { recordType: 2, also: 'c' }, c: { recordType: 3 } } }),
     ).toEqual([
-      'types.a.also must name a type that names none itself: types.b.also is set',
-      'types.b.also must name a type that counts a visitor once: set types.c.dedupeSeconds',
+      'types.a.also cannot be chained: types.b has `also` as well',
+      'types.b.also needs a type that counts a visitor once: set types.c.dedupeSeconds',
     ])
     expect(problems({ types: TYPES, sharding: { ranges: 16 } })).toEqual([
       expect.stringMatching(/^ROLLUP\.max_statements must be .* because sharding\.ranges is 16: .* PLAN = "paid"$/),
@@ -175,7 +173,7 @@ describe('basePath', () => {
 describe('crons', () => {
   it('must differ', () => {
     expect(problems({ types: TYPES, crons: { pruning: '* * * * *' } })).toEqual([
-      'crons.pruning must differ from crons.rollUp: each task needs a run of its own',
+      'crons.pruning must differ from crons.rollUp: each task needs its own run',
     ])
   })
 })

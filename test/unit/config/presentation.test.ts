@@ -66,7 +66,7 @@ describe('url', () => {
     null,
   ])('refuses %j', (url) => {
     expect(typeProblems({ url })).toEqual([
-      expect.stringContaining('COUNTERS.page_view.url must be where the keys are pages'),
+      expect.stringContaining('COUNTERS.page_view.url must be the URL to which keys are appended'),
     ])
   })
 })

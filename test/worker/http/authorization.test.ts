@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { app } from '../../../src/app.ts'
 import { SCOPES, type Scope, sha256 } from '../../../src/config/tokens.ts'
-import { contractsOf, type Operation } from '../../../src/openapi/contract.ts'
+import type { Operation } from '../../../src/openapi/contract.ts'
+import { contracts } from '../../../src/routes/route-list.ts'
 import { MAX_TOKEN_ATTEMPTS } from '../../../src/visits/rate-limit.ts'
 import { freshDatabase } from '../../harness/database.ts'
 import { LIMIT_OF_FIVE } from '../../harness/limit-of-five.ts'
@@ -54,7 +54,7 @@ const COUNTERS = {
   invoice: { record_type: 9 },
   secret: { record_type: 10 },
 }
-const operations = [...new Set(app.routes.flatMap(contractsOf))]
+const operations = contracts()
 const guarded = operations.filter(({ access }) => access !== 'anyone')
 
 let url: string

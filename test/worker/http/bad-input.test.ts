@@ -111,7 +111,12 @@ const CASES: [string, { path: string; init: RequestInit }, number, string, strin
   ['a number as the key of an increment', increments([{ ...PAGE, key: 5 }]), ...INVALID, 'increments.0.key'],
   ['a query that is not UTF-8', get('/v1/counters/page_view?key=%ff'), ...MALFORMED_QUERY, 'percent-encoded'],
   ['a stray percent sign in the query', get('/v1/counters/page_view?key=50%'), ...MALFORMED_QUERY, 'percent-encoded'],
-  ['a parameter given twice', get('/v1/counters/page_view/a?consistency=rolled&consistency=exact'), ...INVALID, 'once'],
+  [
+    'a parameter given twice',
+    get('/v1/counters/page_view/a?consistency=rolled&consistency=exact'),
+    ...INVALID,
+    'must not be repeated',
+  ],
   ['a read without keys', get('/v1/counters/page_view'), ...INVALID, '?key='],
   ['a read of an unknown type', get('/v1/counters/nope/a'), 404, 'unknown_type', 'page_view'],
   ['an unknown consistency', get('/v1/counters/page_view/a?consistency=maybe'), ...INVALID, 'consistency'],

@@ -168,7 +168,7 @@ describe('An error of a badge', () => {
     ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'query is not percent-encoded UTF-8'],
     ['an unknown parameter', 'page_view/a?logo=x', 422, 'unknown parameter'],
     ['object properties as parameters', 'page_view/a?__proto__=x&constructor=y', 422, 'unknown parameter'],
-    ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label may be given once'],
+    ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label must not be repeated'],
     ['a label of 81 characters', `page_view/a?label=${'x'.repeat(81)}`, 422, label],
     ['a control character', 'page_view/a?label=%01', 422, label],
     ['an invalid color', 'page_view/a?color=url(%23x)', 422, `color ${color}`],

@@ -143,7 +143,7 @@ describe('A counting badge', () => {
     ['profile/a/b', 404, 'write / in the key as %2F', 'not_found'],
     ['profile/', 422, 'key must not be empty', 'invalid_request'],
     ['profile/%ff', 400, 'key is not percent-encoded UTF-8', 'malformed_key'],
-    ['profile/a.svg?label=x&label=y&', 422, 'label may be given once', 'invalid_request'],
+    ['profile/a.svg?label=x&label=y&', 422, 'label must not be repeated', 'invalid_request'],
   ])('says in the image what is wrong with %s', async (path, status, message, reason) => {
     const full = path.includes('?') ? path : `${path}.svg`
     expect(await badge(full)).toEqual({ says: `counter: ${message}`, status, hit: `ignored; reason=${reason}` })

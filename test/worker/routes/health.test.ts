@@ -18,7 +18,7 @@ describe('GET /healthz', () => {
     const empty = await freshDatabase()
     await empty.execute('DROP TABLE rollup_state')
     for (const [url, reason] of [
-      ['http://user:password@127.0.0.1:9', 'does not answer'],
+      ['http://user:password@127.0.0.1:9', 'does not respond'],
       [`http://${username}:wrong@${host}`, 'credentials'],
       [empty.url, 'npm run migrate'],
     ] as const) {

@@ -60,7 +60,7 @@ describe('A query for a history, a ranking or a search', () => {
     [`${history}?tz=${'x'.repeat(5_000)}`, 'tz', 'Europe/Berlin'],
     [`${history}?tz=%00`, 'tz', 'Europe/Berlin'],
     [`${history}?tz=`, 'tz', 'Europe/Berlin'],
-    [`${history}?tz=UTC&tz=UTC`, 'tz', 'once'],
+    [`${history}?tz=UTC&tz=UTC`, 'tz', 'repeated'],
     [`${history}?form=2026-01-01`, 'form', 'parameter'],
     [`${ofType}?by=hour&from=2026-01-01&to=2026-11-01`, 'from', '2000'],
     [`${top}?period=year`, 'period', 'day, week, month, all'],

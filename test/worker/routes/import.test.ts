@@ -88,7 +88,7 @@ describe('POST /v1/imports', () => {
 
   it('requires an Idempotency-Key', async () => {
     const response = await worker.api('POST', '/v1/imports', { counters: [{ type: 'page_view', key: 'a', count: 1 }] })
-    const errors = [{ field: 'Idempotency-Key', message: expect.stringContaining('unique to this request') }]
+    const errors = [{ field: 'Idempotency-Key', message: expect.stringContaining('is required') }]
     await expectProblem(response, 422, 'invalid_request', { errors })
   })
 

@@ -100,7 +100,7 @@ describe('POST /v1/setup says why it cannot go on', () => {
     const db = await emptyDatabase()
     const worker = new TestWorker(db.url)
     await db.behave({ safeMigrations: true })
-    expect(await stopped(worker, 'deploy_request_needed')).toMatch(/safe migrations.*GET \/v1\/setup/)
+    expect(await stopped(worker, 'deploy_request_needed')).toMatch(/Safe migrations.*GET \/v1\/setup/)
     const { statements } = await (await worker.api('GET', '/v1/setup')).json<{ statements: string[] }>()
     expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS slotted_counter_migrations/)
     // What the deploy request brings.
@@ -135,7 +135,7 @@ describe('POST /v1/setup says why it cannot go on', () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE rollup_state (id INT NOT NULL PRIMARY KEY)')
     const worker = new TestWorker(db.url)
-    expect(await stopped(worker)).toMatch(/lacks: column rollup_state\.range_start.*Another program/)
+    expect(await stopped(worker)).toMatch(/missing: column rollup_state\.range_start.*Another program/)
   })
 })
 

@@ -324,7 +324,7 @@ describe('GET /v1/status', () => {
       const found = await status(new TestWorker('http://user:password@127.0.0.1:9'))
       expect(found).toMatchObject({
         healthy: false,
-        problems: [{ code: 'database_unavailable', detail: expect.stringContaining('does not answer') }],
+        problems: [{ code: 'database_unavailable', detail: expect.stringContaining('does not respond') }],
         pendingSlots: null,
         rollUp: { running: null, lastRunAt: null, caughtUpAt: null, behindSeconds: null },
         database: { version: null, isolation: null, latencyMs: null },

@@ -78,7 +78,7 @@ describe('GET /v1/types/:type', () => {
     const rows = Array.from({ length: 10_001 }, (_, i) => `(3, ${i}, 'many-${i}')`)
     await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
     const refused = await worker.api('GET', '/v1/types/secret?prefix=many-')
-    const detail = expect.stringMatching(/longer prefix.*type of their own/)
+    const detail = expect.stringMatching(/longer prefix.*separate type/)
     await expectProblem(refused, 422, 'too_many_keys', { detail })
     expect(await (await worker.api('GET', '/v1/types/secret?prefix=many-1')).json()).toMatchObject({ count: 0 })
     expect((await worker.api('GET', '/v1/types/secret/history?prefix=many-&by=month')).status).toBe(422)
