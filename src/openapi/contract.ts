@@ -131,7 +131,7 @@ export type AnswerOf<O extends Operation> = {
 type OfTokens<O> = O extends { access: 'anyone' }
   ? never
   : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
-/** What follows from what requests are checked against. `codesOf` in build/openapi/responses.ts lists the same. */
+/** What follows from what requests are checked against. `codesOf` in scripts/openapi/responses.ts lists the same. */
 type OfRoute<O> =
   | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
   | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)

@@ -1,7 +1,7 @@
 import { Client } from '@planetscale/database'
 import { expect, it } from 'vitest'
-import { readBundledMigrations, readMigrations } from '../../../build/migrations.ts'
 import { migrate } from '../../../cli/migrate/migrations.ts'
+import { readBundledMigrations, readMigrations } from '../../../scripts/migrations.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { madeBy } from '../../../src/database/made-by.ts'
 import { MIGRATIONS, readProgress, statementsToDeploy } from '../../../src/database/migrations.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { buildBeacon, readReleases, releaseBeacon } from '../../../build/assets/beacon-release.ts'
+import { buildBeacon, readReleases, releaseBeacon } from '../../../scripts/assets/beacon-release.ts'
 
 /** The hashes of all releases, which never change: sites refer to them by hash, and caches keep them for a year. */
 const FROZEN = {

@@ -1,9 +1,9 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { buildAssets, dashboardModule } from '../../../build/assets/assets.ts'
 import { readAssets, writeAssets } from '../../../cli/assets/asset-files.ts'
 import { PROJECT } from '../../../local/project-root.ts'
+import { buildAssets, dashboardModule } from '../../../scripts/assets/assets.ts'
 
 const PUBLIC = join(PROJECT, 'public')
 /** Limits of the platform for `_headers`: rules, and characters of a line. */

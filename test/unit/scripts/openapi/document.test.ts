@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, it } from 'vitest'
-import { openApiDocument } from '../../../../build/openapi/document.ts'
-import { fileContracts } from '../../../../build/openapi/file-contracts.ts'
+import { openApiDocument } from '../../../../scripts/openapi/document.ts'
+import { fileContracts } from '../../../../scripts/openapi/file-contracts.ts'
 import { app } from '../../../../src/app.ts'
 import { contractsOf } from '../../../../src/openapi/contract.ts'
 

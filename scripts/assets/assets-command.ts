@@ -19,7 +19,7 @@ try {
   if (release !== undefined) {
     const { integrity, text } = await releaseBeacon(release)
     console.log(`Released ${release}: ${gzipSync(text, { level: 9 }).length} bytes gzipped, ${integrity}`)
-    console.log('Add its SHA-256 to test/local/build/beacon-release.test.ts.')
+    console.log('Add its SHA-256 to test/local/scripts/beacon-release.test.ts.')
   }
   const latest = (await readReleases()).at(-1)
   if (latest?.text !== (await buildBeacon())) {
