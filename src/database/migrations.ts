@@ -1,7 +1,6 @@
 import type { Executor } from './database.ts'
 import { DatabaseFailure, hasErrorNumber } from './errors.ts'
 import { madeBy } from './made-by.ts'
-import bundled from './migrations.json' with { type: 'json' }
 import { toText } from './text.ts'
 
 /** A file of `migrations/`. Its statements make tables, columns and indexes (`madeBy`), and may be repeated. */
@@ -10,9 +9,6 @@ export interface Migration {
   name: string
   statements: readonly string[]
 }
-
-/** This version's migrations, in order. Written from `migrations/*.sql` by `npm run migrations`. */
-export const MIGRATIONS: readonly Migration[] = bundled
 
 /** The table in which is recorded what has been applied. */
 export const RECORD = 'slotted_counter_migrations'
@@ -88,7 +84,7 @@ export class OtherKeyspace extends Error {
  *
  * @throws {OtherKeyspace}
  */
-export async function readProgress(db: Executor, migrations = MIGRATIONS): Promise<Progress> {
+export async function readProgress(db: Executor, migrations: readonly Migration[]): Promise<Progress> {
   const there = await readTables(db, migrations)
   const applied = await readRecord(db, there)
   return {
@@ -104,14 +100,13 @@ export async function readProgress(db: Executor, migrations = MIGRATIONS): Promi
  *
  * @throws {OtherKeyspace}
  */
-export async function readMissing(db: Executor, migrations = MIGRATIONS): Promise<string[]> {
+export async function readMissing(db: Executor, migrations: readonly Migration[]): Promise<string[]> {
   return missingFrom(await readTables(db, migrations), migrations)
 }
 
 /**
  * Applies the pending migrations in order. Safe to repeat, to interrupt anywhere, and to run several times at once.
  *
- * @param migrations default: this version's
  * @param onApplied called after each migration
  * @returns the names of the migrations that were applied
  * @throws {MigrationStopped} at the first statement that fails
@@ -119,10 +114,8 @@ export async function readMissing(db: Executor, migrations = MIGRATIONS): Promis
  */
 export async function applyMigrations(
   db: Executor,
-  {
-    migrations = MIGRATIONS,
-    onApplied,
-  }: { migrations?: readonly Migration[]; onApplied?: (name: string) => void } = {},
+  migrations: readonly Migration[],
+  onApplied?: (name: string) => void,
 ): Promise<string[]> {
   const { there, pending } = await readProgress(db, migrations)
   if (pending.length > 0) await runStatement(db, null, 0, CREATE_RECORD, there)

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { openDatabase } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
+import { MIGRATIONS } from '../generated.ts'
 import { type Isolate, isolateOf } from '../isolate.ts'
 import type { AppEnv } from './context.ts'
 
@@ -22,7 +23,8 @@ export async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = isolateOf(c.env)
   if (Date.now() < (lookAgainAt.get(isolate) ?? 0)) return []
   try {
-    const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
+    const db = openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS })
+    const missing = await readMissing(db, MIGRATIONS)
     if (missing.length === 0) lookAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {

@@ -20,7 +20,7 @@ const readReference = {
   examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
 } as const satisfies Operation
 
-/** Stands for the Worker's address in the page, which `npm run assets` makes before there is one. */
+/** Stands for the Worker's address in the page, which `npm run build` makes before there is one. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
 /** The static assets, which have the page and its headers. */

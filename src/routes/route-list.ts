@@ -53,5 +53,5 @@ export const PROGRAM_ROUTES = [
 /** The routes that browsers call. */
 export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
-/** What a typed client knows of this Worker: `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
+/** What a typed client knows of this Worker: `hc<App>(url)`. `npm run build` writes it to dist/client.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

@@ -13,6 +13,7 @@ import {
 import { withRetries } from '../database/retry.ts'
 import { missingSharding } from '../database/sharding.ts'
 import { countStatements } from '../database/statement-budget.ts'
+import { MIGRATIONS } from '../generated.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Problem } from '../http/problem.ts'
@@ -67,7 +68,7 @@ const makeTablesContract = /* @__PURE__ */ documented(makeTables, () => ({
 
 /** The state of the tables. */
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
-  const progress = await readProgress(withRetries(databaseFor(c))).catch((error: unknown) => {
+  const progress = await readProgress(withRetries(databaseFor(c)), MIGRATIONS).catch((error: unknown) => {
     throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
   })
   const { missing, pending } = progress
@@ -103,7 +104,7 @@ async function makeAll(c: Context<AppEnv>) {
   if (sharding !== null) throw stopped(c, sharding)
   let applied: string[]
   try {
-    applied = await applyMigrations(db)
+    applied = await applyMigrations(db, MIGRATIONS)
   } catch (error) {
     if (error instanceof OtherKeyspace) throw stopped(c, error.message)
     if (!(error instanceof MigrationStopped)) throw error
@@ -111,7 +112,7 @@ async function makeAll(c: Context<AppEnv>) {
     if (cause instanceof DatabaseFailure && cause.retry) throw cause
     throw stopped(c, reasonOf(error), error)
   }
-  const missing = await readMissing(db)
+  const missing = await readMissing(db, MIGRATIONS)
   if (missing.length > 0) {
     const detail = `All migrations are recorded as applied, but the database lacks: ${missing.join(', ')}. Another program may have tables of this name.`
     throw stopped(c, detail)

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readReleases } from '../../scripts/assets/beacon-release.ts'
+import { readReleases } from '../../scripts/assets/beacon-releases.ts'
 import { openApiDocument } from '../../scripts/openapi/document.ts'
 import { operationExamples } from '../../scripts/openapi/document-examples.ts'
 import { fileContracts } from '../../scripts/openapi/file-contracts.ts'
-import { SCRIPT, STYLE } from '../../src/views/dashboard/files.ts'
+import { SCRIPT, STYLE } from '../../src/generated.ts'
 import { startShippedWorker } from '../harness/miniflare.ts'
 import { builtWorker } from './built-worker.ts'
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
+import { SCRIPT, STYLE } from '../../generated.ts'
 import type { Html } from '../html-type.ts'
-import { SCRIPT, STYLE } from './files.ts'
 
 /** A picture of three slots. The last one is the fullest. */
 const ICON =
