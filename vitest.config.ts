@@ -2,7 +2,7 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
 /*
- * Each folder of test/ is a project. Below it, paths mirror src/, cli/, local/ and build/.
+ * Each folder of test/ is a project. Below it, paths mirror src/, cli/, local/ and scripts/.
  *
  *   npm test            every file except *.slow.test.ts: about 2.5 minutes on 2 cores
  *   npm run test:all    every file

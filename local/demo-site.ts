@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import sirv from 'sirv'
 
-const FOLDER = resolve(import.meta.dirname, '../demo')
+const FOLDER = resolve(import.meta.dirname, 'demo')
 
 /** A running demo site. */
 export interface DemoSite {
@@ -14,7 +14,7 @@ export interface DemoSite {
 }
 
 /**
- * Serves the pages of `demo/` on 127.0.0.1: an example of a site whose visits are counted.
+ * Serves the pages of `local/demo/` on 127.0.0.1: an example of a site whose visits are counted.
  *
  * @param counter the origin of the Worker that counts them
  * @param port 0 chooses a free port

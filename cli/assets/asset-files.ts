@@ -14,17 +14,14 @@ function marks(basePath: string): { begin: string; end: string } {
   return { begin: `${counter}: the rules down to the end mark are made by a command.`, end: `${counter}: end` }
 }
 
-/** Reads the files that `writeAssets` wrote without a base path. */
+/** Reads all files of a folder. */
 export async function readAssets(directory: string): Promise<AssetFiles> {
   const found = await readdir(directory, { recursive: true, withFileTypes: true })
   const paths = found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
   const files = paths.map(
     async (path) => [path.slice(join(directory, '/').length), await readFile(path, 'utf8')] as const,
   )
-  const read = new Map(await Promise.all(files))
-  const { begin, end } = marks('')
-  read.set(HEADERS, read.get(HEADERS)!.slice(begin.length + 1, -end.length - 1))
-  return read
+  return new Map(await Promise.all(files))
 }
 
 /**

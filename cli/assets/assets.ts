@@ -5,8 +5,8 @@ import { program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { readAssets, writeAssets } from './asset-files.ts'
 
-/** Where the files of this version are: beside package.json. */
-const SHIPPED = join(dirname(fileURLToPath(import.meta.resolve('slotted-counter/package.json'))), 'public')
+/** Where the files of this version are. */
+const SHIPPED = join(dirname(fileURLToPath(import.meta.resolve('slotted-counter/package.json'))), 'dist/public')
 
 const {
   args: [directory = ''],

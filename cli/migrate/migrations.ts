@@ -12,6 +12,7 @@ import {
 } from '../../src/database/migrations.ts'
 import { missingSharding } from '../../src/database/sharding.ts'
 import { connectDatabase } from '../database-connection.ts'
+import { readMigrations } from './migrations-folder.ts'
 
 /** Which migrations to apply, and to which database. */
 export interface MigrationOptions {
@@ -32,14 +33,10 @@ export class MigrationRefused extends Error {}
  * @throws {MigrationRefused} at the first statement that fails
  */
 export async function migrate(options: MigrationOptions): Promise<string[]> {
-  const { migrations, say } = options
-  return withDatabase(options, async (db) => {
+  return withDatabase(options, async (db, migrations) => {
     const sharding = await missingSharding(db, null)
     if (sharding !== null) throw new MigrationRefused(sharding)
-    const applied = await applyMigrations(db, {
-      ...(migrations && { migrations }),
-      onApplied: (name) => say(`  applied ${name}`),
-    })
+    const applied = await applyMigrations(db, migrations, (name) => options.say(`  applied ${name}`))
     const missing = await readMissing(db, migrations)
     if (missing.length > 0)
       throw new MigrationRefused(`${lacks(missing)} Another program may have tables of this name.`)
@@ -49,8 +46,8 @@ export async function migrate(options: MigrationOptions): Promise<string[]> {
 
 /** The names of the migrations that have been applied and of those that are pending. Changes nothing. */
 export async function migrationStatus(options: MigrationOptions) {
-  return withDatabase(options, async (db) => {
-    const { applied, pending } = await readProgress(db, options.migrations)
+  return withDatabase(options, async (db, migrations) => {
+    const { applied, pending } = await readProgress(db, migrations)
     return { applied: [...applied].sort(), pending: pending.map(({ name }) => name) }
   })
 }
@@ -62,8 +59,8 @@ export async function migrationStatus(options: MigrationOptions) {
  * @throws {MigrationRefused} if a table, a column or an index is not there
  */
 export async function markApplied(options: MigrationOptions): Promise<string[]> {
-  return withDatabase(options, async (db) => {
-    const progress = await readProgress(db, options.migrations)
+  return withDatabase(options, async (db, migrations) => {
+    const progress = await readProgress(db, migrations)
     if (progress.missing.length === 0) return recordAll(db, progress)
     throw new MigrationRefused(
       `${lacks(progress.missing)} Nothing was recorded. Has the deploy request been deployed, and is this the branch that it went to?`,
@@ -75,13 +72,16 @@ function lacks(missing: readonly string[]): string {
   return `The database lacks: ${missing.join(', ')}.`
 }
 
-async function withDatabase<T>({ databaseUrl }: MigrationOptions, work: (db: Executor) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+  { databaseUrl, migrations }: MigrationOptions,
+  work: (db: Executor, migrations: readonly Migration[]) => Promise<T>,
+): Promise<T> {
   const connection = await connectDatabase(databaseUrl)
   try {
     const execute = async (sql: string, args: readonly unknown[] = []) => {
       return { rows: await connection.execute(sql, [...args]), rowsAffected: 0 }
     }
-    return await work({ execute })
+    return await work({ execute }, migrations ?? (await readMigrations()))
   } catch (error) {
     if (error instanceof OtherKeyspace) throw new MigrationRefused(error.message)
     throw error instanceof MigrationStopped ? new MigrationRefused(stopMessage(error)) : error

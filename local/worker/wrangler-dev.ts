@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { experimental_readRawConfig } from 'wrangler'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
@@ -35,7 +35,7 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   const lines = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
   await writeFile(secrets, lines.join(''), { mode: 0o600 })
   const config = join(stateDirectory, 'wrangler.json')
-  await writeFile(config, JSON.stringify(localConfig(files)))
+  await writeFile(config, JSON.stringify(localConfig(stateDirectory, files)))
   const worker = await ServerProcess.start({
     name: 'worker',
     command: process.execPath,
@@ -103,15 +103,23 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
 /**
  * wrangler.toml for this machine. Without queues: local ones are in memory, so what they hold would be lost when wrangler stops.
  *
+ * @param directory the folder that it will be in
  * @param files the address of the demo site's files
  */
-function localConfig(files: string): object {
+function localConfig(directory: string, files: string): object {
   const { rawConfig } = experimental_readRawConfig({ config: join(PROJECT, 'wrangler.toml') })
-  const { queues, assets, vars, ...config } = rawConfig
+  const { queues, build, assets, vars, ...config } = rawConfig
   return {
     ...config,
-    // Paths are relative to the file.
+    // Paths are relative to the file. wrangler does not accept an absolute one in watch_dir.
     main: resolve(PROJECT, rawConfig.main!),
+    ...(build !== undefined && {
+      build: {
+        ...build,
+        cwd: PROJECT,
+        watch_dir: [build.watch_dir ?? 'src'].flat().map((path) => relative(directory, join(PROJECT, path))),
+      },
+    }),
     ...(assets?.directory !== undefined && { assets: { ...assets, directory: resolve(PROJECT, assets.directory) } }),
     vars: { ...vars, COUNTERS: localCounters(vars!.COUNTERS, files) },
   }

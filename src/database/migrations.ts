@@ -1,6 +1,5 @@
 import type { Executor } from './database.ts'
 import { DatabaseFailure, hasErrorNumber } from './errors.ts'
-import bundled from './migrations.json' with { type: 'json' }
 import { toText } from './values.ts'
 
 /** A file of `migrations/`. Its statements make tables, columns and indexes (`madeBy`), and may be repeated. */
@@ -8,9 +7,6 @@ export interface Migration {
   name: string
   statements: readonly string[]
 }
-
-/** This version's migrations, in order. Written from `migrations/*.sql` by `npm run migrations`. */
-export const MIGRATIONS: readonly Migration[] = bundled
 
 /** The table that records what has been applied. */
 export const RECORD = 'slotted_counter_migrations'
@@ -76,7 +72,7 @@ export class OtherKeyspace extends Error {
 }
 
 /** Reads the state of a database, in two to four statements. @throws {OtherKeyspace} */
-export async function readProgress(db: Executor, migrations = MIGRATIONS): Promise<Progress> {
+export async function readProgress(db: Executor, migrations: readonly Migration[]): Promise<Progress> {
   const there = await readTables(db, migrations)
   const applied = await readRecord(db, there)
   return {
@@ -88,7 +84,7 @@ export async function readProgress(db: Executor, migrations = MIGRATIONS): Promi
 }
 
 /** What a database lacks of this version's tables, in two or three statements. @throws {OtherKeyspace} */
-export async function readMissing(db: Executor, migrations = MIGRATIONS): Promise<string[]> {
+export async function readMissing(db: Executor, migrations: readonly Migration[]): Promise<string[]> {
   return missingFrom(await readTables(db, migrations), migrations)
 }
 
@@ -100,10 +96,8 @@ export async function readMissing(db: Executor, migrations = MIGRATIONS): Promis
  */
 export async function applyMigrations(
   db: Executor,
-  {
-    migrations = MIGRATIONS,
-    onApplied,
-  }: { migrations?: readonly Migration[]; onApplied?: (name: string) => void } = {},
+  migrations: readonly Migration[],
+  onApplied?: (name: string) => void,
 ): Promise<string[]> {
   const { there, pending } = await readProgress(db, migrations)
   if (pending.length > 0) await runStatement(db, null, 0, CREATE_RECORD, there)

@@ -129,7 +129,7 @@ export type AnswerOf<O extends Operation> = {
 type OfTokens<O> = O extends { access: 'anyone' }
   ? never
   : (typeof TOKENS)[number] | (O extends { method: 'get' } ? never : typeof CROSS_SITE)
-/** The problems that follow from the route, as `codesOf` in build/openapi/responses.ts lists them. */
+/** The problems that follow from the route, as `codesOf` in scripts/openapi/responses.ts lists them. */
 type OfRoute<O> =
   | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
   | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)

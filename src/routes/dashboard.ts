@@ -5,6 +5,7 @@ import { includes, type Token } from '../config/tokens.ts'
 import { openDatabase } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
+import { MIGRATIONS } from '../generated.ts'
 import { recognize } from '../http/authorization.ts'
 import { type AppEnv, publicPath } from '../http/context.ts'
 import {
@@ -198,7 +199,10 @@ async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = c.get('isolate')
   if (Date.now() < (checkAgainAt.get(isolate) ?? 0)) return []
   try {
-    const missing = await readMissing(openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }))
+    const missing = await readMissing(
+      openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }),
+      MIGRATIONS,
+    )
     if (missing.length === 0) checkAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {

@@ -20,7 +20,7 @@ export const docsContract = () =>
     examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
   }) as const satisfies Operation
 
-/** The placeholder for the Worker's address in the page, which `npm run assets` makes. */
+/** The placeholder for the Worker's address in the page, which `npm run build` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
 interface Assets {

@@ -88,5 +88,5 @@ export const contracts = (): Operation[] => [
   docsContract(),
 ]
 
-/** For a typed client, `hc<App>(url)`. `npm run client` writes it to client/app.d.ts. */
+/** For a typed client, `hc<App>(url)`. `npm run build` writes it to dist/client.d.ts. */
 export type App = Hono<BlankEnv, ExtractSchema<(typeof PROGRAM_ROUTES)[number]>, '/'>

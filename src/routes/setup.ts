@@ -13,6 +13,7 @@ import {
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { missingSharding } from '../database/sharding.ts'
 import { countStatements } from '../database/statement-budget.ts'
+import { MIGRATIONS } from '../generated.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
@@ -69,7 +70,7 @@ export const makeTablesContract = () =>
   }) as const satisfies Operation
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
-  const progress = await readProgress(withRetries(databaseFor(c))).catch((error: unknown) => {
+  const progress = await readProgress(withRetries(databaseFor(c)), MIGRATIONS).catch((error: unknown) => {
     throw error instanceof OtherKeyspace ? stopped(c, error.message) : error
   })
   const { missing, pending } = progress
@@ -104,7 +105,7 @@ async function makeAll(c: Context<AppEnv>) {
   if (sharding !== null) throw stopped(c, sharding)
   let applied: string[]
   try {
-    applied = await applyMigrations(db)
+    applied = await applyMigrations(db, MIGRATIONS)
   } catch (error) {
     if (error instanceof OtherKeyspace) throw stopped(c, error.message)
     if (!(error instanceof MigrationStopped)) throw error
@@ -112,7 +113,7 @@ async function makeAll(c: Context<AppEnv>) {
     if (cause instanceof DatabaseFailure && cause.retry) throw cause
     throw stopped(c, reasonOf(error), error)
   }
-  const missing = await readMissing(db)
+  const missing = await readMissing(db, MIGRATIONS)
   if (missing.length > 0) {
     const detail = `All migrations are recorded as applied, but these are missing: ${missing.join(', ')}. Another program may use the same table names.`
     throw stopped(c, detail)

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { readReleases } from '../../build/assets/beacon-release.ts'
+import { readReleases } from '../../scripts/assets/beacon-releases.ts'
 import { type Chromium, chromiumOfFile, consoleOf, launchChromium } from './chromium.ts'
 import { counterOfFile, startCounter } from './shipped-worker.ts'
 import { startProxy, startSite } from './test-site.ts'

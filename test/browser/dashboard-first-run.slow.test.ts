@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/database/database.ts'
-import { MIGRATIONS } from '../../src/database/migrations.ts'
+import { MIGRATIONS } from '../../src/generated.ts'
 import { behave } from '../harness/behave.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { pollHurried, signedIn, signedInWithoutTables, watch } from './open-dashboard.ts'

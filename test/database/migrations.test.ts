@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Executor } from '../../src/database/database.ts'
-import { applyMigrations, MIGRATIONS, OtherKeyspace, readMissing } from '../../src/database/migrations.ts'
+import { applyMigrations, OtherKeyspace, readMissing } from '../../src/database/migrations.ts'
+import { MIGRATIONS } from '../../src/generated.ts'
 import { emptyDatabase, freshDatabase } from '../harness/database.ts'
 
 it('A connection whose own keyspace is not that of the tables changes nothing', async () => {
@@ -13,8 +14,8 @@ it('A connection whose own keyspace is not that of the tables changes nothing', 
       return db.execute(sql.replaceAll('DATABASE()', "'elsewhere'"), args)
     },
   }
-  await expect(readMissing(elsewhere)).rejects.toThrow(OtherKeyspace)
-  await expect(applyMigrations(elsewhere)).rejects.toThrow(/names their keyspace/)
+  await expect(readMissing(elsewhere, MIGRATIONS)).rejects.toThrow(OtherKeyspace)
+  await expect(applyMigrations(elsewhere, MIGRATIONS)).rejects.toThrow(/names their keyspace/)
   expect(sent.filter((sql) => !sql.startsWith('SELECT'))).toEqual([])
 })
 
@@ -31,5 +32,5 @@ it('Tables that another run makes while this one looks are not taken for those o
       return found
     },
   }
-  expect(await readMissing(beside)).not.toContain('table slotted_counters')
+  expect(await readMissing(beside, MIGRATIONS)).not.toContain('table slotted_counters')
 })

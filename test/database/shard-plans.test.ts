@@ -25,7 +25,6 @@ const SHARDS: Record<string, string> = {
 /** What the Worker sends only to Vitess. */
 const OF_VITESS = {
   'SELECT DATABASE() AS keyspace': '',
-  'SELECT record_id FROM change_keys WHERE record_id IN (?) AND key_hash = ?': 'list',
   'SHOW VITESS_SHARDS': 'none',
 }
 

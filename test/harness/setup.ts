@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { startDatabaseServer } from '../../local/database/database-server.ts'
+import { PROJECT } from '../../local/project-root.ts'
 import { CreatedDatabases } from './databases/created-databases.ts'
 import { KeyspacePool } from './databases/keyspace-pool.ts'
 
@@ -14,7 +17,7 @@ const TMPFS = 0x01021994
 const LEAST_MEMORY = 2 ** 30
 
 /**
- * Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
+ * Runs `npm run build`. Starts a temporary database server, or uses that of MYSQL_URL. Provides databases on it, through the endpoint.
  *
  * `KEEP_DATABASES=1` does not drop them on the server of MYSQL_URL. `.ci/run` sets it, because it deletes its server afterwards.
  *
@@ -23,6 +26,7 @@ const LEAST_MEMORY = 2 ** 30
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { VITESS_URL, VITESS_MYSQL_URL, MYSQL_URL } = process.env
   if (VITESS_URL === '') throw withoutStack(NO_VITESS)
+  await promisify(execFile)(process.execPath, [join(PROJECT, 'scripts/build.ts')])
   const directory = await mkdtemp(join(tmpdir(), 'slotted-counter-test-'))
   const say = (line: string) => console.log(line)
   const server = await startDatabaseServer({

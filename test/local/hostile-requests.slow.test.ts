@@ -51,7 +51,7 @@ it('Hostile requests change nothing, cause no 5xx, and take no memory, and hones
   const body = JSON.stringify({ increments })
   expect((await fetch(`${isolate.url}/v1/increments`, { method: 'POST', headers, body })).status).toBe(200)
 
-  const document = await readFile(join(PROJECT, 'public/openapi.json'), 'utf8')
+  const document = await readFile(join(PROJECT, 'dist/public/openapi.json'), 'utf8')
   const { paths } = JSON.parse(document) as { paths: Record<string, object> }
   const documented = Object.entries(paths).map(([template, methods]): Path => {
     return { template, methods: Object.keys(methods).map((method) => method.toUpperCase()) }

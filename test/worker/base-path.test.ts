@@ -1,7 +1,7 @@
 import { hc } from 'hono/client'
+import type { App } from 'slotted-counter/client'
 import { describe, expect, it } from 'vitest'
-import type { App } from '../../client/app.d.ts'
-import { SCRIPT, STYLE } from '../../src/views/dashboard/files.ts'
+import { SCRIPT, STYLE } from '../../src/generated.ts'
 import { SAME_SITE } from '../harness/sign-in.ts'
 import { sharedWorker, TestWorker, TOKEN } from '../harness/worker.ts'
 

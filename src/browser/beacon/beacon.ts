@@ -10,7 +10,7 @@
 // - It writes counts into elements with data-counter and data-total.
 //
 // It uses no cookies and no storage, and its only global is `slottedCounter`. Gzipped, it must not exceed 1,000 bytes, so it is
-// one terse file, in the order that compresses best. `npm run assets` makes the text that is served.
+// one terse file, in the order that compresses best. `npm run release-beacon` makes the text that is served.
 
 /** The function for pages to call. It counts one, by default for the page, and resolves after the response. */
 type CountByHand = (key?: string, type?: string) => Promise<void>

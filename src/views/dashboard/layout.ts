@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
-import { SCRIPT, STYLE } from './files.ts'
+import { SCRIPT, STYLE } from '../../generated.ts'
 
 /** A picture of three slots. The last one is the fullest. */
 const ICON =

@@ -1,7 +1,8 @@
 import { Client } from '@planetscale/database'
 import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { MigrationRefused, markApplied, migrate, migrationStatus } from '../../../cli/migrate/migrations.ts'
-import { MIGRATIONS, type Migration, statementsToDeploy } from '../../../src/database/migrations.ts'
+import { type Migration, statementsToDeploy } from '../../../src/database/migrations.ts'
+import { MIGRATIONS } from '../../../src/generated.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from '../../../local/planetscale/fault-injection.ts'
-import { MIGRATIONS } from '../../../src/database/migrations.ts'
+import { MIGRATIONS } from '../../../src/generated.ts'
 import { emptyDatabase, type TestDatabase } from '../../harness/database.ts'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { onVitess } from '../../harness/on-vitess.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { buildBeacon, readReleases, releaseBeacon } from '../../../build/assets/beacon-release.ts'
+import { buildBeacon, readReleases, releaseBeacon } from '../../../scripts/assets/beacon-releases.ts'
 
 /** The hashes of all releases, which never change: sites refer to them by hash, and caches keep them for a year. */
 const FROZEN = {
@@ -13,7 +13,7 @@ const FROZEN = {
 const MAX_GZIPPED_BYTES = 1_000
 
 describe('The beacon', () => {
-  it('is released with its current source', async () => {
+  it('is released with its current source (if not, run `npm run release-beacon -- VERSION`)', async () => {
     expect((await readReleases()).at(-1)?.text).toBe(await buildBeacon())
   })
 

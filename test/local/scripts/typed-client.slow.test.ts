@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import { buildClientTypes, CLIENT_FILE } from '../../../build/typed-client.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 import { localCounters } from '../../../local/worker/local-counters.ts'
 import { startShippedWorker } from '../../harness/miniflare.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 import { builtWorker } from '../built-worker.ts'
-import { ClientProject } from './client-project.ts'
+import { beginning, ClientProject, unescaped } from './client-project.ts'
 
 const run = promisify(execFile)
 const TOKEN = 'a-token-for-tests'
@@ -52,16 +50,6 @@ function shownOn(html: string): Shown[] {
   }))
 }
 
-function unescaped(text: string): string {
-  const entities: Record<string, string> = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' }
-  return text.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity)
-}
-
-/** The first example of the page, which creates a client. */
-function beginning(): string {
-  return unescaped(/<code>(import [^<]*)<\/code>/.exec(page)![1]!)
-}
-
 describe('The page at /docs', () => {
   it('shows commands that get the responses it shows', async () => {
     const examples = shownOn(page)
@@ -76,7 +64,7 @@ describe('The page at /docs', () => {
     const examples = shownOn(page).filter(({ client }) => client !== undefined)
     expect(examples.length).toBe(page.match(/class="client"/g)!.length)
     const program = [
-      beginning(),
+      beginning(page),
       'const statuses: number[] = []',
       ...examples.map(({ client }) => `{\n${client}\nstatuses.push(response.status)\n}`),
       'console.log(JSON.stringify(statuses))',
@@ -100,14 +88,8 @@ describe('The page at /docs', () => {
 })
 
 describe('The typed client', () => {
-  it('matches the routes', async () => {
-    const made = await buildClientTypes()
-    expect(await readFile(CLIENT_FILE, 'utf8'), 'npm run client').toBe(made)
-    expect(made).not.toMatch(/\b(any|unknown|never)\b/)
-  })
-
   it('accepts valid requests and knows their responses and problems; counts are numbers of any size', async () => {
-    const project = await ClientProject.of(`${beginning()}
+    const project = await ClientProject.of(`${beginning(page)}
 const at = { type: 'download', key: encodeURIComponent('a/b c%ü') }
 for (let i = 0; i < 3; i++) {
   const response = await client.v1.counters[':type'][':key'].$post({
@@ -143,30 +125,5 @@ console.log(JSON.stringify([typeof exact, exact, key, when, decided, status]))
     ])
     const text = await (await fetch(`${worker.url}/v1/counters/download/a%2Fb%20c%25%C3%BC`)).text()
     expect(text).toContain(`"count":${3n * BigInt(Number.MAX_SAFE_INTEGER)},`)
-  })
-
-  it('refuses requests that the Worker would refuse', async () => {
-    const wrong = [
-      `client.v1.counters[':type'][':key'].$get({ param: { type: 'a' } })`,
-      `client.v1.counters[':type'][':key'].$get({ param: { type: 'a', key: 'b' }, query: { consistency: 'rough' } })`,
-      `client.v1.counters[':type'][':key'].$post({ param: { type: 'a', key: 'b' }, json: { by: '5' } })`,
-      `client.v1.counters[':type'].$get({ param: { type: 'a' } })`,
-      `client.v1.increments.$post({ json: { increments: [{ type: 'a' }] } })`,
-      `client.hit.$post({ json: { type: 'page_view' } })`,
-      `client.v1.nothing.$get()`,
-    ]
-    const project = await ClientProject.of(`${beginning()}\n${wrong.join('\n')}`)
-    const complaints = await project.check()
-    const first = beginning().split('\n').length + 1
-    const lines = [...complaints.matchAll(/program\.ts\((\d+),/gm)].map(([, line]) => Number(line) - first)
-    expect([...new Set(lines)]).toEqual([...wrong.keys()])
-  })
-
-  it('adds no code of the Worker to a program', async () => {
-    const project = await ClientProject.of(`${beginning()}\nexport const status = await client.v1.status.$get()`)
-    const bundle = await project.bundle()
-    expect(bundle).toContain('/v1/status'.split('/')[2])
-    expect(bundle).not.toMatch(/planetscale|slotted_counters|isbot|zod/i)
-    expect(bundle.length).toBeLessThan(20_000)
   })
 })

@@ -1,23 +1,15 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { buildAssets, dashboardModule } from '../../../build/assets/assets.ts'
 import { readAssets, writeAssets } from '../../../cli/assets/asset-files.ts'
 import { PROJECT } from '../../../local/project-root.ts'
 
-const PUBLIC = join(PROJECT, 'public')
+const PUBLIC = join(PROJECT, 'dist/public')
 /** Limits of the platform for `_headers`: rules, and characters of a line. */
 const MAX_RULES = 100
 const MAX_LINE = 2_000
 
 describe('The files that browsers load', () => {
-  it('are built from the current sources (if not, run `npm run assets`)', async () => {
-    const [committed, built] = [await readAssets(PUBLIC), await buildAssets()]
-    expect([...committed.keys()].sort()).toEqual([...built.keys()].sort())
-    for (const [path, text] of built) expect(committed.get(path) === text, path).toBe(true)
-    expect(await readFile(join(PROJECT, 'src/views/dashboard/files.ts'), 'utf8')).toBe(await dashboardModule())
-  })
-
   it('have headers within the limits of the platform', async () => {
     const lines = (await readFile(join(PUBLIC, '_headers'), 'utf8')).split('\n')
     expect(lines.filter((line) => line.startsWith('/')).length).toBeLessThan(MAX_RULES / 2)

@@ -4,33 +4,21 @@ import { contracts } from '../../src/routes/route-list.ts'
 import { openApiDocument } from '../openapi/document.ts'
 import { fileContracts } from '../openapi/file-contracts.ts'
 import { referencePage } from '../reference/page.ts'
-import { readReleases } from './beacon-release.ts'
-import { buildDashboard, buildReferenceScript } from './dashboard-bundle.ts'
+import { readReleases } from './beacon-releases.ts'
+import { buildReferenceScript, type DashboardFile } from './dashboard-bundle.ts'
 import { headersFile } from './headers-file.ts'
 
-/** Builds the files that browsers load. The same sources, libraries and esbuild give the same files. */
-export async function buildAssets(): Promise<AssetFiles> {
+/** Builds the files that browsers load, with those of the dashboard. */
+export async function buildAssets(dashboard: DashboardFile[]): Promise<AssetFiles> {
   const releases = await readReleases()
-  const { script, style } = await buildDashboard()
   const reference = await buildReferenceScript()
   const document = openApiDocument([...contracts(), ...fileContracts(releases.map(({ version }) => version))])
   return new Map([
     ['_headers', headersFile()],
     ['beacon.js', releases.at(-1)!.text],
     ...releases.map(({ version, text }) => [`beacon/${version}.js`, text] as const),
-    [script.path, script.text],
-    [style.path, style.text],
-    [reference.path, reference.text],
+    ...[...dashboard, reference].map(({ path, text }) => [path, text] as const),
     ['docs.html', String(await referencePage(document, ANY_WORKER, reference.path))],
     ['openapi.json', JSON.stringify(document)],
   ])
-}
-
-/** The module by which the dashboard's pages find their files. */
-export async function dashboardModule(): Promise<string> {
-  const { script, style } = await buildDashboard()
-  return `// Made by \`npm run assets\`. The names contain a hash of the contents.
-export const SCRIPT = '/${script.path}'
-export const STYLE = '/${style.path}'
-`
 }

@@ -70,3 +70,14 @@ export class ClientProject {
     return stdout
   }
 }
+
+/** Text as it was before it was put into HTML. */
+export function unescaped(text: string): string {
+  const entities: Record<string, string> = { '&quot;': '"', '&#39;': "'", '&lt;': '<', '&gt;': '>', '&amp;': '&' }
+  return text.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity)
+}
+
+/** The first example of the page /docs, which creates a client. */
+export function beginning(page: string): string {
+  return unescaped(/<code>(import [^<]*)<\/code>/.exec(page)![1]!)
+}

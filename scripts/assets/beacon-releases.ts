@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { PROJECT } from '../../local/project-root.ts'
 
 /** The releases: one file for each version, which is served as it is. */
-const RELEASES = join(PROJECT, 'public/beacon')
+const RELEASES = join(PROJECT, 'src/browser/beacon/releases')
 
 /** A released version of the beacon. It never changes. */
 export interface BeaconRelease {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { buildDashboard } from '../../../build/assets/dashboard-bundle.ts'
+import { buildDashboard } from '../../../scripts/assets/dashboard-bundle.ts'
 import { type CounterType, counterTypes } from '../../../src/config/counter-types.ts'
 import { counterPage } from '../../../src/views/dashboard/counter.ts'
 import { overviewPage } from '../../../src/views/dashboard/overview.ts'

@@ -1,0 +1,48 @@
+// `npm run build`: makes what is not in git. Writes a file only if its content has changed.
+//
+//   src/generated.ts   what the Worker knows of the files below and of migrations/
+//   dist/public/       the files that browsers load
+//   dist/client.d.ts   the types for Hono's client
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { readMigrations } from '../cli/migrate/migrations-folder.ts'
+import { PROJECT } from '../local/project-root.ts'
+import { buildDashboard } from './assets/dashboard-bundle.ts'
+import { buildClientTypes } from './client/client-types.ts'
+
+const PUBLIC = 'dist/public'
+
+const written: string[] = []
+
+const { script, style } = await buildDashboard()
+await write(
+  'src/generated.ts',
+  `// Made by \`npm run build\`.
+/** The files of the dashboard. Their names contain a hash of their contents. */
+export const SCRIPT = '/${script.path}'
+export const STYLE = '/${style.path}'
+/** The files of migrations/. */
+export const MIGRATIONS = ${JSON.stringify(await readMigrations(), null, 2)}
+`,
+)
+await Promise.all([writePublic(), buildClientTypes().then((types) => write('dist/client.d.ts', types))])
+if (written.length > 0) console.log(`Wrote ${written.join(', ')}`)
+
+async function writePublic(): Promise<void> {
+  // Only now: it imports the Worker, and so src/generated.ts.
+  const { buildAssets } = await import('./assets/assets.ts')
+  const files = await buildAssets([script, style])
+  for (const [path, text] of files) await write(join(PUBLIC, path), text)
+  for (const entry of await readdir(join(PROJECT, PUBLIC), { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (entry.isFile() && !files.has(relative(join(PROJECT, PUBLIC), file))) await rm(file)
+  }
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const file = join(PROJECT, path)
+  if ((await readFile(file, 'utf8').catch(() => null)) === text) return
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+  written.push(path)
+}

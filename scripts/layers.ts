@@ -1,0 +1,44 @@
+/** A line of the table. */
+export interface Layer {
+  /** Folders and files, separated by spaces. They do not import each other. A file belongs to the longest path that matches. */
+  rooms: string
+  /** Packages that no other line with rooms of src/ may import. */
+  packages?: string
+  /** The only other rooms that these import, separated by spaces. */
+  only?: string
+}
+
+/** Which folder may import which: each imports only itself and lines below it. `npm run check` enforces it. */
+export const LAYERS: readonly Layer[] = [
+  { rooms: 'test' },
+  { rooms: '.ci bench' },
+  // What is built from the Worker: commands, the files that browsers load, the page /docs, the OpenAPI document.
+  { rooms: 'scripts' },
+  { rooms: 'scripts/assets scripts/client' },
+  { rooms: 'scripts/reference' },
+  { rooms: 'scripts/openapi' },
+  { rooms: 'local' },
+  { rooms: 'cli' },
+  { rooms: 'src/browser', only: 'src/hit-reasons.ts' },
+  // This repository's Worker, the counter as a library, and the ways into it: HTTP, calls, a queue, cron triggers.
+  { rooms: 'src/index.ts' },
+  { rooms: 'src/slotted-counter.ts', packages: 'hono' },
+  { rooms: 'src/app.ts src/background.ts', packages: 'hono' },
+  { rooms: 'src/routes', packages: 'hono' },
+  { rooms: 'src/status src/views', packages: 'hono' },
+  { rooms: 'src/http', packages: 'hono' },
+  // Nothing from here on knows HTTP.
+  { rooms: 'src/bound-counter.ts' },
+  { rooms: 'src/service' },
+  { rooms: 'src/openapi', packages: 'hono', only: 'src/hit-reasons.ts' },
+  { rooms: 'src/isolate.ts' },
+  { rooms: 'src/config' },
+  { rooms: 'src/visits' },
+  { rooms: 'src/counters/changes' },
+  { rooms: 'src/counters/history src/counters/read src/counters/rollup src/counters/verify src/counters/write' },
+  { rooms: 'src/counters/ledger' },
+  { rooms: 'src/counters' },
+  { rooms: 'src/bounded-map.ts src/field-errors.ts src/hit-reasons.ts src/json-raw.d.ts src/log.ts src/version.ts' },
+  { rooms: 'src/database', packages: '@planetscale/database' },
+  { rooms: 'src/generated.ts' },
+]
