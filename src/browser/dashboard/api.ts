@@ -1,5 +1,6 @@
 import { basePath } from './address.ts'
 import { element } from './elements.ts'
+import { type Count, parseExactly } from './exact-json.ts'
 
 const OFFLINE = 'You are offline. The numbers are those from before, and go on when you are back.'
 const NO_ANSWER = 'The Worker does not answer. This page keeps trying.'
@@ -110,19 +111,4 @@ function showSignedOut(): void {
   const link = element('a', { href: location.href }, 'Sign in again.')
   const notice = element('p', { id: 'signed-out', class: 'notice', role: 'alert' }, 'Your session has ended. ', link)
   document.querySelector('main')?.before(notice)
-}
-
-/** A whole number from the API. It is a string if a JavaScript number would round it. */
-export type Count = number | string
-
-/** A string or a number in JSON text. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g
-
-/**
- * Parses JSON without rounding. JSON numbers may have any number of digits, and counts go up to 2^63.
- *
- * @returns the parsed value, with whole numbers of 16 or more digits as strings
- */
-export function parseExactly(text: string): unknown {
-  return JSON.parse(text.replace(TOKEN, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token)))
 }

@@ -1,5 +1,6 @@
 import { byId, element, numberCell } from './elements.ts'
-import { showCount, showDays, showOnAxis, showShort, showUnit } from './format.ts'
+import { showCount, showShort } from './format-counts.ts'
+import { showDays, showOnAxis, showUnit } from './format-time.ts'
 import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
 const HEIGHT = 240

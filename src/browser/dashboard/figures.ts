@@ -1,5 +1,5 @@
 import { byId } from './elements.ts'
-import { showCount, showGrowth } from './format.ts'
+import { showCount, showGrowth } from './format-counts.ts'
 import type { Numbers } from './numbers.ts'
 
 /**

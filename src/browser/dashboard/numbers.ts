@@ -1,5 +1,6 @@
 import { basePath, type View } from './address.ts'
-import { ask, type Count, parseExactly } from './api.ts'
+import { ask } from './api.ts'
+import { type Count, parseExactly } from './exact-json.ts'
 
 /** A count, and what of it is compared with the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {

@@ -1,6 +1,6 @@
 import { HIT_REASONS, type HitReason } from '../../hit-reasons.ts'
 import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
-import { startListCsv } from './csv.ts'
+import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText as say, setText } from './figures.ts'
 import type { TypeNumbers } from './numbers.ts'

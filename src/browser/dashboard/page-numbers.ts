@@ -1,10 +1,11 @@
 import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
 import { messageOf } from './api.ts'
 import { Chart } from './chart.ts'
-import { startChartCsv } from './csv.ts'
+import { startChartCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
 import { setText, showFigures } from './figures.ts'
-import { showChange, showClock, showCount, showDays, showGrowth } from './format.ts'
+import { showChange, showCount, showGrowth } from './format-counts.ts'
+import { showClock, showDays } from './format-time.ts'
 import { askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 

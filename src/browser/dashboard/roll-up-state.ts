@@ -1,7 +1,9 @@
-import { ask, type Count, messageOf, path, type Status } from './api.ts'
+import { ask, messageOf, path, type Status } from './api.ts'
 import { byId, element } from './elements.ts'
+import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
-import { showAgo, showCount } from './format.ts'
+import { showCount } from './format-counts.ts'
+import { showAgo } from './format-time.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000

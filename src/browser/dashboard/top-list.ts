@@ -1,7 +1,7 @@
 import { basePath, periodParameters, readView } from './address.ts'
-import type { Count } from './api.ts'
 import { byId, element, keyText } from './elements.ts'
-import { showCount, showGrowth, showShare } from './format.ts'
+import type { Count } from './exact-json.ts'
+import { showCount, showGrowth, showShare } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
 
 /** The rows of the list of counters. A row that stays in the list stays the same element, with its focus. */

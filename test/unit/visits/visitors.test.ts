@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
-import { AGENT_CLASSES, type Visitor, Visitors } from '../../../src/visits/visitors.ts'
+import { AGENT_CLASSES, Visitors } from '../../../src/visits/visitors.ts'
 
 /** A salt for each day, as isolates agree on it. */
 const saltsOf = (secret: string) => ({
   of: async (day: number) => createHash('sha256').update(`${secret} ${day}`).digest('hex'),
 })
 const SALTS = saltsOf('the database')
-const VISITOR: Visitor = { network: '203.0.113.7', agent: 'Mozilla/5.0 (X11; Linux x86_64)' }
+const VISITOR = { network: '203.0.113.7', agent: 'Mozilla/5.0 (X11; Linux x86_64)' }
 const COUNTER: CounterAddress = { recordType: 1, recordId: 42n, name: '/blog/hello' }
 const HOUR = 3_600
 const at = (time: string) => new Date(`2026-11-20T${time}Z`)
 
 interface Hit {
-  visitor?: Visitor
+  visitor?: typeof VISITOR
   counter?: CounterAddress
   windowSeconds?: number
   when?: Date

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseExactly } from '../../../../src/browser/dashboard/api.ts'
+import { parseExactly } from '../../../../src/browser/dashboard/exact-json.ts'
 
 describe('JSON from the API', () => {
   it('is parsed like JSON, but whole numbers that would be rounded become strings with all their digits', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Count } from '../../../../src/browser/dashboard/api.ts'
-import { showGrowth, showShare } from '../../../../src/browser/dashboard/format.ts'
+import type { Count } from '../../../../src/browser/dashboard/exact-json.ts'
+import { showGrowth, showShare } from '../../../../src/browser/dashboard/format-counts.ts'
 
 const growth = (compared: Count | null, before: Count | null) => showGrowth({ compared, before })
 

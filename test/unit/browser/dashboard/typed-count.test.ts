@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readTypedCount } from '../../../../src/browser/dashboard/change-forms.ts'
+import { readTypedCount } from '../../../../src/browser/dashboard/typed-count.ts'
 
 const LOCALES = ['en', 'de', 'fr', 'de-CH', 'en-IN', 'es', 'pl', 'ar-EG', 'fa', 'hi-u-nu-deva', 'sv', 'pt-PT']
 
