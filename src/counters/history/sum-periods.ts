@@ -1,9 +1,9 @@
 import { DAY_MS, dayText, HOUR_MS, timeText } from '../calendar.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
-/** The count of one hour, day or month (UTC) in the history, or of the hours of a day together. */
+/** The count of one hour, day, week or month (UTC) in the history, or of the hours of a day together. */
 export interface HistoryRow {
-  unit: 'hour' | 'hours' | 'day' | 'month'
+  unit: 'hour' | 'hours' | 'day' | 'week' | 'month'
   /** When it begins, in milliseconds since 1970. */
   start: number
   count: bigint
