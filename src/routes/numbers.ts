@@ -3,18 +3,12 @@ import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { type CounterType, pageOf } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
-import {
-  type ChosenPeriod,
-  chosenPeriod,
-  comparableSpans,
-  PERIOD_NAMES,
-  type Span,
-} from '../counters/history/chosen-period.ts'
-import { type Comparison, compareDays, comparePeriod, type PeriodCounts } from '../counters/history/comparison.ts'
+import { DAY_MS, dayText } from '../counters/calendar.ts'
+import { type ChosenPeriod, type Comparison, chosenPeriod, PERIOD_NAMES } from '../counters/history/comparison.ts'
+import { type Compared, readCompared, readUnits, type Units } from '../counters/history/period-counts.ts'
 import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { readCounterUnits, readSumUnits } from '../counters/history/read-history.ts'
+import { type HistoryReader, historyOfCounter, historyOfTotal } from '../counters/history/read-history.ts'
 import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
-import type { UnitCount } from '../counters/history/unit-counts.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
@@ -39,9 +33,8 @@ import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 const DEFAULT_ROWS = 10
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000
-const DAY_MS = 86_400_000
-/** Days of which the figures are made: 30, and the 30 before. */
-const FIGURE_DAYS = 60
+/** Days of which the figures are made: 30, and those since 35 days before. */
+const FIGURE_DAYS = 65
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 const numbersQuery = () => ({
@@ -149,10 +142,12 @@ export async function typeNumbers(
 ) {
   const period = periodOf(source)
   const of = await sumOf(source, type, period)
+  const reading = readHistory(source, period, historyOfTotal(source.db, of, hoursSince(source)))
+  const spans = reading.then(({ spans }) => spans)
   const [{ history }, total, list, alsoShown] = await Promise.all([
-    readHistory(source, period, async (part) => ({ units: await sumUnits(source, of, part) })),
+    reading,
     rolledTotal(source, of),
-    readList(source, type, period),
+    readList(source, type, period, spans),
     also === undefined ? {} : alsoNumbers(source, also, of.name, period),
   ])
   return { ...history, prefix: of.name || null, total, ...alsoShown, list }
@@ -182,11 +177,10 @@ async function sumOf(
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
 async function counterNumbers(source: Source, counter: CounterAddress) {
-  const { db, now } = source
   const period = periodOf(source)
-  const [{ history, found }, [reading]] = await Promise.all([
-    readHistory(source, period, (part) => readCounterUnits(db, counter, part, now, hoursSince(source))),
-    readCounters(db, [counter]),
+  const [{ history, adjustments }, [reading]] = await Promise.all([
+    readHistory(source, period, historyOfCounter(source.db, counter, hoursSince(source))),
+    readCounters(source.db, [counter]),
   ])
   const { total, pending, rolledUpAt } = reading!
   return {
@@ -195,9 +189,7 @@ async function counterNumbers(source: Source, counter: CounterAddress) {
     rolled: toJsonNumber(total),
     pending: toJsonNumber(pending!),
     rolledUpAt: rolledUpAt?.toISOString() ?? null,
-    adjustments: found.adjustments
-      .filter(({ at }) => at.getTime() >= period.from && at.getTime() < period.to)
-      .map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
+    adjustments: adjustments.map(({ at, kind, count }) => ({ at: at.toISOString(), kind, count: toJsonNumber(count) })),
   }
 }
 
@@ -210,67 +202,56 @@ function periodOf({ asked: { period, from, to, tz }, now }: Source): ChosenPerio
   return chosenPeriod({ name: period, from, to }, tz, now)
 }
 
-/** The days of which the figures are made. */
-function figureDays({ asked, now }: Source): ChosenPeriod {
-  return chosenPeriod({ name: '30d' }, asked.tz, now)
+/** The figures and the chart of the period, and which spans of it are compared. */
+async function readHistory(source: Source, period: ChosenPeriod, reader: HistoryReader) {
+  const [{ figures, compared }, units] = await Promise.all([
+    readFigures(source, reader, period),
+    readUnits(reader, period, source.now.getTime()),
+  ])
+  const history = { timeZone: period.range.zone.name, figures, chart: chart(source, period, compared, units) }
+  return { history, adjustments: units.adjustments, spans: compared.spans }
 }
 
-/** The figures of the last days and the chart of the period, and what was found for the period, which may be a part of it. */
-async function readHistory<Found extends { units: UnitCount[] }>(
-  source: Source,
-  period: ChosenPeriod,
-  read: (period: ChosenPeriod) => Promise<Found>,
-) {
-  const now = source.now.getTime()
-  const { period: name } = source.asked
-  // Most periods are part of the days that the figures need, or contain them.
-  const inDays = ['7d', '30d', '90d'].includes(name)
-  const daysPeriod = name === '30d' || name === '90d' ? period : figureDays(source)
-  const [days, own] = await Promise.all([read(daysPeriod), inDays ? undefined : read(period)])
-  const units = own?.units ?? days.units.slice(1 - period.range.edges.length)
-  const history = {
-    timeZone: period.range.zone.name,
-    /** Until when what is running is compared: the last full hour. */
-    until: new Date(now - (now % 3_600_000)).toISOString(),
-    figures: figuresOf(days.units),
-    chart: chart(period, comparePeriod(period, units, now), name === 'all'),
-  }
-  return { history, found: own ?? days }
+/** The figures, and what is compared of one more period. */
+async function readFigures({ asked: { tz }, now }: Source, reader: HistoryReader, more?: ChosenPeriod) {
+  const periods = (['30d', '7d', 'today'] as const).map((name) => chosenPeriod({ name }, tz, now))
+  const compared = await readCompared(reader, [...periods, ...(more ? [more] : [])], now.getTime())
+  const [month, week, today] = periods.map((period, index) => comparison(period, compared[index]!))
+  return { figures: { today: today!, '7d': week!, '30d': month! }, compared: compared.at(-1)! }
 }
 
-/** @param days the last 60 days or more */
-function figuresOf(days: readonly UnitCount[]) {
-  return {
-    today: comparison(compareDays(days, 1)),
-    '7d': comparison(compareDays(days, 7)),
-    '30d': comparison(compareDays(days, 30)),
-  }
+/** `until`: up to where a running period is compared. */
+function comparison({ to, range: { zone } }: ChosenPeriod, { spans, ...counts }: Compared) {
+  const isCut = spans !== null && spans.current.to < to
+  return { ...toJson(counts), until: isCut ? zone.clockTime(spans.current.to) : null }
 }
 
-function comparison({ count, compared, before }: Comparison) {
+function toJson({ count, compared, before }: Omit<Compared, 'spans'>) {
   return { count: toJsonNumber(count), compared: orNull(compared), before: orNull(before) }
 }
 
-function chart(
-  { days, before, range: { by, zone } }: ChosenPeriod,
-  { starts, units, previous, running, ...compared }: PeriodCounts,
-  fromFirst: boolean,
-) {
+function chart({ asked, now }: Source, period: ChosenPeriod, counted: Compared, units: Units) {
+  const { range, from, to, earlier } = period
+  const { starts, counts, previous, imported, running } = units
+  const day = (at: number) => dayText(range.zone.dateAt(at))
   // All time begins with the first month that has something, but not later than the present one.
-  const first = fromFirst ? units.findIndex(({ count }, index) => count !== 0n || index === units.length - 1) : 0
+  const begins = (count: bigint, index: number) => count !== 0n || index === counts.length - 1
+  const first = asked.period === 'all' ? counts.findIndex(begins) : 0
+  // Nothing is drawn of a time before counting began.
+  const before = counted.spans && earlier && { first: day(earlier(from)), last: day(earlier(to) - 1) }
   return {
-    by,
-    ...comparison(compared),
-    first: fromFirst ? zone.clockTime(starts[first]!).slice(0, 10) : days.first,
-    last: days.last,
+    by: range.by,
+    ...comparison(period, { ...counted, count: counts.reduce((sum, count) => sum + count, 0n) }),
+    first: day(first > 0 ? starts[first]! : from),
+    last: day(Math.min(to - 1, now.getTime())),
     beforeFirst: before?.first ?? null,
     beforeLast: before?.last ?? null,
     running: running === null ? null : running - first,
-    points: units.slice(first).map(({ count, imported }, index) => ({
-      start: zone.clockTime(starts[first + index]!),
-      count: toJsonNumber(count),
-      ...(before !== null && { before: orNull(previous[first + index]!) }),
-      ...(imported && { imported }),
+    points: starts.slice(first).map((start, index) => ({
+      start: range.zone.clockTime(start),
+      count: toJsonNumber(counts[first + index]!),
+      ...(before && { before: orNull(previous[first + index]!) }),
+      ...(imported[first + index] && { imported: true }),
     })),
   }
 }
@@ -284,67 +265,62 @@ async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Pro
   return toJsonNumber(total)
 }
 
-function sumUnits(source: Source, of: TotalOf, period: ChosenPeriod): Promise<UnitCount[]> {
-  return readSumUnits(source.db, of, period, source.now, hoursSince(source))
-}
-
 /** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */
 async function alsoNumbers(
   source: Source,
   type: CounterType,
   prefix: string,
   period: ChosenPeriod,
-): Promise<{ also?: { figures: ReturnType<typeof figuresOf>; total: number } }> {
+): Promise<{ also?: { figures: Awaited<ReturnType<typeof readFigures>>['figures']; total: number } }> {
   const of = await sumOf(source, type, period)
   if (of.name !== prefix) return {}
-  const [units, total] = await Promise.all([sumUnits(source, of, figureDays(source)), rolledTotal(source, of)])
-  return { also: { figures: figuresOf(units), total } }
+  const reader = historyOfTotal(source.db, of, hoursSince(source))
+  const [{ figures }, total] = await Promise.all([readFigures(source, reader), rolledTotal(source, of)])
+  return { also: { figures, total } }
 }
 
-/** The first counters of the period, or those that were searched. */
-async function readList(source: Source, type: CounterType, period: ChosenPeriod) {
-  const spans = comparableSpans(period, source.now.getTime())
-  const others = spans === null ? [] : spans.current === period ? [spans.before] : [spans.before, spans.current]
-  const { counters, counts, inOthers, ...more } = await readCounts(source, type, period, others)
-  const [before, compared = counts] = inOthers
+/**
+ * The first counters of the period, or those that were searched.
+ *
+ * @param comparing the spans of which the counts of all rows are compared
+ */
+async function readList(
+  source: Source,
+  type: CounterType,
+  period: ChosenPeriod,
+  comparing: Promise<Comparison | null>,
+) {
+  const [{ counters, counts, ...more }, spans] = await Promise.all([readCounts(source, type, period), comparing])
+  const inSpans = spans === null ? [] : [spans.current, spans.before]
+  const [current, before] = await Promise.all(inSpans.map((span) => readPeriodCounts(source.db, counters, span)))
   return {
     ...more,
     counters: counters.map(({ name }, index) => {
       const page = pageOf(type.url, name)
-      const of = {
-        count: counts[index]!,
-        compared: before === undefined ? null : compared[index]!,
-        before: before?.[index] ?? null,
-      }
-      return { key: name, ...(page !== null && { page }), ...comparison(of) }
+      const of = { count: counts[index]!, compared: current?.[index] ?? null, before: before?.[index] ?? null }
+      return { key: name, ...(page !== null && { page }), ...toJson(of) }
     }),
   }
 }
 
-/** @param others other spans in which the same counters are added up; all time has none */
 async function readCounts(
   { db, asked: { period: name, find, rows } }: Source,
   type: CounterType,
   period: ChosenPeriod,
-  others: readonly Span[],
 ): Promise<Ranking> {
   if (find !== '') {
     const { counters, next } = await findCounters(db, type, { prefix: find, after: null, limit: rows })
-    const [counts, ...inOthers] = await Promise.all([
-      name === 'all'
-        ? readCounters(db, counters, 'rolled').then((readings) => readings.map(({ total }) => total))
-        : readPeriodCounts(db, counters, period),
-      ...others.map((span) => readPeriodCounts(db, counters, span)),
-    ])
-    return { counters, counts, inOthers, more: next !== null, certain: true }
+    const counts = await (name === 'all'
+      ? readCounters(db, counters, 'rolled').then((readings) => readings.map(({ total }) => total))
+      : readPeriodCounts(db, counters, period))
+    return { counters, counts, more: next !== null, certain: true }
   }
-  if (name !== 'all') return readRanking(db, type, period, rows, others)
+  if (name !== 'all') return readRanking(db, type, period, rows)
   const top = await readTop(db, type, { period: 'all' }, rows + 1)
   const shown = top.slice(0, rows)
   return {
     counters: shown.map(({ key }) => ({ recordType: type.recordType, recordId: 0n, name: key })),
     counts: shown.map(({ count }) => count),
-    inOthers: [],
     more: top.length > rows,
     certain: true,
   }

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { basePathOf } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
-import { PERIOD_NAMES, type PeriodName } from '../counters/history/chosen-period.ts'
+import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/range.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { callerOf } from '../http/caller.ts'
@@ -59,12 +59,12 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
-  const { timeZone, until, figures, chart, total, list, ...shown } = await typeNumbers(
+  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(
     { db: databaseOf(callerOf(c)), asked, now: new Date(), config },
     { type, also: publicType(c, type.also) },
   )
   // Named one by one, so that what is added for the dashboard stays there.
-  return { timeZone, until, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
+  return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }
 
 /**

@@ -32,6 +32,8 @@ describe('every number of a type’s page equals the database’s', () => {
       ...Array.from({ length: 34 }, (_, back) => back),
       ...Array.from({ length: 50 }, () => Math.floor(random() * 62 * 24)),
       ...Array.from({ length: 16 }, () => Math.floor(random() * 600 * 24)),
+      // Before the year that the last 12 months are compared with.
+      800 * 24,
       // The hours of a day on which the clocks were changed.
       ...Array.from({ length: 28 }, (_, i) => Math.round((hour - Date.UTC(2026, 9, 24, 20 + i)) / HOUR_MS)),
     ].filter((back) => back >= 0)
@@ -87,9 +89,9 @@ describe('every number of a type’s page equals the database’s', () => {
       if (length > 0) expect(rows, name).toHaveLength(length)
       if (parameter === '7d' || parameter === '30d' || parameter === '90d') {
         expect(own, name).toEqual(rows.map((_, i) => whole(sum(midnight(length - 1 - i), midnight(length - 2 - i)))))
-        expect(before, name).toEqual(
-          rows.map((_, i) => whole(sum(midnight(2 * length - 1 - i), midnight(2 * length - 2 - i)))),
-        )
+        // By whole weeks.
+        const ago = length - 1 + Math.ceil(length / 7) * 7
+        expect(before, name).toEqual(rows.map((_, i) => whole(sum(midnight(ago - i), midnight(ago - i - 1)))))
       }
       if (parameter === '12m') {
         expect(own, name).toEqual(rows.map((_, i) => whole(sum(month(11 - i), i === 11 ? undefined : month(10 - i)))))
@@ -123,20 +125,25 @@ describe('every number of a type’s page equals the database’s', () => {
     const total = Object.values(stored).reduce((sum, count) => sum + count, 0)
     expect(sum(0)).toBe(total)
 
-    // Changes compare the same part of the period before.
+    // Changes compare the same hours.
     await page.goto(counter.url)
     await settledNumbers(page)
     const hour = Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS
     const clock = Temporal.Instant.fromEpochMilliseconds(hour).toZonedDateTimeISO(zone)
-    for (const [id, days] of [
-      ['today', 1],
-      ['7d', 7],
-      ['30d', 30],
+    for (const [id, length, days] of [
+      ['figure-today', 1, 1],
+      ['figure-7d', 7, 7],
+      ['figure-30d', 30, 35],
+      ['history', 30, 35],
     ] as const) {
-      const compared = sum(midnight(days - 1), hour)
-      const before = sum(midnight(2 * days - 1), clock.subtract({ days }).epochMilliseconds)
-      const title = await page.locator(`#figure-${id}-change`).getAttribute('title')
-      expect(title, id).toBe(`${whole(compared)} after ${whole(before)}`)
+      const compared = sum(midnight(length - 1), hour)
+      const before = sum(midnight(length - 1 + days), clock.subtract({ days }).epochMilliseconds)
+      const title = await page.locator(`#${id}-change`).getAttribute('title')
+      // Just after midnight, no hour of today is over.
+      const isMidnight = clock.hour === 0
+      const until = isMidnight ? 'the end of yesterday' : clock.toPlainTime().toString().slice(0, 5)
+      expect(title, id).toBe(before === 0 ? '' : `${whole(compared)} after ${whole(before)}, both up to ${until}`)
     }
+    await shows(page, '#history-change', / vs\. 5 weeks earlier$/)
   }
 })

@@ -111,7 +111,7 @@ describe('the page of a type', () => {
     await expect.poll(async () => (await chartRows(page)).length).toBe(3)
     await page.getByLabel('From').fill(now.subtract({ days: 1_500 }).toString())
     await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await shows(page, '#history-message', /at most 1000 days/)
+    await shows(page, '#history-message', /at most 999 days/)
     // What it still shows is not what was asked for.
     expect(await page.locator('.chart.stale').count()).toBe(1)
     violations.messages = violations.messages.filter((line) => !line.includes('422'))

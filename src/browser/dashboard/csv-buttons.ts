@@ -20,7 +20,7 @@ export function startChartCsv(name: string): (chart: ChartNumbers) => void {
 /** Starts the button that saves the list of counters in the same way. */
 export function startListCsv(name: string): (numbers: TypeNumbers) => void {
   return startButton('list-csv', ({ list, chart: { first, last } }) => {
-    // A change compares the part of the period that is over with the same part of the period before.
+    // `compared` is the part of `count` that is compared, `before` the same part of the period before.
     saveCsv(`${name}-keys-${first}-${last}`, [
       ['key', 'count', 'compared', 'before'],
       ...list.counters.map(({ key, count, compared, before }) => [key, ...[count, compared, before].map(exactly)]),

@@ -1,6 +1,7 @@
 import { byId } from './elements.ts'
 import { showCount, showGrowth } from './format-counts.ts'
-import type { Numbers } from './numbers.ts'
+import { showClock } from './format-time.ts'
+import type { ComparedPeriod, Numbers } from './numbers.ts'
 
 /**
  * Shows the figures: today, 7 days, 30 days and all time.
@@ -9,14 +10,30 @@ import type { Numbers } from './numbers.ts'
  */
 export function showFigures({ figures, total }: Pick<Numbers, 'figures' | 'total'>, prefix = 'figure'): void {
   for (const name of ['today', '7d', '30d'] as const) {
-    const { count, compared, before } = figures[name]
-    setText(`${prefix}-${name}`, showCount(count))
-    setText(`${prefix}-${name}-change`, showGrowth(figures[name]))
-    // Without its context, a percentage says little to those who only hear it.
-    byId(`${prefix}-${name}-change`).title =
-      compared === null || before === null ? '' : `${showCount(compared)} after ${showCount(before)}`
+    setText(`${prefix}-${name}`, showCount(figures[name].count))
+    showGrowthOf(`${prefix}-${name}-change`, figures[name])
   }
   setText(`${prefix}-all`, showCount(total))
+}
+
+/**
+ * Shows the change of a period, and in its title what is compared.
+ *
+ * @param against what follows the change
+ */
+export function showGrowthOf(id: string, period: ComparedPeriod, against = ''): void {
+  const growth = showGrowth(period)
+  setText(id, growth && growth + against)
+  const { compared, before, until } = period
+  byId(id).title =
+    growth === ''
+      ? ''
+      : `${showCount(compared!)} after ${showCount(before!)}${until === null ? '' : upTo(new Date(until))}`
+}
+
+function upTo(end: Date): string {
+  const isMidnight = end.getHours() === 0 && end.getMinutes() === 0
+  return `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
 }
 
 /** Sets a text if it is another one, so that selected text stays selected and nothing is read twice. */

@@ -9,6 +9,11 @@ export interface Compared {
   before: Count | null
 }
 
+/** What is compared of a period. `until`: up to where, if the period is running. */
+export interface ComparedPeriod extends Compared {
+  until: string | null
+}
+
 /** The length of a chart's units. */
 export type By = 'hour' | 'day' | 'month'
 
@@ -16,13 +21,13 @@ export type By = 'hour' | 'day' | 'month'
 export interface Point {
   start: string
   count: Count
-  /** What was counted in the unit of the period before at the same place. */
+  /** The count of the same unit of the period before. */
   before?: Count | null
   imported?: true
 }
 
 /** The chart of a period. */
-export interface ChartNumbers extends Compared {
+export interface ChartNumbers extends ComparedPeriod {
   by: By
   /** The days of the period and of the one before: dates such as 2026-11-20. */
   first: string
@@ -44,9 +49,7 @@ export interface Adjustment {
 /** What every page with numbers shows. */
 export interface Numbers {
   timeZone: string
-  /** Until when what is running is compared. */
-  until: string
-  figures: { today: Compared; '7d': Compared; '30d': Compared }
+  figures: { today: ComparedPeriod; '7d': ComparedPeriod; '30d': ComparedPeriod }
   total: Count
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */

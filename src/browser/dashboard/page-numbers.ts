@@ -3,10 +3,10 @@ import { messageOf } from './api.ts'
 import { Chart } from './chart.ts'
 import { startChartCsv } from './csv-buttons.ts'
 import { byId } from './elements.ts'
-import { setText, showFigures } from './figures.ts'
-import { showChange, showCount, showGrowth } from './format-counts.ts'
-import { showClock, showDays } from './format-time.ts'
-import { askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { setText, showFigures, showGrowthOf } from './figures.ts'
+import { showChange, showCount } from './format-counts.ts'
+import { showDays } from './format-time.ts'
+import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -57,14 +57,12 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     if (!asked && text === last) return 'unchanged'
     showFigures(numbers)
     if (numbers.also !== undefined) showFigures(numbers.also, 'also')
-    const until = showClock(new Date(numbers.until))
-    setText('compare-note', `Changes compare up to ${until} with the same part of the period before.`)
     const { count, first, last: end } = numbers.chart
     const days = showDays(first, end)
     setText('history-days', days)
     setText('history-sum', `${showCount(count)} ${unit}`)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    setText('history-change', showGrowth(numbers.chart))
+    showGrowthOf('history-change', numbers.chart, ` vs. ${earlier(numbers.chart)}`)
     chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
     keepForCsv(numbers.chart)
     page.show(numbers, view, asked && shown !== '')
@@ -131,6 +129,14 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
       refresh()
     },
   }
+}
+
+/** How much earlier the period is that a chart compares. */
+function earlier({ by, first, beforeFirst }: ChartNumbers): string {
+  if (by === 'month') return 'a year earlier'
+  const days = (Date.parse(first) - Date.parse(beforeFirst ?? first)) / 86_400_000
+  const [length, unit] = days % 7 === 0 ? [days / 7, 'week'] : [days, 'day']
+  return length === 1 ? `a ${unit} earlier` : `${length} ${unit}s earlier`
 }
 
 /** Why the chart of all time does not add up to the total. */

@@ -1,99 +1,146 @@
-import { HOUR_MS } from '../calendar.ts'
-import type { ChosenPeriod } from './chosen-period.ts'
-import { type HistoryRange, periodAt } from './range.ts'
-import type { UnitCount } from './unit-counts.ts'
+import { InvalidInput } from '../../field-errors.ts'
+import { DAY_MS, dayText, HOUR_MS } from '../calendar.ts'
+import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
+import type { TimeZone } from './time-zone.ts'
 
-/** A period, compared with the same part of the period before. */
-export interface Comparison {
-  /** What was counted in the whole period. */
-  count: bigint
-  /** What of it is compared: all of it, or while it is running, the part up to the last full hour. `null`: nothing can be. */
-  compared: bigint | null
-  /** What was counted in the same part of the period before. */
-  before: bigint | null
+/** The periods that people choose from. All but `custom` end today. */
+export const PERIOD_NAMES = ['today', '7d', '30d', '90d', '12m', 'all', 'custom'] as const
+
+export type PeriodName = (typeof PERIOD_NAMES)[number]
+
+/** The most days of a custom period: from the first day of its predecessor on, there are 2,000, the most of a history. */
+const MAX_CUSTOM_DAYS = 999
+/** The most months that a period of all time begins before the present one. */
+const MAX_MONTHS = 240
+/** Up to this many days, a custom period is shown by hours. */
+const MAX_DAYS_BY_HOUR = 2
+
+const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
+
+/** What is added up: the hours that begin between two instants, and counts without an hour by the date of their day. */
+export interface Span {
+  /** Milliseconds since 1970, `to` exclusive. */
+  from: number
+  to: number
+  /** Midnights in UTC: the first day, and the one after the last. */
+  firstDay: number
+  nextDay: number
 }
 
-/** What a chart shows of a period. */
-export interface PeriodCounts extends Comparison {
-  /** When each unit begins, in milliseconds since 1970. */
-  starts: number[]
-  units: UnitCount[]
-  /** What was counted in the unit of the period before that stands at the same place; `null`: there is none. */
-  previous: (bigint | null)[]
-  /** The index of the unit that is not over; `null`: the period is over. */
-  running: number | null
+/** A period that somebody chose. It consists of whole days in a time zone. */
+export interface ChosenPeriod extends Span {
+  /** The units from the first one of the predecessor to the last one of the period. */
+  range: HistoryRange
+  /** The index of the period's first unit. */
+  first: number
+  /** Where an instant of the period is in its predecessor: some days earlier, at the same time. `null`: it has none. */
+  earlier: ((at: number) => number) | null
+}
+
+/** The part of a period that is compared, and the same part of its predecessor. */
+export interface Comparison {
+  current: Span
+  before: Span
 }
 
 /**
- * Compares a period with the one before.
+ * Finds a period and its predecessor: as many days before, for seven days and more the fewest whole weeks that are as long. So
+ * the same days of the week are compared. Months are compared with those of the year before.
  *
- * @param units all units of `period.range`
+ * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20
+ * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
-export function comparePeriod(
-  { range, beforeLength }: ChosenPeriod,
-  units: readonly UnitCount[],
+export function chosenPeriod(
+  asked: { name: PeriodName; from?: string | undefined; to?: string | undefined },
+  timeZone: string,
+  now: Date,
+): ChosenPeriod {
+  const { name, from, to } = asked
+  const zone = knownTimeZone(timeZone)
+  const today = zone.dateAt(now.getTime())
+  if (name === '12m' || name === 'all') {
+    const first = monthsLater(today, name === '12m' ? -11 : -MAX_MONTHS + 1)
+    const yearBefore = (date: number) => monthsLater(date, -12) + (new Date(date).getUTCDate() - 1) * DAY_MS
+    return periodOf('month', zone, [first, monthsLater(today, 1)], name === '12m' ? yearBefore : null)
+  }
+  const last = name === 'custom' ? Math.min(dateOf('to', to), today) : today
+  const first = name === 'custom' ? dateOf('from', from) : today - (DAYS[name]! - 1) * DAY_MS
+  if (first > last) throw new InvalidInput('from', 'must be a day up to today, and not after "to"')
+  const days = (last - first) / DAY_MS + 1
+  if (days > MAX_CUSTOM_DAYS) throw new InvalidInput('from', `must be at most ${MAX_CUSTOM_DAYS} days before "to"`)
+  const byHour = name === 'today' || (name === 'custom' && days <= MAX_DAYS_BY_HOUR)
+  const shift = (days < 7 ? days : Math.ceil(days / 7) * 7) * DAY_MS
+  return periodOf(byHour ? 'hour' : 'day', zone, [first, last + DAY_MS], (date) => date - shift)
+}
+
+/** @param dateBefore the date of the predecessor for one of the period. All dates are midnights in UTC. */
+function periodOf(
+  by: HistoryUnit,
+  zone: TimeZone,
+  [firstDay, nextDay]: [number, number],
+  dateBefore: ((date: number) => number) | null,
+): ChosenPeriod {
+  const [from, to] = [zone.startOf(firstDay), zone.startOf(nextDay)]
+  const earlier = dateBefore && earlierBy(zone, dateBefore)
+  // Instants rather than dates: the history takes no dates before 1970 in any zone.
+  const [start, end] = [new Date(earlier?.(from) ?? from), new Date(to)]
+  const asked = { by, timeZone: zone.name, from: start.toISOString(), to: end.toISOString() }
+  const range = historyRange(asked, end)
+  return { from, to, firstDay, nextDay, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
+}
+
+/** A day begins where the earlier one does. All other times are by the clock. */
+function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: number) => number {
+  return (at) => {
+    const date = zone.dateAt(at)
+    const begin = zone.startOf(dateBefore(date))
+    if (at === zone.startOf(date)) return begin
+    const clock = at + zone.offsetAt(at) - date + dateBefore(date)
+    // The clocks may have changed since the day began. A time that they skip is that after the gap.
+    const guess = Math.max(begin, clock - zone.offsetAt(begin))
+    const found = clock - zone.offsetAt(guess)
+    return found + zone.offsetAt(found) === clock ? found : guess
+  }
+}
+
+/**
+ * The two spans to compare. A finished period: the whole of it and of its predecessor. A running one: up to its last full hour,
+ * and the same part of its predecessor.
+ *
+ * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
+ *   period has no predecessor
+ */
+export function comparedSpans(
+  { earlier, from, to, range: { zone } }: ChosenPeriod,
   now: number,
-): PeriodCounts {
-  const [before, current] = [units.slice(0, beforeLength), units.slice(beforeLength)]
-  const [beforePlaces, places] = placesOf(range, beforeLength)
-  const at = periodAt(range, now)
-  const running = at === undefined ? null : at - beforeLength
-  const atPlaces = new Map<number, bigint>()
-  for (const [index, place] of beforePlaces.entries()) {
-    atPlaces.set(place, (atPlaces.get(place) ?? 0n) + before[index]!.count)
-  }
-  const previous = places.map((place) => {
-    const count = atPlaces.get(place) ?? null
-    // A place occurs twice on a day with 25 hours.
-    atPlaces.delete(place)
-    return count
+): { byHour: Comparison; byDay: Comparison; cutDays: number[] } | null {
+  if (earlier === null) return null
+  const span = (from: number, to: number): Span => ({
+    from,
+    to,
+    firstDay: zone.dateAt(from),
+    nextDay: zone.dateAt(to - 1) + DAY_MS,
   })
-  const ofBefore = (index: number) => before.filter((_, other) => beforePlaces[other]! < places[index]!)
-  return {
-    starts: range.edges.slice(beforeLength, -1),
-    units: current,
-    previous,
-    running,
-    ...compare(current, before, running, ofBefore),
+  const upTo = (end: number): Comparison => ({ current: span(from, end), before: span(earlier(from), earlier(end)) })
+  if (now >= to) return { byHour: upTo(to), byDay: upTo(to), cutDays: [] }
+  const today = zone.dateAt(now)
+  const midnight = zone.startOf(today)
+  // In some zones a day begins within an hour, which then belongs to the day before.
+  const hour = Math.max(midnight, now - (now % HOUR_MS))
+  return { byHour: upTo(hour), byDay: upTo(midnight), cutDays: [today, zone.dateAt(earlier(midnight))] }
+}
+
+/** The first day of the month that is so many months later. */
+function monthsLater(date: number, months: number): number {
+  const from = new Date(date)
+  return Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
+}
+
+function dateOf(field: 'from' | 'to', text = ''): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  // Date.parse takes the 30th of February for the 2nd of March.
+  if (Number.isNaN(at) || dayText(at) !== text || at < Date.UTC(1975) || at >= Date.UTC(2100)) {
+    throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
   }
-}
-
-/** Compares the last days with as many days before them. The last day is the running one. */
-export function compareDays(units: readonly UnitCount[], days: number): Comparison {
-  const before = units.slice(-2 * days, -days)
-  return compare(units.slice(-days), before, days - 1, (index) => before.slice(0, index))
-}
-
-/** @param ofBefore the units of the period before that stand before the place of a unit */
-function compare(
-  current: readonly UnitCount[],
-  before: readonly UnitCount[],
-  running: number | null,
-  ofBefore: (index: number) => readonly UnitCount[],
-): Comparison {
-  const count = sumOf(current)
-  if (before.length === 0) return { count, compared: null, before: null }
-  if (running === null) return { count, compared: count, before: sumOf(before) }
-  const over = ofBefore(running)
-  const compared = sumOf(current.slice(0, running))
-  const [now, then] = [current[running]?.soFar ?? null, before[over.length]?.soFar ?? null]
-  if (now !== null && then !== null) return { count, compared: compared + now, before: sumOf(over) + then }
-  // Of an hour, no part is known, and none of a day that was imported: only what is over is compared.
-  return running === 0 ? { count, compared: null, before: null } : { count, compared, before: sumOf(over) }
-}
-
-function sumOf(units: readonly UnitCount[]): bigint {
-  return units.reduce((sum, { count }) => sum + count, 0n)
-}
-
-/** Where each unit of both periods stands in its period: hours by the clock, because not every day has 24. */
-function placesOf({ by, zone, edges }: HistoryRange, beforeLength: number): [number[], number[]] {
-  const starts = edges.slice(0, -1)
-  const [before, current] = [starts.slice(0, beforeLength), starts.slice(beforeLength)]
-  if (by !== 'hour') return [before.map((_, index) => index), current.map((_, index) => index)]
-  const places = (of: readonly number[]) => {
-    const first = zone.dateAt((of[0] ?? 0) + HOUR_MS)
-    return of.map((at) => Math.floor((at + zone.offsetAt(at) - first) / HOUR_MS))
-  }
-  return [places(before), places(current)]
+  return at
 }

@@ -1,10 +1,11 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt } from '../../database/values.ts'
-import { DAY_MS, dayText, HOUR_MS, PERIODS, timeText } from '../calendar.ts'
+import { DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counters-sql.ts'
 import type { CounterAddress, CounterPlace, KeyedType } from '../keys/counter-address.ts'
 import { readNames } from '../keys/names.ts'
-import type { Span } from './chosen-period.ts'
+import type { Span } from './comparison.ts'
+import { type Hours, type Selection, selectionOf } from './selection.ts'
 
 /** The most counters in a ranking. */
 export const MAX_RANKED = 100
@@ -19,32 +20,10 @@ export interface Ranking {
   counters: CounterAddress[]
   /** In the order of the counters. */
   counts: bigint[]
-  /** What they counted in the other spans, each in the order of the counters. */
-  inOthers: bigint[][]
   /** Whether there are more. */
   more: boolean
   /** Whether no other counter can belong among them. */
   certain: boolean
-}
-
-/** A UTC day, week or month of the history that lies in a period. */
-interface Part {
-  period: 'day' | 'week' | 'month'
-  /** A date such as 2026-11-20. */
-  start: string
-}
-
-/** Hours between two instants, `to` exclusive, that belong to a period or do not. */
-interface Hours {
-  sign: '+' | '-'
-  from: number
-  to: number
-}
-
-/** The rows of the history that make up a period: parts, plus or minus hours at its ends. */
-interface Selection {
-  parts: Part[]
-  hours: Hours[]
 }
 
 /**
@@ -55,15 +34,8 @@ interface Selection {
  * the number of counters.
  *
  * @param limit at most `MAX_RANKED`
- * @param others other spans in which the same counters are added up
  */
-export async function readRanking(
-  db: Executor,
-  type: KeyedType,
-  period: Span,
-  limit: number,
-  others: readonly Span[] = [],
-): Promise<Ranking> {
+export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
   const selection = selectionOf(period)
   const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
@@ -74,14 +46,10 @@ export async function readRanking(
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
   const addresses = listed.map(({ recordId }) => ({ recordType: type.recordType, recordId }))
-  const [nameOf, ...inOthers] = await Promise.all([
-    readNames(db, addresses),
-    ...others.map((span) => readPeriodCounts(db, addresses, span)),
-  ])
+  const nameOf = await readNames(db, addresses)
   return {
     counters: addresses.map((address) => ({ ...address, name: nameOf(address) ?? '' })),
     counts: listed.map(({ count }) => count),
-    inOthers,
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
@@ -100,7 +68,10 @@ async function readCandidates(
 ): Promise<{ recordIds: bigint[]; mostOfOthers: bigint }> {
   // A day of which only hours count is looked at too.
   const added = hours.filter(({ sign }) => sign === '+')
-  const looked = [...parts, ...added.map(({ from }) => ({ period: 'day', start: dayText(from) }) as const)]
+  const looked = [
+    ...parts,
+    ...added.map(({ from }) => ({ period: 'day', start: Math.floor(from / DAY_MS) * DAY_MS }) as const),
+  ]
   const perPart = Math.max(limit, Math.min(PER_PART, Math.ceil(IN_ALL_PARTS / looked.length)))
   const { rows } = await db.execute(
     looked
@@ -109,7 +80,7 @@ async function readCandidates(
           { period, start },
           index,
         ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
-          WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${start}' AND count > 0
+          WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${dayText(start)}' AND count > 0
           ORDER BY count DESC, record_id DESC LIMIT ${perPart})`,
       )
       .join('\nUNION ALL '),
@@ -158,7 +129,7 @@ async function readSelection(
       WHERE ${list} AND period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}' GROUP BY record_id`
   const selects = counterListsSql(counters).flatMap((list) => [
     ...(['day', 'week', 'month'] as const).flatMap((period) => {
-      const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${start}'`)
+      const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${dayText(start)}'`)
       return starts.length === 0
         ? []
         : [
@@ -176,43 +147,4 @@ async function readSelection(
     counts.set(id, (counts.get(id) ?? 0n) + (sign === '-' ? -amount : amount))
   }
   return counters.map(({ recordId }) => counts.get(recordId) ?? 0n)
-}
-
-/**
- * The rows that make up a period of whole days in a time zone, as the history adds them up: an hour belongs to the day in which
- * it begins there, and what a UTC day has beyond its hours belongs to the day with the same name.
- */
-function selectionOf({ from, to, days }: Span): Selection {
-  const [firstDay, nextDay] = [Date.parse(days.first), Date.parse(days.last) + DAY_MS]
-  // An hour belongs to the period in which it begins. East of Greenwich a period begins on the evening of the UTC day before.
-  const ceilHour = (at: number) => Math.ceil(at / HOUR_MS) * HOUR_MS
-  const [firstHour, nextHour] = [ceilHour(from), ceilHour(to)]
-  const hours: Hours[] = [
-    { sign: '+', from: firstHour, to: firstDay },
-    { sign: '-', from: firstDay, to: firstHour },
-    { sign: '+', from: nextDay, to: nextHour },
-    { sign: '-', from: nextHour, to: nextDay },
-  ]
-  return { parts: partsBetween(firstDay, nextDay), hours: hours.filter(({ from, to }) => from < to) }
-}
-
-/** The fewest UTC days, weeks and months that make up the days between two midnights. */
-function partsBetween(from: number, to: number): Part[] {
-  const parts: Part[] = []
-  for (let day = from; day < to; ) {
-    const date = new Date(day)
-    const nextMonth = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-    const monthAfter = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 2, 1)
-    // A week does not cross into a month that can be taken whole.
-    const weekEnd = monthAfter <= to ? nextMonth : to
-    const [period, next] =
-      date.getUTCDate() === 1 && nextMonth <= to
-        ? (['month', nextMonth] as const)
-        : date.getUTCDay() === 1 && day + 7 * DAY_MS <= weekEnd
-          ? (['week', day + 7 * DAY_MS] as const)
-          : (['day', day + DAY_MS] as const)
-    parts.push({ period, start: dayText(day) })
-    day = next
-  }
-  return parts
 }

@@ -6,11 +6,9 @@ import type { CounterAddress } from '../keys/counter-address.ts'
 import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
-import type { ChosenPeriod } from './chosen-period.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { TotalOf } from './read-total.ts'
-import { type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
-import { type DetailedRow, sourcesOfUnits, type UnitCount, unitCounts } from './unit-counts.ts'
+import { type HistoryRow, type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -31,6 +29,24 @@ export interface CounterHistory {
   adjustments: Adjustment[]
   /** Whether the current period has what is pending. */
   exact: boolean
+}
+
+/** A row of the history, and how much of it was imported with nothing but its day. */
+export interface DetailedRow extends HistoryRow {
+  imported: bigint
+}
+
+/** Reads the history of a counter, or of all counters of a type or prefix together. */
+export interface HistoryReader {
+  /** Reads rows, what is pending in the present hour, and the adjustments within the range, from one snapshot. */
+  readRows: (
+    range: HistoryRange,
+    sources: readonly HistorySource[],
+  ) => Promise<{ rows: DetailedRow[]; pending: bigint; adjustments: Adjustment[] }>
+  /** When counting had begun: the end of the first day or month. */
+  readBegun: () => Promise<number>
+  /** From then on, every day that was counted has its hours: its remainder was imported. */
+  hoursSince: number
 }
 
 /** Says of a row that it has no count, because that was not read. */
@@ -195,47 +211,47 @@ async function readTypeRows(db: Executor, recordType: number, sources: readonly 
   return unpacked(await readParts(db, parts))
 }
 
-/**
- * Reads the history of all counters of a type or prefix together, unit by unit, for comparisons.
- *
- * @param hoursSince as for `unitCounts`, for a prefix: what was imported of a type is known
- * @throws {TooManyKeys} as `readPrefixHistory`
- */
-export async function readSumUnits(
-  db: Executor,
-  of: TotalOf,
-  period: ChosenPeriod,
-  now: Date,
-  hoursSince: number,
-): Promise<UnitCount[]> {
-  const at = now.getTime()
-  if (of.name === '') {
-    const rows = await readTypeRows(db, of.recordType, sourcesOfUnits(period, at))
-    return unitCounts(period, historyRows(rows), at)
+/** Reads the history of all counters of a type or prefix together. @throws {TooManyKeys} as `readPrefixHistory` */
+export function historyOfTotal(db: Executor, of: TotalOf, hoursSince: number): HistoryReader {
+  const isType = of.name === ''
+  return {
+    readRows: async (range, sources) => {
+      const rows = await (isType ? readTypeRows(db, of.recordType, sources) : readPrefixRows(db, of, range, sources))
+      return { rows: historyRows(rows), pending: 0n, adjustments: [] }
+    },
+    readBegun: () =>
+      isType
+        ? readBegun(db, 'day', `FROM type_history AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${of.recordType}`)
+        : readBegun(db, 'month', fromNamesSql(of, 'counter_periods AS h FORCE INDEX (PRIMARY)', 'h')),
+    // What was imported of a type is known.
+    hoursSince: isType ? Number.POSITIVE_INFINITY : hoursSince,
   }
-  const rows = await readPrefixRows(db, of, period.range, sourcesOfUnits(period, at, hoursSince))
-  return unitCounts(period, historyRows(rows), at, hoursSince)
 }
 
-/**
- * Reads the history of one counter, unit by unit, for comparisons, with its adjustments in the last units.
- *
- * @param hoursSince as for `unitCounts`, in milliseconds since 1970
- */
-export async function readCounterUnits(
-  db: Executor,
-  counter: CounterAddress,
-  period: ChosenPeriod,
-  now: Date,
-  hoursSince: number,
-): Promise<{ units: UnitCount[]; adjustments: Adjustment[] }> {
-  const { range } = period
-  const at = now.getTime()
-  const rows = await readCounterRows(db, counter, range, sourcesOfUnits(period, at, hoursSince))
-  const units = unitCounts(period, historyRows(rows), at, hoursSince)
-  const current = periodAt(range, at)
-  if (current !== undefined) units[current]!.count += pendingOf(rows)
-  return { units, adjustments: adjustmentsOf(rows) }
+/** The same of one counter. */
+export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
+  const { recordType, recordId } = counter
+  return {
+    readRows: async (range, sources) => {
+      const rows = await readCounterRows(db, counter, range, sources)
+      return { rows: historyRows(rows), pending: pendingOf(rows), adjustments: adjustmentsOf(rows) }
+    },
+    readBegun: () =>
+      readBegun(
+        db,
+        'day',
+        `FROM counter_periods AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${recordType} AND h.record_id = ${recordId}`,
+      ),
+    hoursSince,
+  }
+}
+
+/** Reads when the first day of a history was over; of many counters the first month, because they have too many days. */
+async function readBegun(db: Executor, period: 'day' | 'month', from: string): Promise<number> {
+  const { rows } = await db.execute(`SELECT MIN(h.period_start) AS first ${from} AND h.period = ${PERIODS[period]}`)
+  const first = rows[0]?.first ?? null
+  if (first === null) return Number.POSITIVE_INFINITY
+  return Date.parse(String(first).slice(0, 10)) + (period === 'day' ? 1 : 31) * DAY_MS
 }
 
 async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {

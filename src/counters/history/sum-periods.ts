@@ -3,7 +3,7 @@ import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 
 /** A count of the history; `hours` are those of a day together. */
 export interface HistoryRow {
-  unit: 'hour' | 'hours' | 'day' | 'month'
+  unit: 'hour' | 'hours' | 'day' | 'week' | 'month'
   start: number
   count: bigint
 }

@@ -35,7 +35,7 @@ export function numbersOf(
 ): Html {
   const also = types.find(({ name }) => name === type.also)
   return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
-<p class="hint" id="compare-note"></p>
+<p class="hint">Changes compare the same hours: today with yesterday, 7 days with the week before, 30 days with 5 weeks earlier.</p>
 ${periodChoice(days)}
 ${chartCard(more)}`
 }

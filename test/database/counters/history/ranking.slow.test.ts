@@ -1,15 +1,16 @@
 import { Temporal } from 'temporal-polyfill'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
+  type ChosenPeriod,
   chosenPeriod,
-  comparableSpans,
+  comparedSpans,
   PERIOD_NAMES,
   type Span,
-} from '../../../../src/counters/history/chosen-period.ts'
-import { comparePeriod } from '../../../../src/counters/history/comparison.ts'
-import { type HistoryRange, periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
+} from '../../../../src/counters/history/comparison.ts'
+import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
+import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
 import { readPeriodCounts, readRanking } from '../../../../src/counters/history/ranking.ts'
-import { readCounterUnits, readSumUnits } from '../../../../src/counters/history/read-history.ts'
+import { historyOfCounter, historyOfTotal } from '../../../../src/counters/history/read-history.ts'
 import { totalOf } from '../../../../src/counters/history/read-total.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
@@ -80,25 +81,21 @@ describe.each(NOWS)('At %s', (text) => {
     }
   })
 
-  /** What the ledger has in some time. */
-  const sumOf = ({ from, to, days }: Span, of = (_: Count) => true) => {
-    const name = (at: number) => new Date(at).toISOString().slice(0, 10)
-    return ledger
+  /** What the ledger has in a span. */
+  const sumOf = ({ from, to, firstDay, nextDay }: Span, of = (_: Count) => true) =>
+    ledger
       .filter(of)
-      .filter(({ at, imported }) =>
-        imported ? name(at) >= days.first && name(at) <= days.last : at >= from && at < to,
-      )
+      .filter(({ at, imported }) => (imported ? at >= firstDay && at < nextDay : at >= from && at < to))
       .reduce((sum, { amount }) => sum + amount, 0n)
-  }
 
-  /** What the ledger has in each unit of a range. */
-  const countsOf = (range: HistoryRange, of = (_: Count) => true) => {
+  /** What the ledger has in each unit of a period. */
+  const countsOf = ({ range, first }: ChosenPeriod, of = (_: Count) => true) => {
     const counts = range.edges.slice(1).map(() => 0n)
     for (const { at, amount, imported } of ledger.filter(of)) {
       const index = imported ? periodOfDay(range, at) : periodAt(range, at)
       if (index !== undefined) counts[index]! += amount
     }
-    return counts
+    return counts.slice(first)
   }
 
   it.each(ZONES)('every number of every period equals the ledger in %s', async (zone) => {
@@ -114,19 +111,17 @@ describe.each(NOWS)('At %s', (text) => {
     for (const one of asked) {
       const period = chosenPeriod(one, zone, now)
       // The days of the period, by another library.
-      const first = Temporal.PlainDate.from(period.days.first)
+      const date = (day: number) => Temporal.PlainDate.from(new Date(day).toISOString().slice(0, 10))
+      const first = date(period.firstDay)
       expect(period.from).toBe(first.toZonedDateTime(zone).epochMilliseconds)
-      const next = Temporal.PlainDate.from(period.days.last).add({ days: 1 })
+      const next = date(period.nextDay)
       expect(period.to).toBe(next.toZonedDateTime(zone).epochMilliseconds)
 
-      const units = await readSumUnits(db, await totalOf(1, null), period, now, 0)
-      const shown = comparePeriod(period, units, now.getTime())
       const say = `${zone} ${JSON.stringify(one)}`
+      const reader = historyOfTotal(db, await totalOf(1, null), 0)
+      const shown = (await readCompared(reader, [period], now.getTime()))[0]!
       expect(shown.count, say).toBe(sumOf(period))
-      expect(
-        units.map(({ count }) => count),
-        say,
-      ).toEqual(countsOf(period.range))
+      expect((await readUnits(reader, period, now.getTime())).counts, say).toEqual(countsOf(period))
 
       const { counters, counts, certain, more } = await readRanking(db, TYPE, period, 10)
       const expected = KEYS.map((key) => ({ key, count: sumOf(period, (count) => count.key === key) }))
@@ -139,26 +134,21 @@ describe.each(NOWS)('At %s', (text) => {
       expect(counts, say).toEqual(expected.map(({ count }) => count))
       expect([certain, more]).toEqual([true, false])
 
-      // What is compared, of each counter.
-      const spans = comparableSpans(period, now.getTime())
-      if (spans === null) continue
+      // The same spans are compared of all counters together and of each.
+      const { byHour, byDay, cutDays } = comparedSpans(period, now.getTime())!
+      const isImported = ({ at, imported }: Count) => imported && cutDays.includes(at)
+      const spans = ledger.some(isImported) ? byDay : byHour
+      expect(shown.spans, say).toEqual(ledger.some(({ at }) => at < byHour.before.from - DAY_MS) ? spans : null)
+      if (shown.spans === null) continue
+      expect([shown.compared, shown.before], say).toEqual([sumOf(spans.current), sumOf(spans.before)])
       for (const span of [spans.current, spans.before]) {
         const compared = await readPeriodCounts(db, counters, span)
         expect(compared, say).toEqual(counters.map(({ name }) => sumOf(span, ({ key }) => key === name)))
       }
-      // The page compares the same, unless it cannot know which part of a day was imported so far.
-      const { by } = period.range
-      const parts = [units[shown.running ?? 0], units[period.beforeLength + (shown.running ?? 0)]]
-      if (shown.running === null || by === 'hour' || (by === 'day' && parts.every((unit) => unit!.soFar !== null))) {
-        expect([shown.compared, shown.before], say).toEqual([sumOf(spans.current), sumOf(spans.before)])
-        if (shown.running !== null && by !== 'hour') partsCompared++
-      }
-      const [counter] = counters
-      const own = await readCounterUnits(db, counter!, period, now, 0)
-      expect(
-        own.units.map(({ count }) => count),
-        say,
-      ).toEqual(countsOf(period.range, ({ key }) => key === counter!.name))
+      partsCompared += cutDays.length
+      const counter = await addressOfKey(TYPE, '/')
+      const own = await readUnits(historyOfCounter(db, counter, 0), period, now.getTime())
+      expect(own.counts, say).toEqual(countsOf(period, ({ key }) => key === counter.name))
     }
     expect(partsCompared).toBeGreaterThan(1)
   })
@@ -172,15 +162,15 @@ describe.each(NOWS)('At %s', (text) => {
           .filter((count) => count.imported)
           .map(({ at }) => at),
       )
-    const days = period.range.edges.slice(0, -1)
-    const ofType = await readSumUnits(db, await totalOf(1, null), period, now, 0)
+    const ofType = await readUnits(historyOfTotal(db, await totalOf(1, null), 0), period, now.getTime())
+    const days = ofType.starts
     const all = imported(() => true)
-    expect(ofType.map((unit) => unit.imported)).toEqual(days.map((day) => all.has(day)))
+    expect(ofType.imported).toEqual(days.map((day) => all.has(day)))
     expect(all.size).toBeGreaterThan(3)
     const counter = await addressOfKey(TYPE, '/')
-    const own = await readCounterUnits(db, counter, period, now, 0)
+    const own = await readUnits(historyOfCounter(db, counter, 0), period, now.getTime())
     const ofCounter = imported(({ key }) => key === '/')
-    expect(own.units.map((unit) => unit.imported)).toEqual(days.map((day) => ofCounter.has(day)))
+    expect(own.imported).toEqual(days.map((day) => ofCounter.has(day)))
   })
 })
 

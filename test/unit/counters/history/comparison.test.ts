@@ -1,32 +1,142 @@
+import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it } from 'vitest'
-import { chosenPeriod } from '../../../../src/counters/history/chosen-period.ts'
-import { comparePeriod } from '../../../../src/counters/history/comparison.ts'
+import { chosenPeriod, comparedSpans, type PeriodName, type Span } from '../../../../src/counters/history/comparison.ts'
+import { InvalidInput } from '../../../../src/field-errors.ts'
 
-const NOW = new Date('2026-11-26T10:30:00Z')
+const clock = (at: number, zone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDateTime().toString()
 
-/** Compares a day by hours with the day before. Every hour counts as many as its place in the history, from 1. */
-function previousOf(day: string, timeZone: string): (number | null)[] {
-  const period = chosenPeriod({ name: 'custom', from: day, to: day }, timeZone, NOW)
-  const units = period.range.edges.slice(1).map((_, i) => ({ count: BigInt(i + 1), soFar: null, imported: false }))
-  return comparePeriod(period, units, NOW.getTime()).previous.map((count) => (count === null ? null : Number(count)))
+/** The two spans of a period, by the clocks of the time zone. */
+function spansOf(
+  asked: PeriodName | [from: string, to: string],
+  now: string,
+  { zone = 'UTC', hasHours = true }: { zone?: string; hasHours?: boolean } = {},
+): string[] | null {
+  const [from, to] = typeof asked === 'string' ? [] : asked
+  const name = typeof asked === 'string' ? asked : 'custom'
+  const spans = comparedSpans(chosenPeriod({ name, from, to }, zone, new Date(now)), Date.parse(now))
+  if (spans === null) return null
+  const { current, before } = hasHours ? spans.byHour : spans.byDay
+  const text = ({ from, to }: Span) => `${clock(from, zone)} to ${clock(to, zone)}`
+  return [text(current), text(before)]
 }
 
-const hours = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+describe('A running period is compared up to its last full hour, with the same span', () => {
+  // A Thursday.
+  const NOW = '2026-11-26T10:30:00Z'
 
-describe('A day by hours is compared by the clock', () => {
-  it('with a day as long as itself', () => {
-    expect(previousOf('2026-11-20', 'Europe/Berlin')).toEqual(hours(1, 24))
+  it.each<[PeriodName, string, string, string]>([
+    ['today', '2026-11-26T00:00:00', '2026-11-25T00:00:00', '2026-11-25T10:00:00'],
+    ['7d', '2026-11-20T00:00:00', '2026-11-13T00:00:00', '2026-11-19T10:00:00'],
+    ['30d', '2026-10-28T00:00:00', '2026-09-23T00:00:00', '2026-10-22T10:00:00'],
+    ['90d', '2026-08-29T00:00:00', '2026-05-30T00:00:00', '2026-08-27T10:00:00'],
+    ['12m', '2025-12-01T00:00:00', '2024-12-01T00:00:00', '2025-11-26T10:00:00'],
+  ])('%s', (name, from, before, until) => {
+    expect(spansOf(name, NOW)).toEqual([`${from} to 2026-11-26T10:00:00`, `${before} to ${until}`])
   })
 
-  it('once, where hours of the clock come twice', () => {
-    // 0, 1, 2, 2, 3 …
-    expect(previousOf('2026-10-25', 'Europe/Berlin')).toEqual([1, 2, 3, null, ...hours(4, 24)])
-    // 0, 1, 2, 1, 2, 3 …
-    expect(previousOf('2026-10-25', 'Antarctica/Troll')).toEqual([1, 2, 3, null, null, ...hours(4, 24)])
+  it.each([3, 7, 8, 30, 35, 100, 999])('%s days that end today, shifted by whole weeks from 7 on', (days) => {
+    const to = Temporal.PlainDate.from('2026-11-26')
+    const [from, shift] = [to.subtract({ days: days - 1 }), days < 7 ? days : Math.ceil(days / 7) * 7]
+    expect(spansOf([from.toString(), to.toString()], NOW)).toEqual([
+      `${from}T00:00:00 to 2026-11-26T10:00:00`,
+      `${from.subtract({ days: shift })}T00:00:00 to ${to.subtract({ days: shift })}T10:00:00`,
+    ])
   })
 
-  it('with nothing, where the day before lacks an hour, and with both hours that it has twice', () => {
-    expect(previousOf('2026-03-30', 'Europe/Berlin')).toEqual([1, 2, null, ...hours(3, 23)])
-    expect(previousOf('2026-10-26', 'Europe/Berlin')).toEqual([1, 2, 7, ...hours(5, 25)])
+  it('up to yesterday, if the hours of a day are not known', () => {
+    const byDay = { hasHours: false }
+    expect(spansOf('7d', NOW, byDay)).toEqual([
+      '2026-11-20T00:00:00 to 2026-11-26T00:00:00',
+      '2026-11-13T00:00:00 to 2026-11-19T00:00:00',
+    ])
+    expect(spansOf('12m', NOW, byDay)).toEqual([
+      '2025-12-01T00:00:00 to 2026-11-26T00:00:00',
+      '2024-12-01T00:00:00 to 2025-11-26T00:00:00',
+    ])
+    // Nothing of today is over.
+    expect(spansOf('today', NOW, byDay)).toEqual([
+      '2026-11-26T00:00:00 to 2026-11-26T00:00:00',
+      '2026-11-25T00:00:00 to 2026-11-25T00:00:00',
+    ])
+  })
+
+  it('by the clock, also if it was changed in between', () => {
+    const zone = 'Europe/Berlin'
+    expect(spansOf('7d', '2026-10-29T11:30:00Z', { zone })).toEqual([
+      '2026-10-23T00:00:00 to 2026-10-29T12:00:00',
+      '2026-10-16T00:00:00 to 2026-10-22T12:00:00',
+    ])
+    // On the day before, 2 o'clock was left out.
+    expect(spansOf('today', '2026-03-30T00:30:00Z', { zone })).toEqual([
+      '2026-03-30T00:00:00 to 2026-03-30T02:00:00',
+      '2026-03-29T00:00:00 to 2026-03-29T03:00:00',
+    ])
+    // On this day, it comes twice.
+    expect(spansOf('today', '2026-10-25T01:30:00Z', { zone })).toEqual([
+      '2026-10-25T00:00:00 to 2026-10-25T02:00:00',
+      '2026-10-24T00:00:00 to 2026-10-24T02:00:00',
+    ])
+    // There, that day began at one o'clock.
+    expect(spansOf('today', '2026-09-07T03:30:00Z', { zone: 'America/Santiago' })).toEqual([
+      '2026-09-07T00:00:00 to 2026-09-07T00:00:00',
+      '2026-09-06T01:00:00 to 2026-09-06T01:00:00',
+    ])
+  })
+
+  it('that begins within the hour of which midnight is a part', () => {
+    const zone = 'Asia/Kathmandu'
+    const none = ['2026-11-26T00:00:00 to 2026-11-26T00:00:00', '2026-11-25T00:00:00 to 2026-11-25T00:00:00']
+    expect(spansOf('today', '2026-11-25T18:40:00Z', { zone })).toEqual(none)
+    expect(spansOf('today', '2026-11-25T19:10:00Z', { zone })?.[0]).toBe('2026-11-26T00:00:00 to 2026-11-26T00:45:00')
+  })
+
+  it('of a year before, on the 29th of February too', () => {
+    expect(spansOf('12m', '2028-02-29T18:20:00Z')).toEqual([
+      '2027-03-01T00:00:00 to 2028-02-29T18:00:00',
+      '2026-03-01T00:00:00 to 2027-03-01T18:00:00',
+    ])
+  })
+})
+
+describe('A finished period', () => {
+  it('is compared whole with its predecessor', () => {
+    expect(spansOf(['2026-11-01', '2026-11-30'], '2026-12-01T00:00:00Z')).toEqual([
+      '2026-11-01T00:00:00 to 2026-12-01T00:00:00',
+      '2026-09-27T00:00:00 to 2026-10-27T00:00:00',
+    ])
+    expect(spansOf(['2026-11-24', '2026-11-25'], '2026-12-01T00:00:00Z')).toEqual([
+      '2026-11-24T00:00:00 to 2026-11-26T00:00:00',
+      '2026-11-22T00:00:00 to 2026-11-24T00:00:00',
+    ])
+  })
+
+  it('has the days of its predecessor, however long these are', () => {
+    for (const zone of ['Europe/Berlin', 'America/Santiago', 'Africa/Cairo', 'Australia/Lord_Howe']) {
+      for (let day = 0; day < 730; day++) {
+        const to = Temporal.PlainDate.from('2024-12-01').add({ days: day })
+        for (const days of [1, 10]) {
+          const period = chosenPeriod(
+            { name: 'custom', from: to.subtract({ days: days - 1 }).toString(), to: to.toString() },
+            zone,
+            new Date('2026-12-02T00:00:00Z'),
+          )
+          const startOf = (date: Temporal.PlainDate) => date.toZonedDateTime(zone).epochMilliseconds
+          const shift = days === 1 ? 1 : 14
+          expect(comparedSpans(period, period.to)?.byHour.before, `${zone} ${to}`).toMatchObject({
+            from: startOf(to.subtract({ days: shift + days - 1 })),
+            to: startOf(to.subtract({ days: shift - 1 })),
+          })
+        }
+      }
+    }
+  })
+
+  it('is not compared if it is all time', () => {
+    expect(spansOf('all', '2026-12-01T00:00:00Z')).toBe(null)
+  })
+
+  it('of too many days is refused', () => {
+    expect(() => spansOf(['2023-01-01', '2025-12-31'], '2026-12-01T00:00:00Z')).toThrow(InvalidInput)
   })
 })

@@ -1,0 +1,115 @@
+import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { type ChosenPeriod, type Comparison, comparedSpans, type Span } from './comparison.ts'
+import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
+import type { Adjustment, DetailedRow, HistoryReader } from './read-history.ts'
+import { remainderOf, type Selection, selectionOf, sourcesOfSelections, sumSelection } from './selection.ts'
+import { daysOf, type HistorySource, sourcesOf, sumPeriods } from './sum-periods.ts'
+
+/** A count, and what of it is compared with the same part of the predecessor; `null`: nothing can be compared. */
+export interface Compared {
+  count: bigint
+  compared: bigint | null
+  before: bigint | null
+  spans: Comparison | null
+}
+
+/** What a chart shows of a period. */
+export interface Units {
+  /** When each unit begins, in milliseconds since 1970. */
+  starts: number[]
+  counts: bigint[]
+  /** The count of the same part of the predecessor; `null`: it has none, such as an hour that its clocks skip. */
+  previous: (bigint | null)[]
+  imported: boolean[]
+  /** The index of the unit that is not over; `null`: the period is over. */
+  running: number | null
+  /** Those in the period. */
+  adjustments: Adjustment[]
+}
+
+/** Counts periods that have a predecessor, and what is compared of both. */
+export async function readCompared(
+  { readRows, readBegun }: HistoryReader,
+  periods: readonly ChosenPeriod[],
+  now: number,
+): Promise<Compared[]> {
+  const selections = periods.flatMap((period) => {
+    const spans = comparedSpans(period, now)
+    if (spans === null) return []
+    const { byHour, byDay, cutDays } = spans
+    const days = [byHour.before.firstDay, ...cutDays]
+    return [
+      ...[period, byHour.current, byHour.before, byDay.current, byDay.before].map(selectionOf),
+      ...days.map(remainderOf),
+    ]
+  })
+  const [{ rows, pending }, begun] = await Promise.all([
+    readRows(periods[0]!.range, sourcesOfSelections(selections)),
+    readBegun(),
+  ])
+  const sum = (selection: Selection) => sumSelection(selection, rows)
+  const isWithoutHour = (day: number) => sum(remainderOf(day)) !== 0n
+  const hasBegun = ({ from, firstDay }: Span) =>
+    begun <= from ||
+    isWithoutHour(firstDay) ||
+    sum({ parts: [], hours: [{ sign: '+', from, to: from + HOUR_MS }] }) > 0n
+  return periods.map((period) => {
+    const count = sum(selectionOf(period))
+    const possible = comparedSpans(period, now)
+    const spans = possible && (possible.cutDays.some(isWithoutHour) ? possible.byDay : possible.byHour)
+    const compared = spans !== null && hasBegun(spans.before) ? spans : null
+    return {
+      count: now >= period.from && now < period.to ? count + pending : count,
+      compared: compared && sum(selectionOf(compared.current)),
+      before: compared && sum(selectionOf(compared.before)),
+      spans: compared,
+    }
+  })
+}
+
+/** Reads the units of a period, and the same parts of its predecessor. */
+export async function readUnits(
+  { readRows, hoursSince }: HistoryReader,
+  { range, first, earlier, from, to }: ChosenPeriod,
+  now: number,
+): Promise<Units> {
+  const all = daysOf(range)
+  const since = { from: Math.max(all.from, Math.ceil(hoursSince / DAY_MS) * DAY_MS), to: all.to }
+  const ofDays: HistorySource[] = range.by === 'hour' || since.from >= since.to ? [] : [{ unit: 'hours', ...since }]
+  const days = range.by === 'month' ? ofDays.map((source): HistorySource => ({ ...source, unit: 'day' })) : []
+  const { rows, pending, adjustments } = await readRows(range, [...sourcesOf(range), ...days, ...ofDays])
+  const counts = sumPeriods(range, rows)
+  const current = periodAt(range, now)
+  if (current !== undefined) counts[current]! += pending
+  // Hours of the clock come twice when it is put back. Then the first ones take all.
+  let place = 0
+  const places = range.edges.slice(first).map((edge) => {
+    if (earlier !== null) place = Math.max(place, periodAt(range, earlier(edge))!)
+    return place
+  })
+  const imported = importedUnits(range, rows, hoursSince)
+  const starts = range.edges.slice(first, -1)
+  return {
+    starts,
+    counts: counts.slice(first),
+    previous: starts.map((_, index) => {
+      const [begin, end] = [places[index], places[index + 1]]
+      return begin === end ? null : counts.slice(begin, end).reduce((sum, count) => sum + count, 0n)
+    }),
+    imported: starts.map((_, index) => imported.has(first + index)),
+    running: current === undefined ? null : current - first,
+    adjustments: adjustments.filter(({ at }) => at.getTime() >= from && at.getTime() < to),
+  }
+}
+
+/** The indexes of the units of which part was imported. */
+function importedUnits(range: HistoryRange, rows: readonly DetailedRow[], hoursSince: number): Set<number | undefined> {
+  const hours = range.by === 'hour' ? 'hour' : 'hours'
+  const rests = new Map<number, bigint>()
+  for (const { unit, start, count, imported } of rows) {
+    const day = Math.floor(start / DAY_MS) * DAY_MS
+    const beyondHours = day < hoursSince ? 0n : unit === 'day' ? count : unit === hours ? -count : 0n
+    rests.set(day, (rests.get(day) ?? 0n) + beyondHours + imported)
+  }
+  return new Set([...rests].filter(([, rest]) => rest > 0n).map(([day]) => periodOfDay(range, day)))
+}

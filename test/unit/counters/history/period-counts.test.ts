@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { startOf } from '../../../../src/counters/calendar.ts'
+import { type ChosenPeriod, chosenPeriod, type Span } from '../../../../src/counters/history/comparison.ts'
+import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
+import type { DetailedRow, HistoryReader } from '../../../../src/counters/history/read-history.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** What was counted: in an hour, or imported for a day. */
+interface Count {
+  at: number
+  imported: boolean
+  amount: bigint
+}
+
+/** Reads the history of counts, and only what it is asked for. */
+function readerOf(counts: readonly Count[]): HistoryReader {
+  const rows = counts.flatMap(({ at, imported, amount }): DetailedRow[] =>
+    (imported ? (['day', 'week', 'month'] as const) : (['hour', 'day', 'week', 'month'] as const)).map((unit) => ({
+      unit,
+      start: startOf(unit, new Date(at)).getTime(),
+      count: amount,
+      imported: imported ? amount : 0n,
+    })),
+  )
+  return {
+    readRows: async (_, sources) => ({
+      rows: sources.flatMap(({ unit, from, to, only }) =>
+        rows.filter((row) => {
+          if (row.unit !== unit || row.start < from || row.start >= to) return false
+          const hour = new Date(row.start).getUTCHours()
+          const isNear = only?.around && (hour >= 24 - only.around.before || hour < only.around.after)
+          return only === undefined || isNear || only.times.some(({ from, to }) => row.start >= from && row.start < to)
+        }),
+      ),
+      pending: 0n,
+      adjustments: [],
+    }),
+    readBegun: async () => Math.min(...counts.map(({ at }) => startOf('day', new Date(at)).getTime() + DAY_MS)),
+    hoursSince: Number.POSITIVE_INFINITY,
+  }
+}
+
+const zone = fc.constantFrom(
+  ...['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Kiritimati', 'Australia/Lord_Howe'],
+)
+const now = fc.constantFrom(
+  ...['2028-02-29T18:20:00Z', '2026-03-31T12:50:00Z', '2026-11-01T16:30:00Z', '2026-11-22T18:20:00Z'],
+  ...['2026-10-25T02:10:00Z', '2026-04-10T03:30:00Z'],
+)
+const ago = fc.array(fc.record({ hours: fc.nat(800 * 24), amount: fc.bigInt(1n, 99n), imported: fc.boolean() }), {
+  minLength: 1,
+  maxLength: 200,
+})
+
+describe('What is counted of a period', () => {
+  it('is what was counted in the spans that are compared, in every time zone', async () => {
+    await fc.assert(
+      fc.asyncProperty(zone, now, ago, fc.boolean(), async (timeZone, text, ago, imports) => {
+        const now = Date.parse(text)
+        const recent = Array.from({ length: 60 }, (_, hours) => ({ hours, amount: 1n, imported: false }))
+        const counts = [...ago, ...recent].map(({ hours, amount, imported }): Count => {
+          const at = now - (now % HOUR_MS) - hours * HOUR_MS
+          return imports && imported
+            ? { at: Math.floor(at / DAY_MS) * DAY_MS, amount, imported }
+            : { at, amount, imported: false }
+        })
+        const sumOf = ({ from, to, firstDay, nextDay }: Span) =>
+          counts
+            .filter(({ at, imported }) => (imported ? at >= firstDay && at < nextDay : at >= from && at < to))
+            .reduce((sum, { amount }) => sum + amount, 0n)
+        const custom = { name: 'custom', from: '2025-09-20', to: '2025-12-03' } as const
+        const periods = [...(['30d', '7d', 'today', '90d', '12m'] as const).map((name) => ({ name })), custom].map(
+          (asked) => chosenPeriod(asked, timeZone, new Date(now)),
+        )
+        const compared = await readCompared(readerOf(counts), periods, now)
+        const expected = (period: ChosenPeriod, index: number) => {
+          const spans = compared[index]!.spans
+          return {
+            count: sumOf(period),
+            compared: spans && sumOf(spans.current),
+            before: spans && sumOf(spans.before),
+            spans,
+          }
+        }
+        expect([timeZone, text, compared]).toEqual([timeZone, text, periods.map(expected)])
+        // The units of a finished period add up to it, and those of its predecessor to that.
+        const { counts: units, previous } = await readUnits(readerOf(counts), periods.at(-1)!, now)
+        const total = (all: readonly (bigint | null)[]) => all.reduce((sum: bigint, count) => sum + (count ?? 0n), 0n)
+        expect(total(units)).toBe(compared.at(-1)!.count)
+        if (compared.at(-1)!.spans !== null) expect(total(previous)).toBe(compared.at(-1)!.before)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+/** What a day by hours is compared with. Every hour from the first one of the day before on counts one more, from 1. */
+async function previousOf(day: string, timeZone: string): Promise<(number | null)[]> {
+  const now = new Date('2026-11-26T10:30:00Z')
+  const period = chosenPeriod({ name: 'custom', from: day, to: day }, timeZone, now)
+  const counts = period.range.edges.slice(0, -1).map((at, i) => ({ at, amount: BigInt(i + 1), imported: false }))
+  const { previous } = await readUnits(readerOf(counts), period, now.getTime())
+  return previous.map((count) => (count === null ? null : Number(count)))
+}
+
+const hours = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+describe('A day by hours is compared by the clock', () => {
+  it('with a day as long as itself', async () => {
+    expect(await previousOf('2026-11-20', 'Europe/Berlin')).toEqual(hours(1, 24))
+  })
+
+  it('once, where hours of the clock come twice', async () => {
+    // 0, 1, 2, 2, 3 …
+    expect(await previousOf('2026-10-25', 'Europe/Berlin')).toEqual([1, 2, null, ...hours(3, 24)])
+    // 0, 1, 2, 1, 2, 3 …
+    expect(await previousOf('2026-10-25', 'Antarctica/Troll')).toEqual([1, 2, null, null, ...hours(3, 24)])
+  })
+
+  it('with nothing, where the day before lacks an hour, and with both hours that it has twice', async () => {
+    expect(await previousOf('2026-03-30', 'Europe/Berlin')).toEqual([1, 2, null, ...hours(3, 23)])
+    expect(await previousOf('2026-10-26', 'Europe/Berlin')).toEqual([1, 2, 7, ...hours(5, 25)])
+  })
+})

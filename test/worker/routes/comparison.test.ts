@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { addressOfKey } from '../../../src/counters/keys/counter-address.ts'
+import { countPeriods } from '../../harness/count-periods.ts'
+import { sharedWorker } from '../../harness/worker.ts'
+
+/** What the numbers of a page say of a period. */
+interface Compared {
+  count: number
+  compared: number | null
+  before: number | null
+  until?: string | null
+}
+
+interface Numbers {
+  figures: Record<'today' | '7d' | '30d', Compared>
+  chart: Compared & { points: { start: string; count: number; before?: number | null }[]; beforeFirst: string | null }
+  list: { counters: (Compared & { key: string })[] }
+}
+
+/** A type for each test. */
+const TYPES = ['hourly', 'weekly', 'imported', 'young', 'yesterday', 'yearly', 'finished', 'twelve', 'thirteen']
+const COUNTERS = Object.fromEntries(
+  TYPES.map((name, index) => [name, { record_type: index + 1, prefixes: ['/a'], public: true, public_page: true }]),
+)
+/** A Thursday. */
+const NOW = '2026-11-26T10:30:00Z'
+const DAY_MS = 86_400_000
+
+const { db, worker } = sharedWorker({ COUNTERS })
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(Date.parse(NOW))
+})
+afterAll(() => void vi.useRealTimers())
+
+/** Counts as a roll-up at some time does. */
+async function count(type: string, key: string, amount: number, at: string): Promise<void> {
+  const { record_type: recordType } = COUNTERS[type]!
+  const { recordId } = await addressOfKey({ recordType, key: 'string' }, key)
+  await countPeriods(db, [{ recordType, recordId, amount: BigInt(amount) }], new Date(at))
+  await db.arrange(
+    `INSERT IGNORE INTO counter_names (record_type, record_id, name) VALUES (${recordType}, ${recordId}, '${key}')`,
+  )
+}
+
+const daysBack = (days: number) => new Date(Date.parse(NOW) - days * DAY_MS).toISOString().slice(0, 10)
+
+/** Imports a count for each of the days before today. */
+async function bring(type: string, days: number, countOf: (day: string) => number, keys = ['/a']): Promise<void> {
+  const dates = Array.from({ length: days }, (_, index) => daysBack(index + 1))
+  const counters = keys.flatMap((key) => dates.map((day) => ({ type, key, day, count: countOf(day) })))
+  expect((await worker.bring(counters)).status).toBe(200)
+}
+
+async function ask(type: string, query: string): Promise<Numbers> {
+  const response = await worker.api('GET', `/numbers?type=${type}&${query}`)
+  expect(response.status).toBe(200)
+  return (await response.json()) as Numbers
+}
+
+const weekday = (day: string) => new Date(day).getUTCDay() + 1
+
+describe('A comparison', () => {
+  it('of a running period takes the same hours of both, in the total and in every row', async () => {
+    await count('hourly', '/a', 1, '2026-11-24T12:00:00Z')
+    for (const [key, times] of [
+      ['/a', 1],
+      ['/b', 3],
+    ] as const) {
+      await count('hourly', key, 10 * times, '2026-11-25T03:00:00Z')
+      await count('hourly', key, 500 * times, '2026-11-25T10:00:00Z')
+      await count('hourly', key, 20 * times, '2026-11-26T09:00:00Z')
+      // In the present hour.
+      await count('hourly', key, 700 * times, '2026-11-26T10:00:00Z')
+    }
+    const total = { count: 2_880, compared: 80, before: 40, until: '2026-11-26T10:00:00Z' }
+    const { figures, chart, list } = await ask('hourly', 'period=today')
+    expect([figures.today, chart]).toMatchObject([total, total])
+    expect(list.counters).toMatchObject([
+      { key: '/b', count: 2_160, compared: 60, before: 30 },
+      { key: '/a', count: 720, compared: 20, before: 10 },
+    ])
+    // Found by a search, and by everybody on the public page too.
+    expect((await ask('hourly', 'period=today&find=/b')).list.counters).toMatchObject([{ compared: 60, before: 30 }])
+    const shown = (await (await worker.fetch('/stats/hourly/numbers?period=today')).json()) as Numbers
+    expect([shown.chart, shown.list.counters[1]]).toMatchObject([total, { compared: 20, before: 10 }])
+    // Of one counter, with what is pending.
+    await worker.add('hourly', { '/a': 5 })
+    const own = await ask('hourly', 'period=today&key=/a')
+    expect(own.chart).toMatchObject({ count: 725, compared: 20, before: 10 })
+    expect(own.figures.today).toMatchObject({ count: 725, compared: 20, before: 10 })
+  })
+
+  it('of seven days and more takes the same days of the week, in the chart too', async () => {
+    await bring('weekly', 200, weekday, ['/a', '/b'])
+    for (const [period, days] of [
+      ['7d', 7],
+      ['30d', 35],
+      ['90d', 91],
+      [`custom&from=${daysBack(29)}&to=${daysBack(20)}`, 14],
+    ] as const) {
+      const { chart, list } = await ask('weekly', `period=${period}`)
+      const first = Date.parse(chart.points[0]!.start)
+      expect(chart.beforeFirst, period).toBe(new Date(first - days * DAY_MS).toISOString().slice(0, 10))
+      for (const point of chart.points) {
+        if (!point.start.startsWith('2026-11-26'))
+          expect([period, point]).toEqual([period, { ...point, before: point.count }])
+        expect(point.before).toBe(2 * weekday(point.start))
+      }
+      expect(chart.compared, period).toBe(chart.before)
+      expect(list.counters.map(({ compared, before }) => [compared, before])).toEqual(
+        ['/a', '/b'].map(() => [chart.compared! / 2, chart.before! / 2]),
+      )
+    }
+  })
+
+  it('takes whole days up to yesterday, where hours are not known', async () => {
+    await bring('imported', 100, () => 24, ['/a', '/b'])
+    await count('imported', '/a', 9, '2026-11-26T09:00:00Z')
+    const { figures, chart, list } = await ask('imported', 'period=7d')
+    const until = '2026-11-26T00:00:00Z'
+    expect(figures).toMatchObject({
+      // Of today, nothing can be compared yet.
+      today: { count: 9, compared: 0, before: 0, until },
+      '7d': { count: 2 * 6 * 24 + 9, compared: 2 * 6 * 24, before: 2 * 6 * 24, until },
+      '30d': { compared: 2 * 29 * 24, before: 2 * 29 * 24, until },
+    })
+    expect(chart).toMatchObject(figures['7d'])
+    expect(list.counters).toMatchObject([
+      { key: '/a', count: 6 * 24 + 9, compared: 6 * 24, before: 6 * 24 },
+      { key: '/b', count: 6 * 24, compared: 6 * 24, before: 6 * 24 },
+    ])
+    expect((await ask('imported', 'period=7d&key=/a')).chart).toMatchObject({ compared: 6 * 24, before: 6 * 24, until })
+    expect((await ask('imported', 'period=7d&find=/a')).chart).toMatchObject({
+      compared: 6 * 24,
+      before: 6 * 24,
+      until,
+    })
+  })
+
+  it('is not made with days before counting began', async () => {
+    // The 20 days before today: enough for two weeks, but not for 30 days.
+    await bring('young', 20, () => 1)
+    const { figures, chart, list } = await ask('young', 'period=30d')
+    expect(figures).toMatchObject({
+      today: { before: 0 },
+      '7d': { compared: 6, before: 6 },
+      '30d': { count: 20, compared: null, before: null, until: null },
+    })
+    expect(chart).toMatchObject({ compared: null, before: null, beforeFirst: null })
+    expect(chart.points.filter((point) => 'before' in point)).toEqual([])
+    expect(list.counters).toMatchObject([{ key: '/a', count: 20, compared: null, before: null }])
+    // 13 days ago is the first day of the week before.
+    for (const [days, before] of [
+      [13, 6],
+      [12, null],
+    ]) {
+      const query = `period=custom&from=${daysBack(6)}&to=${daysBack(0)}`
+      const type = days === 13 ? 'thirteen' : 'twelve'
+      await bring(type, days!, () => 1)
+      expect([days, (await ask(type, query)).chart.before]).toEqual([days, before])
+      expect([days, (await ask(type, `${query}&key=/a`)).chart.before]).toEqual([days, before])
+      expect([days, (await ask(type, `${query}&find=/a`)).chart.before]).toEqual([days, before])
+    }
+  })
+
+  it('is not made with a day on which counting began', async () => {
+    await count('yesterday', '/a', 1, '2026-11-25T08:00:00Z')
+    await count('yesterday', '/a', 17, '2026-11-26T09:00:00Z')
+    const none = { count: 17, compared: null, before: null }
+    const { figures, chart, list } = await ask('yesterday', 'period=today')
+    expect([figures.today, chart, ...list.counters]).toMatchObject([none, none, none])
+    expect((await ask('yesterday', 'period=today&key=/a')).figures.today).toMatchObject(none)
+  })
+
+  it('of 12 months takes the months of the year before, up to the same day', async () => {
+    await bring('yearly', 800, () => 2)
+    const { chart, list } = await ask('yearly', 'period=12m')
+    expect(chart.points).toHaveLength(12)
+    expect(chart.points[1]).toMatchObject({ start: '2026-01-01T00:00:00Z', count: 62, before: 62 })
+    expect(chart.points[11]).toMatchObject({ start: '2026-11-01T00:00:00Z', count: 50, before: 60 })
+    expect(chart).toMatchObject({ compared: 720, before: 720, until: '2026-11-26T00:00:00Z' })
+    expect(list.counters).toMatchObject([{ compared: 720, before: 720 }])
+  })
+
+  it('of a finished period takes the whole of both', async () => {
+    for (const [at, amount] of [
+      ['2026-11-01T00:00:00Z', 1],
+      ['2026-11-09T00:00:00Z', 2],
+      ['2026-11-11T23:00:00Z', 4],
+      ['2026-11-12T00:00:00Z', 8],
+      ['2026-11-14T23:00:00Z', 16],
+    ] as const) {
+      await count('finished', '/a', amount, at)
+    }
+    const { chart, list } = await ask('finished', 'period=custom&from=2026-11-12&to=2026-11-14')
+    const expected = { count: 24, compared: 24, before: 6 }
+    expect(chart).toMatchObject({ ...expected, until: null })
+    expect(list.counters).toMatchObject([expected])
+  })
+})
