@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { RECENT_PERIOD_HOURS, type RecentPeriod } from '../counters/history/recent-period.ts'
-import { hash64 } from '../counters/ids.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
@@ -282,9 +281,7 @@ export function publicType(c: Context<AppEnv>, name?: string): CounterType {
 async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
   const query = readQuery(c, queries.svg.query)
   const badge = badgeOf(type, await countOf(query), query)
-  // Weak, and a hash of what is shown: the bytes contain random ids.
-  const tag = (await hash64(JSON.stringify(badge))).toString(16)
-  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL, ETag: `W/"${tag}"` })
+  return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
 
 export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {

@@ -1,4 +1,4 @@
-import { badgen } from 'badgen'
+import { html } from 'hono/html'
 import type { Problem } from '../service/problem.ts'
 
 /** Badge styles, by the names that shields.io uses. */
@@ -25,22 +25,99 @@ export function isBadgeText(text: string): boolean {
   return [...text].length <= MAX_LABEL && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(text)
 }
 
+/** Widths of characters in Verdana at 110 px, to the nearest 4 px. */
+const WIDTHS = new Map(
+  Object.entries({
+    32: "'il",
+    40: ' ,.fj',
+    44: '!t',
+    48: 'Ir',
+    52: '"()-/:;J[\\]|',
+    56: 'cs',
+    60: '?Lz',
+    64: 'Fkvxy',
+    68: 'PTYabdegopq',
+    72: '$*0123456789E_`hnu{}',
+    76: 'ABCKRSVXZ',
+    80: '&U',
+    84: 'DGHN',
+    88: 'OQ',
+    92: '#+<=>M^w~',
+    112: '@Wm',
+    120: '%',
+  }).flatMap(([width, characters]) => [...characters].map((character) => [character, Number(width)] as const)),
+)
+/** Widths of other characters: of letters such as Greek and Cyrillic, and of what is as wide as it is high. */
+const LETTER_WIDTH = 72
+const WIDE_WIDTH = 112
+const FIRST_WIDE = 0x2000
+/** Space on both sides of a text. */
+const PADDING = 50
+
+/** A text of a badge, at a place. All lengths are tenths of a pixel. */
+interface Half {
+  text: string
+  x: number
+  width: number
+  /** Six hexadecimal digits. */
+  paint: string
+}
+
 /**
- * Draws a badge. It has its own background and a matching text color, so it is readable on dark and on light pages.
- *
- * @returns an SVG document with random ids, so no two documents are identical
+ * Draws a badge like those of shields.io. It has its own background and a matching text color, so it is readable on dark and on
+ * light pages.
+ * @returns an SVG document, the same for the same badge
  */
 export function drawBadge({ label, message, color, labelColor, style }: Badge): string {
   const loud = style === 'for-the-badge'
-  return badgen({
-    label: loud ? label.toUpperCase() : label,
-    status: loud ? message.toUpperCase() : message,
-    // The type allows the library's color names only, but the library accepts hexadecimal digits too.
-    color: paintOf(color) as 'blue',
-    labelColor: paintOf(labelColor) as 'blue',
-    style: style === 'flat' ? 'classic' : 'flat',
-    scale: loud ? 1.4 : 1,
-  })
+  const said = (text: string) => (loud ? text.toUpperCase() : text)
+  const texts = [...(label === '' ? [] : [[label, labelColor] as const]), [message, color] as const]
+  const halves: Half[] = []
+  let width = 0
+  for (const [text, painted] of texts) {
+    halves.push({ text: said(text), x: width, width: widthOf(said(text)) + 2 * PADDING, paint: paintOf(painted) })
+    width += halves.at(-1)!.width
+  }
+  const name = halves.map(({ text }) => text).join(': ')
+  const scale = loud ? 1.4 : 1
+  const rects = halves.map(
+    ({ x, width, paint }) => html`<rect x="${x}" width="${width}" height="200" fill="#${paint}"/>`,
+  )
+  // The same id for the same shape, because a page may have several badges in its own document.
+  const shape = `badge-${width}`
+  const background =
+    style === 'flat'
+      ? html`<linearGradient id="badge" x2="0" y2="100%"><stop offset="0" stop-opacity=".1" stop-color="#eee"/><stop offset="1" stop-opacity=".1"/></linearGradient>
+<mask id="${shape}"><rect width="${width}" height="200" rx="30" fill="#fff"/></mask>
+<g mask="url(#${shape})">${rects}<rect width="${width}" height="200" fill="url(#badge)"/></g>`
+      : html`<g>${rects}</g>`
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${round((width / 10) * scale)}" height="${20 * scale}" viewBox="0 0 ${width} 200" role="img" aria-label="${name}">
+<title>${name}</title>
+${background}
+<g aria-hidden="true" font-family="Verdana,DejaVu Sans,sans-serif" font-size="110">${halves.map(drawText)}</g>
+</svg>`)
+}
+
+function drawText({ text, x, width, paint }: Half) {
+  // The widths are Verdana's. Other fonts, and other scripts, take the room that they get.
+  const length = [...text].every((character) => WIDTHS.has(character)) ? width - 2 * PADDING : undefined
+  const fitted = length === undefined ? '' : html` textLength="${length}"`
+  const [ink, shadow, opacity] = hasWhiteText(paint) ? ['#fff', '#000', 0.25] : ['#000', '#fff', 0.1]
+  return html`<text x="${x + PADDING + 10}" y="148"${fitted} fill="${shadow}" opacity="${opacity}">${text}</text>
+<text x="${x + PADDING}" y="138"${fitted} fill="${ink}">${text}</text>
+`
+}
+
+function widthOf(text: string): number {
+  let width = 0
+  for (const character of text.normalize()) {
+    width += WIDTHS.get(character) ?? (character.codePointAt(0)! < FIRST_WIDE ? LETTER_WIDTH : WIDE_WIDTH)
+  }
+  return width
+}
+
+function round(pixels: number): number {
+  return Math.round(pixels * 10) / 10
 }
 
 /** Makes an image harmless if it is opened as a page, and lets every page embed it. */
@@ -88,7 +165,7 @@ export const COLOR_RULE = 'must be a color name such as "blue", or 3 or 6 hexade
 
 /** Minimum contrast of white text. WCAG 2.2, 1.4.3 asks for 4.5; the style "flat" needs more, because it adds a sheen. */
 const CONTRAST = 5
-/** The drawing library uses white text up to this brightness, and black text above it. */
+/** White text up to this brightness, and black text above it. */
 const WHITE_TEXT_UP_TO = 0.69
 
 /**
@@ -117,7 +194,12 @@ export function paintOf(color: BadgeColor): string {
   return rgb.map((channel) => channel.toString(16).padStart(2, '0')).join('')
 }
 
-/** Brightness from 0 to 1, by the drawing library's formula (https://www.w3.org/TR/AERT/#color-contrast). */
+/** @param paint six hexadecimal digits */
+function hasWhiteText(paint: string): boolean {
+  return brightness([0, 2, 4].map((at) => Number.parseInt(paint.slice(at, at + 2), 16))) <= WHITE_TEXT_UP_TO
+}
+
+/** Brightness from 0 to 1 (https://www.w3.org/TR/AERT/#color-contrast). */
 function brightness([red = 0, green = 0, blue = 0]: number[]): number {
   return (red * 299 + green * 587 + blue * 114) / 255_000
 }
