@@ -142,7 +142,7 @@ export async function typeNumbers(
 ) {
   const period = periodOf(source)
   const of = await sumOf(source, type, period)
-  const reading = readHistory(source, period, historyOfTotal(source.db, of, hoursSince(source)))
+  const reading = readHistory(source, period, historyOfTotal(source.db, of))
   const spans = reading.then(({ spans }) => spans)
   const [{ history }, total, list, alsoShown] = await Promise.all([
     reading,
@@ -274,7 +274,7 @@ async function alsoNumbers(
 ): Promise<{ also?: { figures: Awaited<ReturnType<typeof readFigures>>['figures']; total: number } }> {
   const of = await sumOf(source, type, period)
   if (of.name !== prefix) return {}
-  const reader = historyOfTotal(source.db, of, hoursSince(source))
+  const reader = historyOfTotal(source.db, of)
   const [{ figures }, total] = await Promise.all([readFigures(source, reader), rolledTotal(source, of)])
   return { also: { figures, total } }
 }

@@ -183,16 +183,14 @@ async function readPrefixRows(
   await checkPrefix(db, of, limit)
   const parts = sources.map((source) => {
     const { table, period, time } = columnsOf(source)
-    const rows = fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')
-    return {
-      sql: `SELECT '${source.unit}' AS part, ${hoursSql(time)} AS at, SUM(h.count) AS count ${rows} ${period}
-          AND ${sourceSql(source, 'h.period_start')} GROUP BY ${hoursSql(time)}`,
-      args: [],
-    }
+    return `SELECT '${source.unit}' AS part, ${hoursSql(time)} AS at, h.count AS number
+        ${fromNamesSql(of, `${table} AS h FORCE INDEX (PRIMARY)`, 'h')} ${period} AND ${sourceSql(source, 'h.period_start')}`
   })
-  // Not packed: vtgate adds the sums of the shards up.
-  const found = await readParts(db, parts)
-  return found.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
+  // Summed outside of the union, which vtgate sends to each shard whole. Not packed: vtgate adds the sums of the shards up.
+  const { rows } = await db.execute(
+    `SELECT part, at, SUM(number) AS count FROM (${parts.join('\nUNION ALL ')}) AS parts GROUP BY part, at`,
+  )
+  return rows.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
 }
 
 /** Few counters have something in every hour, so only the days or months count. */
@@ -212,7 +210,7 @@ async function readTypeRows(db: Executor, recordType: number, sources: readonly 
 }
 
 /** Reads the history of all counters of a type or prefix together. @throws {TooManyKeys} as `readPrefixHistory` */
-export function historyOfTotal(db: Executor, of: TotalOf, hoursSince: number): HistoryReader {
+export function historyOfTotal(db: Executor, of: TotalOf): HistoryReader {
   const isType = of.name === ''
   return {
     readRows: async (range, sources) => {
@@ -223,8 +221,8 @@ export function historyOfTotal(db: Executor, of: TotalOf, hoursSince: number): H
       isType
         ? readBegun(db, 'day', `FROM type_history AS h FORCE INDEX (PRIMARY) WHERE h.record_type = ${of.recordType}`)
         : readBegun(db, 'month', fromNamesSql(of, 'counter_periods AS h FORCE INDEX (PRIMARY)', 'h')),
-    // What was imported of a type is known.
-    hoursSince: isType ? Number.POSITIVE_INFINITY : hoursSince,
+    // Rows say what was imported of a type. All hours of the keys of a prefix would be too many.
+    hoursSince: Number.POSITIVE_INFINITY,
   }
 }
 

@@ -118,7 +118,7 @@ describe.each(NOWS)('At %s', (text) => {
       expect(period.to).toBe(next.toZonedDateTime(zone).epochMilliseconds)
 
       const say = `${zone} ${JSON.stringify(one)}`
-      const reader = historyOfTotal(db, await totalOf(1, null), 0)
+      const reader = historyOfTotal(db, await totalOf(1, null))
       const shown = (await readCompared(reader, [period], now.getTime()))[0]!
       expect(shown.count, say).toBe(sumOf(period))
       expect((await readUnits(reader, period, now.getTime())).counts, say).toEqual(countsOf(period))
@@ -162,7 +162,7 @@ describe.each(NOWS)('At %s', (text) => {
           .filter((count) => count.imported)
           .map(({ at }) => at),
       )
-    const ofType = await readUnits(historyOfTotal(db, await totalOf(1, null), 0), period, now.getTime())
+    const ofType = await readUnits(historyOfTotal(db, await totalOf(1, null)), period, now.getTime())
     const days = ofType.starts
     const all = imported(() => true)
     expect(ofType.imported).toEqual(days.map((day) => all.has(day)))
