@@ -5,30 +5,29 @@ import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
 const HEIGHT = 240
 const TOP = 10
-/** The height of the lower axis with its labels. */
+/** The height of the axis with its labels. */
 const BOTTOM = 26
-/** The widest bar, and how much of its place a bar takes. */
+/** The widest bar, and how much of its place a bar fills. */
 const MAX_BAR = 48
 const BAR_PART = 0.74
-/** With less room than this, bars touch each other. */
+/** In narrower places, bars touch each other. */
 const MIN_GAP_PLACE = 5
 const MAX_LINES = 5
 const CHARACTER = 8
 
-/** What a chart shows. */
-export interface ChartData extends ChartNumbers {
-  /** What one count is, in the plural. */
+interface ChartData extends ChartNumbers {
+  /** The plural of what is counted. */
   unit: string
   adjustments: readonly Adjustment[]
 }
 
-/** A chart on the page, its legend and its table. */
+/** The page's chart with its legend and its table. */
 export class Chart {
   readonly #holder = byId('history')
   readonly #tip = element('div', { class: 'tip', hidden: '' })
   readonly #table = byId('history-rows').closest('details')!
   #data: ChartData | undefined
-  // Before anything on the page changes, because then the browser would have to lay it out again at once.
+  // Read before the page changes, which would force another layout.
   #width = this.#holder.clientWidth
 
   constructor() {
@@ -58,7 +57,6 @@ export class Chart {
     this.#legend(data)
   }
 
-  /** The table has rows only while it is open. */
   #fillTable(): void {
     if (this.#data === undefined) return
     const { points, by } = this.#data
@@ -78,7 +76,6 @@ export class Chart {
     )
   }
 
-  /** Names what the chart has besides bars. */
   #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
     const entries: [sign: string, text: string][] = [['bar', unit]]
     if (running !== null) entries.push(['running', `this ${by}, not over yet`])
@@ -90,7 +87,7 @@ export class Chart {
     )
   }
 
-  /** The place of the points: they share the width evenly. */
+  /** Points share the width evenly. */
   #places({ points }: ChartData, left: number) {
     const place = (this.#width - left) / points.length
     return { place, bar: place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR) }
@@ -155,7 +152,7 @@ export class Chart {
     this.#holder.replaceChildren(drawing, this.#tip)
   }
 
-  /** The labels below: as many as fit. */
+  /** As many labels as fit. */
   #axis(points: readonly Point[], by: ChartData['by'], x: (index: number) => number, place: number): SVGElement[] {
     const texts = points.map(({ start }) => showOnAxis(new Date(start), by))
     const room = (Math.max(...texts.map(({ length }) => length)) + 2) * CHARACTER
@@ -168,7 +165,7 @@ export class Chart {
     })
   }
 
-  /** Shows the unit and the counts under the pointer. */
+  /** Shows the counts under the pointer. */
   #point({ clientX, target }: PointerEvent): void {
     const data = this.#data
     const svg = this.#holder.querySelector('svg')
@@ -196,11 +193,11 @@ function comparesUnits(points: readonly Point[]): boolean {
   return points.some(({ before }) => before != null)
 }
 
-/** Round values that enclose two others, a few at even distances. */
+/** Round values at even distances that enclose two others. */
 function linesOf(least: number, most: number): number[] {
   const rough = (most - least) / MAX_LINES
   const power = 10 ** Math.floor(Math.log10(rough))
-  // Whole numbers only, because nothing is counted by halves.
+  // Counts are whole numbers.
   const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= rough)!)
   const first = Math.floor(least / step)
   const last = Math.ceil(most / step)
