@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 
-/** The page that makes the tables, while some are missing. */
+/** The page that makes missing tables. */
 export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
   return signedInPage(
     'Tables',
-    // The state of the roll-up is in the tables.
+    // Without tables there is no state of the roll-up.
     { ...viewer, ofAllTypes: false },
     '',
     html`<main id="main" data-page="setup">
