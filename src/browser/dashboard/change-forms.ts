@@ -1,5 +1,5 @@
 import { basePath } from './address.ts'
-import { ask, change, type KeyCount, messageOf, path } from './api.ts'
+import { ask, change, messageOf, path } from './api.ts'
 import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showChange, showCount } from './format-counts.ts'
@@ -106,7 +106,7 @@ function oneAtATime<Parameters extends unknown[]>(
 
 async function countsOf(type: string, keys: readonly string[]): Promise<bigint[]> {
   const query = new URLSearchParams(keys.map((key) => ['key', key]))
-  const { counters } = await ask<{ counters: KeyCount[] }>('GET', `${path('counters', type)}?${query}`)
+  const { counters } = await ask<{ counters: { count: Count }[] }>('GET', `${path('counters', type)}?${query}`)
   return counters.map(({ count }) => BigInt(count))
 }
 

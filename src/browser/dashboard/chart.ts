@@ -15,11 +15,7 @@ const MIN_GAP_PLACE = 5
 const MAX_LINES = 5
 const CHARACTER = 8
 
-interface ChartData extends ChartNumbers {
-  /** The plural of what is counted. */
-  unit: string
-  adjustments: readonly Adjustment[]
-}
+type ChartData = ChartNumbers & { unit: string; adjustments: readonly Adjustment[] }
 
 /** The page's chart with its legend and its table. */
 export class Chart {
@@ -40,9 +36,7 @@ export class Chart {
     }).observe(this.#holder)
     this.#holder.addEventListener('pointermove', (event) => this.#point(event))
     this.#holder.addEventListener('pointerdown', (event) => this.#point(event))
-    this.#holder.addEventListener('pointerleave', () => {
-      this.#tip.hidden = true
-    })
+    this.#holder.addEventListener('pointerleave', () => this.#tip.toggleAttribute('hidden', true))
   }
 
   show(data: ChartData): void {
@@ -50,30 +44,22 @@ export class Chart {
     this.#draw()
     this.#fillTable()
     const { by, count, unit, first, last } = data
-    this.#holder.setAttribute(
-      'aria-label',
-      `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`,
-    )
+    const label = `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`
+    this.#holder.setAttribute('aria-label', label)
     this.#legend(data)
   }
 
   #fillTable(): void {
     if (this.#data === undefined) return
     const { points, by } = this.#data
-    const before = comparesUnits(points)
-    byId('history-before').hidden = !before
-    const shown = this.#table.open ? points : []
-    byId('history-rows').replaceChildren(
-      ...shown.map((point) =>
-        element(
-          'tr',
-          {},
-          element('th', { scope: 'row' }, showUnit(new Date(point.start), by)),
-          numberCell(showCount(point.count)),
-          ...(before ? [numberCell(point.before == null ? '–' : showCount(point.before))] : []),
-        ),
-      ),
-    )
+    const compares = comparesUnits(points)
+    byId('history-before').hidden = !compares
+    const rows = (this.#table.open ? points : []).map(({ start, count, before }) => {
+      const unit = element('th', { scope: 'row' }, showUnit(new Date(start), by))
+      const beforeCell = compares ? [numberCell(before == null ? '–' : showCount(before))] : []
+      return element('tr', {}, unit, numberCell(showCount(count)), ...beforeCell)
+    })
+    byId('history-rows').replaceChildren(...rows)
   }
 
   #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
@@ -82,9 +68,8 @@ export class Chart {
     if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
     if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
-    byId('history-legend').replaceChildren(
-      ...entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text)),
-    )
+    const items = entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text))
+    byId('history-legend').replaceChildren(...items)
   }
 
   /** Points share the width evenly. */
@@ -128,20 +113,13 @@ export class Chart {
       .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
       .map((index) => (index === -1 ? '' : `M${round(x(index) + place / 2)} ${TOP}V${y(least)}`))
       .join('')
+    const hatch = { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }
     const drawing = shape(
       'svg',
       { width: this.#width, height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' },
-      shape(
-        'pattern',
-        { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-        shape('rect', { width: 2.5, height: 6 }),
-      ),
-      ...lines.map((line) =>
-        shape('path', { class: line === 0 ? 'grid zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
-      ),
-      ...lines.map((line, index) =>
-        shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[index]!),
-      ),
+      shape('pattern', hatch, shape('rect', { width: 2.5, height: 6 })),
+      ...lines.flatMap((line) => path(line === 0 ? 'grid zero' : 'grid', `M${left} ${y(line)}H${this.#width}`)),
+      ...lines.map((line, at) => shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[at]!)),
       ...path('bars', over),
       ...path('now', now, { fill: 'url(#hatch)' }),
       ...path('previous', before),
