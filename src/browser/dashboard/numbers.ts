@@ -77,14 +77,10 @@ export interface CounterNumbers extends Numbers {
   adjustments: Adjustment[]
 }
 
-/** The visitor's time zone, at whose midnight days begin. */
-export const TIME_ZONE = zone()
-
-function zone(): string {
-  const name = new Intl.DateTimeFormat().resolvedOptions().timeZone
-  // Browsers that hide the time zone report a name such as Etc/Unknown, and use UTC.
-  return /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(name) && name !== 'Etc/Unknown' ? name : 'UTC'
-}
+const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+const isKnown = /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(timeZone) && timeZone !== 'Etc/Unknown'
+/** The visitor's time zone. Browsers that hide it report a name such as Etc/Unknown, and use UTC. */
+export const TIME_ZONE = isKnown ? timeZone : 'UTC'
 
 /** Takes the numbers that the page includes; `null` if they were taken or belong to another view. */
 export function takeIncluded(query: string): Numbers | null {

@@ -35,7 +35,21 @@ export function numbersOf(
   return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
 <p class="hint">Changes compare the same hours: today with yesterday, 7 days with the week before, 30 days with 5 weeks earlier.</p>
 ${periodChoice(days)}
-${chartCard(more)}`
+<section class="card" aria-labelledby="history-days">
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
+<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
+<ul class="row legend follows-period" id="history-legend"></ul>
+<p class="hint" id="history-note"></p>
+<p class="hint" id="history-message" role="status"></p>
+<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
+<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
+<tbody id="history-rows"></tbody>
+</table></div></details>
+<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
+${more}
+</section>
+<p class="hidden" id="announcement" role="status"></p>`
 }
 
 /** A page, then its numbers as data: a browser starts with the page while they are read. */
@@ -79,22 +93,4 @@ const DAYS = html`<form id="days" class="row days" hidden>
 export function ranking(): Html {
   return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
-}
-
-function chartCard(more: Html | ''): Html {
-  return html`<section class="card" aria-labelledby="history-days">
-<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
-<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
-<ul class="row legend follows-period" id="history-legend"></ul>
-<p class="hint" id="history-note"></p>
-<p class="hint" id="history-message" role="status"></p>
-<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
-<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
-<tbody id="history-rows"></tbody>
-</table></div></details>
-<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
-${more}
-</section>
-<p class="hidden" id="announcement" role="status"></p>`
 }
