@@ -4,9 +4,8 @@ import type { Problem } from '../service/problem.ts'
 /** Badge styles, by the names that shields.io uses. */
 export const BADGE_STYLES = ['flat', 'flat-square', 'for-the-badge'] as const
 
-/** What a badge shows. */
 export interface Badge {
-  /** The left half; left out if empty. Like the message, it must satisfy `isBadgeText`. */
+  /** The left half; omitted if empty. Like the message, it must satisfy `isBadgeText`. */
   label: string
   message: string
   color: BadgeColor
@@ -17,10 +16,7 @@ export interface Badge {
 /** The maximum length of a label, in characters. */
 export const MAX_LABEL = 80
 
-/**
- * Whether text fits on a badge: it is not too long, and has no characters that XML 1.0 cannot represent (control characters, lone
- * surrogates, U+FFFE and U+FFFF: https://www.w3.org/TR/xml/#charsets).
- */
+/** Whether text is short enough for a badge, and XML 1.0 has its characters (https://www.w3.org/TR/xml/#charsets). */
 export function isBadgeText(text: string): boolean {
   return [...text].length <= MAX_LABEL && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(text)
 }
@@ -120,7 +116,7 @@ function round(pixels: number): number {
   return Math.round(pixels * 10) / 10
 }
 
-/** Makes an image harmless if it is opened as a page, and lets every page embed it. */
+/** Makes an image harmless when opened as a page, and lets every page embed it. */
 export const SVG_HEADERS = {
   'Content-Type': 'image/svg+xml; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
@@ -131,9 +127,8 @@ export const SVG_HEADERS = {
 /** A badge's color: one of the names below, or 3 or 6 hexadecimal digits. */
 export type BadgeColor = string
 
-// The color names of shields.io (https://shields.io/badges), so that badges can move here unchanged, and some names from
-// CSS. The shades are our own: they are easy to tell apart and to read text on. The prototype is null because
-// "constructor" is not a color.
+// The color names of shields.io (https://shields.io/badges), so that badges can move here unchanged, and some of CSS. Our
+// own shades are easy to tell apart and to read text on. The prototype is null because "constructor" is not a color.
 const NAMED: Record<string, string> = Object.assign(Object.create(null), {
   brightgreen: '8ae65c',
   green: '3f8f1a',
@@ -157,10 +152,8 @@ const NAMED: Record<string, string> = Object.assign(Object.create(null), {
   inactive: 'd0d0d0',
 })
 
-/** Colors that have a name. */
 export const COLOR_NAMES = Object.keys(NAMED)
 
-/** The rule for a color, for error messages. */
 export const COLOR_RULE = 'must be a color name such as "blue", or 3 or 6 hexadecimal digits'
 
 /** Minimum contrast of white text. WCAG 2.2, 1.4.3 asks for 4.5; the style "flat" needs more, because it adds a sheen. */
@@ -168,23 +161,14 @@ const CONTRAST = 5
 /** White text up to this brightness, and black text above it. */
 const WHITE_TEXT_UP_TO = 0.69
 
-/**
- * Parses a color: a name, or hexadecimal digits with or without "#", in upper or lower case.
- *
- * @returns the name or the digits in lower case; `undefined` if the text is not a color
- */
+/** Parses a name, or hexadecimal digits with or without "#", into lower case; `undefined` if the text is not a color. */
 export function parseColor(text: string): BadgeColor | undefined {
   const name = text.toLowerCase()
   if (NAMED[name] !== undefined) return name
   return /^#?([\da-f]{3}|[\da-f]{6})$/.exec(name)?.[1]
 }
 
-/**
- * The color to paint with. A color that makes white text hard to read is darkened; its hue stays.
- *
- * @param color a result of `parseColor`
- * @returns six hexadecimal digits
- */
+/** Six digits for a result of `parseColor`. A color on which white text is hard to read is darkened; its hue stays. */
 export function paintOf(color: BadgeColor): string {
   const digits = NAMED[color] ?? (color.length === 3 ? color.replace(/./g, '$&$&') : color)
   let rgb = [0, 2, 4].map((at) => Number.parseInt(digits.slice(at, at + 2), 16))
@@ -213,10 +197,7 @@ function luminance(rgb: number[]): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-/**
- * Formats a count for a badge: all digits in groups of three, or compact ("1.2k", "3.4M"). Compact counts are truncated,
- * not rounded, so a badge never says 1M before the count reaches a million.
- */
+/** All digits, or compact ("1.2k"). Compact counts are truncated: no badge says 1M before the count reaches a million. */
 export function showCount(count: bigint, { compact }: { compact: boolean }): string {
   if (!compact) return new Intl.NumberFormat('en').format(count)
   const format = { notation: 'compact', maximumFractionDigits: 1, roundingMode: 'trunc' } as const
@@ -226,8 +207,7 @@ export function showCount(count: bigint, { compact }: { compact: boolean }): str
 
 /**
  * The text of a badge that shows a problem.
- *
- * @param parameters our own, whose names and rules may be repeated: nothing else that a client sent is
+ * @param parameters the known parameters: the text repeats nothing else that a client sent
  */
 export function refusalText({ code, status, details }: Problem, parameters: readonly string[]): string {
   const [wrong] = details.errors ?? []

@@ -1,4 +1,4 @@
-// Write nothing otherwise without a new release: esbuild takes its short names from the letters of this file, comments left out.
+// Any edit except to comments changes the minified bytes (esbuild picks short names by letter frequency) and needs a new release.
 // biome-ignore-all lint/style/useConst: esbuild writes let anyway
 // biome-ignore-all lint/style/useTemplate: longer
 // biome-ignore-all lint/suspicious/noAssignInExpressions: shorter than statements
@@ -9,13 +9,13 @@
 // - It counts clicks on links with data-download.
 // - It writes counts into elements with data-counter and data-total.
 //
-// It uses no cookies and no storage, and its only global is `slottedCounter`. Gzipped, it must not exceed 1,000 bytes, so it is
+// It uses no cookies and no storage; its only global is `slottedCounter`. It must not exceed 1,000 bytes gzipped, so it is
 // one terse file, in the order that compresses best. `npm run release-beacon` makes the text that is served.
 
-/** The function for pages to call. It counts one, by default for the page, and resolves after the response. */
+/** For pages to call. Counts one, by default for the page, and resolves after the response. */
 type CountByHand = (key?: string, type?: string) => Promise<void>
 type Parameters = Record<string, string> | string[][]
-/** What `noticed` reads of the events that it listens to, and of the name of a method of `history`. */
+/** An event, or the name of a method of `history`. */
 type Noticed = MouseEvent & SecurityPolicyViolationEvent & PageTransitionEvent & string
 
 declare const self: Window & { slottedCounter?: CountByHand }
@@ -23,25 +23,22 @@ declare const document: Document & { prerendering?: boolean }
 // biome-ignore lint/suspicious/noExplicitAny: its methods are called by names from a list
 declare const history: Record<string, any>
 
-/** A request that fails sooner was not counted: a round trip and a commit take longer. In milliseconds. */
+/** A request that fails sooner was not counted: a round trip and a commit take longer. */
 const REFUSED_MS = 20
-/**
- * The time for a single-page application to update the canonical link, and for the browser to report why a request failed, in
- * milliseconds.
- */
+/** The time for an application to update the canonical link, and for the browser to report why a request failed. */
 const SETTLE_MS = 99
 
 // If a page has the tag twice, it counts once.
 if (!self.slottedCounter) {
-  // A module has no currentScript. The browser then says on the console that it cannot read the first name here.
+  // A module has no currentScript. The error on the console then names the first property here.
   let {
       'no type=module': due,
       src,
       dataset: { type: ownType = 'page_view', key: ownKey, local, prefix = '' },
     } = document.currentScript as HTMLScriptElement & { 'no type=module': unknown },
-    // What is before beacon.js or beacon/VERSION.js, such as https://example.com/counter/. Of a name without /be, the origin.
+    // The address before beacon.js or beacon/VERSION.js, such as https://example.com/counter/. Without /be, the origin.
     [base] = src.match(/.*?\w\/(?!.*\/be)/) as string[],
-    // The query and path of the page, and the canonical link of the last page counted. `due` is set if a page has yet to be counted.
+    // The page's query and path, and the canonical link of the last page counted. `due` is set if a page is yet to be counted.
     query: string,
     path: string,
     canonical: string | undefined,
@@ -52,13 +49,11 @@ if (!self.slottedCounter) {
       if (local != null || location.hostname.replace(/.::1.|127.*\d|localhost/, '')) {
         let parameters = { type, key: prefix + key, ...(navigator.webdriver && { automated: 1 as never }) }
         let hit = url('hit', parameters)
-        // CORS is needed: without it, a strict Referrer-Policy sets Origin to "null", which allowed_origins refuses. The sender
-        // may read all responses, even those to ignored hits and failures, so the console stays silent. The exception is a site
-        // that may not count here at all: its owner should see an error. By default, fetch sends no cookies to other origins.
+        // With no-cors, a strict Referrer-Policy would set Origin to "null", which allowed_origins refuses. All responses are
+        // readable, so the console stays silent unless the site may not count here at all.
         //
-        // A policy violation is reported by an event, before or after the request fails. A blocker is recognized by how long the
-        // request took, which browsers measure outside of the page's thread and may also tell later. A request that took longer
-        // may have been counted, so it is not repeated: a missing view is better than an invented one.
+        // An event reports a policy violation, before or after the request fails. A blocker is recognized by how soon the request
+        // failed. A slower request may have been counted and is not repeated: a missing view is better than an invented one.
         await fetch(hit, { method: 'POST', keepalive: 1 as never }).catch(() =>
           setTimeout(
             () =>
@@ -93,19 +88,15 @@ if (!self.slottedCounter) {
             (element) => (element.textContent = (answer.counters?.shift() || answer).count.toLocaleString()),
           ),
         )
-        // The page keeps its placeholders. An error is no event that means anything.
+        // The page keeps its placeholders. To `noticed`, an error means nothing.
         .catch(noticed),
-    /**
-     * Looks at everything that an event may mean. Keeps, by URL, which hits a policy blocks.
-     *
-     * @param event or the name of the method of `history` that was called
-     */
+    /** Handles every event. Its members say, by URL, which hits a policy blocks. */
     // biome-ignore lint/suspicious/noExplicitAny: a function, and an object with a member for each URL
     noticed: any = (event = '' as Noticed) => {
       // "interactive" or "complete", not "loading": the canonical link may come after the tag.
-      // A prerendered page is visible shortly before its activation, but until then its requests are marked as prerendering.
+      // A prerendered page is visible shortly before its activation, but its requests are still marked as prerendering.
       if (due && !document.prerendering && !document.hidden && document.readyState < 'l') {
-        // A link that did not change with the page belongs to the previous page. URL is not used, because it throws.
+        // An unchanged link belongs to the previous page. URL is not used, because it throws.
         let found =
           // biome-ignore lint/suspicious/noDoubleEquals: both are strings or undefined
           canonical != (canonical = document.querySelector<HTMLLinkElement>('[rel=canonical]')?.href) &&
@@ -114,8 +105,8 @@ if (!self.slottedCounter) {
         due = ownKey = ''
         count()
       }
-      // A new fragment is the same page. Applications that keep state in the query replace it. The previous page was counted above,
-      // if the application is faster than the timer. A page that was never visible does not count.
+      // A new fragment is the same page; replaceState keeps state in the query. If the application is faster than the timer, the
+      // previous page was counted above. A page that was never visible does not count.
       if (
         // biome-ignore lint/suspicious/noDoubleEquals: both are strings, or one is undefined
         (((query != (query = location.search)) as never) & ((event < 'r') as never)) |

@@ -1,25 +1,24 @@
-/** The Worker's base path, which its pages name. Empty for the root. */
+/** The Worker's base path; empty for the root. */
 export function basePath(): string {
   return document.documentElement.dataset.base ?? ''
 }
 
-/** The periods to choose from, by their names in the address. */
-export type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
+type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
 
-/** What a page shows, as its address says. */
+/** What a page's address asks for. */
 export interface View {
   period: PeriodName
-  /** The first and the last day of a custom period, such as 2026-11-20. Otherwise empty. */
+  /** The first and last day of a custom period, such as 2026-11-20; otherwise empty. */
   from: string
   to: string
-  /** The beginning of the keys that are listed. */
+  /** The prefix of the keys in the list. */
   find: string
 }
 
 const PERIODS: readonly string[] = ['today', '7d', '30d', '90d', '12m', 'all']
 const DATE = /^\d{4}-\d\d-\d\d$/
 
-/** The view of the present address. What is wrong in it is left out. */
+/** The view of the current address, without invalid parts. */
 export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
@@ -28,7 +27,7 @@ export function readView(): View {
   return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find }
 }
 
-/** Puts a view into the address, as a new entry of the browser's history if it is another one. Links between types keep the period. */
+/** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */
 export function writeView(view: View): void {
   const url = new URL(location.href)
   putView(url, view)
@@ -36,7 +35,6 @@ export function writeView(view: View): void {
   keepPeriodInLinks(view)
 }
 
-/** Puts the period into the links that lead to pages with periods. */
 export function keepPeriodInLinks({ period, from, to }: View): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
     const url = new URL(link.href)
@@ -45,7 +43,7 @@ export function keepPeriodInLinks({ period, from, to }: View): void {
   }
 }
 
-/** The parameters of a view's period that are not the default. */
+/** The parameters of a period, without defaults. */
 export function periodParameters({ period, from, to }: Pick<View, 'period' | 'from' | 'to'>): Record<string, string> {
   if (period === 'custom') return { from, to }
   return period === '30d' ? {} : { period }

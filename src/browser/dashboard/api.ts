@@ -1,11 +1,11 @@
 import { basePath } from './address.ts'
 import { element } from './elements.ts'
-import { type Count, parseExactly } from './exact-json.ts'
+import { parseExactly } from './exact-json.ts'
 
-const OFFLINE = 'You are offline. The numbers are those from before, and go on when you are back.'
+const OFFLINE = 'You are offline. These are the last known numbers; they update when you reconnect.'
 const NO_ANSWER = 'The Worker does not answer. This page keeps trying.'
 
-/** An error response. The message is the API's. */
+/** An error response with the API's message. */
 export class ApiError extends Error {
   readonly status: number
   /** Empty if it is not a problem document. */
@@ -17,49 +17,35 @@ export class ApiError extends Error {
   }
 }
 
-export interface KeyCount {
-  key: string
-  count: Count
-}
-
 /** The Worker's status. `null`: the database did not report it. */
 export interface Status {
-  /** Problems that need attention. */
   problems?: { detail: string }[]
   pendingSlots: number | null
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
-  isolate: {
-    /** The latest hits that were not counted, the latest one first. */
-    ignored: { type: string; reason: string; origin: string | null }[]
-  }
+  /** The latest hits that were not counted, the latest one first. */
+  isolate: { ignored: { type: string; reason: string; origin: string | null }[] }
 }
 
-/** Builds a path of the API, with its segments encoded. */
+/** A path of the API, with its segments encoded. */
 export function path(...segments: string[]): string {
   return `${basePath()}/v1/${segments.map(encodeURIComponent).join('/')}`
 }
 
 /**
- * Sends a request to the API, which recognizes the browser by its session cookie.
- *
+ * Sends a request with the session cookie.
  * @param body JSON
- * @param idempotencyKey of a change
+ * @param key the idempotency key of a change
  * @throws {ApiError} if the response is an error, or with status 0 if there was no response
  */
-export async function ask<Answer>(
-  method: string,
-  path: string,
-  body?: string,
-  idempotencyKey?: string,
-): Promise<Answer> {
+export async function ask<Answer>(method: string, path: string, body?: string, key?: string): Promise<Answer> {
   const response = await fetch(path, {
     method,
-    // Caches may keep rankings for a while. The dashboard wants the current ones.
+    // The browser's cache may have older rankings.
     cache: 'no-cache',
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      ...(key !== undefined && { 'Idempotency-Key': key }),
     },
     body: body ?? null,
   }).catch(() => {
@@ -79,18 +65,13 @@ export async function ask<Answer>(
   throw new ApiError(status, detail ?? `The Worker answered ${status}.`, code)
 }
 
-/** Whether something has been counted, rolled up or not. */
+/** Whether anything has been counted, rolled up or not. */
 export async function hasCounters(type: string): Promise<boolean> {
-  const { counters } = await ask<{ counters: KeyCount[] }>('GET', `${path('search', type)}?limit=1`)
+  const { counters } = await ask<{ counters: unknown[] }>('GET', `${path('search', type)}?limit=1`)
   return counters.length > 0
 }
 
-/**
- * Sends a change of a counter. If there is no response, it is sent once more: its key makes sure that it takes effect once.
- *
- * @param body JSON
- * @throws {ApiError} as `ask` does
- */
+/** Sends a change of a counter as `ask` does, and again if there is no response: its key makes it take effect once. */
 export async function change<Answer>(method: string, path: string, body?: string): Promise<Answer> {
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
   try {
@@ -101,7 +82,6 @@ export async function change<Answer>(method: string, path: string, body?: string
   }
 }
 
-/** The message to show for an error. */
 export function messageOf(error: unknown): string {
   return error instanceof ApiError ? error.message : String(error)
 }

@@ -1,7 +1,7 @@
 import { byId } from './elements.ts'
 import * as snippets from './snippets.ts'
 
-/** Milliseconds without typing after which the preview is loaded. */
+/** The pause in typing after which the preview is loaded, in milliseconds. */
 const PAUSE_MS = 300
 
 const HINTS: Record<string, string> = {
@@ -12,7 +12,6 @@ const HINTS: Record<string, string> = {
   counting: 'Counts each time it is loaded: for README files and profiles.',
 }
 
-/** Starts the form that makes badges and snippets. */
 export function startBuilder(subject: snippets.Subject): void {
   const form = byId<HTMLFormElement>('snippet')
   const badge = byId<HTMLImageElement>('badge')
@@ -28,19 +27,18 @@ export function startBuilder(subject: snippets.Subject): void {
     byId('snippet-hint').textContent = HINTS[kind] ?? ''
     if (isImage && !form.checkValidity()) return
     const image = snippets.badgeAddress(kind === 'counting' ? 'hit' : 'badge', subject, look)
-    byId<HTMLTextAreaElement>('snippet-code').value = isImage
-      ? imageAs(format, image, label || subject.type)
-      : textOf(kind, subject)
+    const text = isImage ? imageAs(format, image, label || subject.type) : textOf(kind, subject)
+    byId<HTMLTextAreaElement>('snippet-code').value = text
     clearTimeout(timer)
-    // The preview of a badge that counts does not count.
+    // The preview never counts.
     const preview = snippets.badgeAddress('badge', subject, look)
     if (isImage && badge.src !== preview) timer = setTimeout(() => badge.setAttribute('src', preview), PAUSE_MS)
   }
   form.addEventListener('input', write)
-  // Not of a field that is hidden, because something else than a badge is made.
+  // Only of the changed field: a hidden one may be invalid.
   form.addEventListener('change', ({ target }) => (target as HTMLInputElement).reportValidity())
   form.addEventListener('submit', (event) => event.preventDefault())
-  // The badge is loaded when somebody looks.
+  // The badge is loaded once the form is open.
   byId('builder').addEventListener('toggle', write, { once: true })
 }
 
@@ -50,14 +48,8 @@ function imageAs(format: string, image: string, alt: string): string {
 }
 
 function textOf(kind: string, subject: snippets.Subject): string {
-  switch (kind) {
-    case 'download':
-      return snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.'
-    case 'script':
-      return snippets.scriptTag(subject)
-    case 'pixel':
-      return snippets.pixelTag(subject)
-    default:
-      return snippets.countElement(subject)
-  }
+  if (kind === 'script') return snippets.scriptTag(subject)
+  if (kind === 'pixel') return snippets.pixelTag(subject)
+  if (kind === 'count') return snippets.countElement(subject)
+  return snippets.downloadLink(subject) ?? 'This key is not a path of names, so it cannot be downloaded.'
 }

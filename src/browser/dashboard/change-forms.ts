@@ -1,5 +1,5 @@
 import { basePath } from './address.ts'
-import { ask, change, type KeyCount, messageOf, path } from './api.ts'
+import { ask, change, messageOf, path } from './api.ts'
 import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showChange, showCount } from './format-counts.ts'
@@ -7,12 +7,18 @@ import { readTypedCount } from './typed-count.ts'
 
 type Action = 'delete' | 'rename' | 'merge'
 
+/** What the dialog asks before a change, and the text of the button that confirms it. */
+interface Question {
+  title: string
+  what: readonly (string | Node)[]
+  button: string
+}
+
 const HISTORY_STAYS = 'The history keeps what was counted, and shows this change as an adjustment.'
 const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
 
 /**
- * Starts the forms that set, reset, delete, rename and merge a counter. A dialog asks for confirmation, and says what will happen.
- *
+ * Starts the forms that set, reset, delete, rename and merge a counter. A dialog says what will happen, and asks.
  * @param changed called after each attempt to set or reset it
  */
 export function startChangeForms(type: string, key: string, changed: () => void): void {
@@ -37,7 +43,7 @@ function startSetForms(type: string, key: string, changed: () => void): void {
     })
     if (!agreed) return
     try {
-      // The digits are sent unchanged: a JavaScript number would round them.
+      // A JavaScript number would round the digits.
       const answer = await change<{ count: Count }>('PUT', counterPath(type, key), `{"count":${count}}`)
       message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
     } finally {
@@ -58,7 +64,8 @@ function startSetForms(type: string, key: string, changed: () => void): void {
 
 function startMoveForms(type: string, key: string): void {
   const move = oneAtATime(byId('move-message'), async (action: Action, other: string) => {
-    if (!(await confirmed(await questionOf(action, type, key, other)))) return
+    const counts = await countsOf(type, action === 'merge' ? [key, other] : [key])
+    if (!(await confirmed(questionOf(action, key, other, counts)))) return
     if (action === 'delete') await change('DELETE', counterPath(type, key))
     else {
       const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
@@ -75,12 +82,12 @@ function startMoveForms(type: string, key: string): void {
   byId('delete').addEventListener('click', () => void move('delete', ''))
 }
 
-/** Where a counter is changed. Its key is not in the path, which cannot have the keys "." and "..". */
+/** Where a counter is changed. Its key is in the query, because a path cannot have the keys "." and "..". */
 function counterPath(type: string, key: string, ...action: Action[]): string {
   return `${path('counters', type, ...action)}?${new URLSearchParams({ key })}`
 }
 
-/** Runs one change at a time: a second click, while the first one waits for its confirmation or its response, does nothing. */
+/** Runs one change at a time: a click during a change does nothing. */
 function oneAtATime<Parameters extends unknown[]>(
   message: HTMLElement,
   work: (...parameters: Parameters) => Promise<void>,
@@ -90,68 +97,54 @@ function oneAtATime<Parameters extends unknown[]>(
     if (busy) return
     busy = true
     message.textContent = ''
-    try {
-      await work(...parameters)
-    } catch (error) {
+    await work(...parameters).catch((error) => {
       message.textContent = messageOf(error)
-    } finally {
-      busy = false
-    }
+    })
+    busy = false
   }
 }
 
-/** The counts as of now, so that the question names them. */
 async function countsOf(type: string, keys: readonly string[]): Promise<bigint[]> {
   const query = new URLSearchParams(keys.map((key) => ['key', key]))
-  const { counters } = await ask<{ counters: KeyCount[] }>('GET', `${path('counters', type)}?${query}`)
+  const { counters } = await ask<{ counters: { count: Count }[] }>('GET', `${path('counters', type)}?${query}`)
   return counters.map(({ count }) => BigInt(count))
 }
 
-async function questionOf(action: Action, type: string, key: string, other: string): Promise<Question> {
-  const keys = action === 'merge' ? [key, other] : [key]
-  const counts = await countsOf(type, keys)
-  const count = showCount(counts[0]!)
-  switch (action) {
-    case 'delete':
-      return {
-        title: 'Delete this counter?',
-        what: [
-          keyLine(key),
-          `Its count of ${count}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
-          'What is counted under this key afterwards is a new counter.',
-        ],
-        button: 'Delete',
-      }
-    case 'rename':
-      return {
-        title: 'Rename this counter?',
-        what: [keyLine(key, other), `Its count of ${count} and its history move to the new key.`, CHANGE_FIRST],
-        button: 'Rename',
-      }
-    case 'merge':
-      return {
-        title: 'Merge this counter into another one?',
-        what: [
-          keyLine(key, other),
-          `Its count of ${count} and its history are added to the other counter, which has ${showCount(counts[1]!)} and then ${showCount(counts[0]! + counts[1]!)}. This cannot be undone.`,
-          CHANGE_FIRST,
-        ],
-        button: 'Merge',
-      }
+function questionOf(action: Action, key: string, other: string, [count = 0n, others = 0n]: bigint[]): Question {
+  const questions: Record<Action, Question> = {
+    delete: {
+      title: 'Delete this counter?',
+      what: [
+        keyLine(key),
+        `Its count of ${showCount(count)}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
+        'What is counted under this key afterwards is a new counter.',
+      ],
+      button: 'Delete',
+    },
+    rename: {
+      title: 'Rename this counter?',
+      what: [
+        keyLine(key, other),
+        `Its count of ${showCount(count)} and its history move to the new key.`,
+        CHANGE_FIRST,
+      ],
+      button: 'Rename',
+    },
+    merge: {
+      title: 'Merge this counter into another one?',
+      what: [
+        keyLine(key, other),
+        `Its count of ${showCount(count)} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`,
+        CHANGE_FIRST,
+      ],
+      button: 'Merge',
+    },
   }
-}
-
-/** What a visitor is asked before something changes. */
-export interface Question {
-  title: string
-  /** What will happen, as paragraphs. */
-  what: readonly (string | Node)[]
-  /** The button that does it. */
-  button: string
+  return questions[action]
 }
 
 /** Asks in the page's dialog. Its first button, which has the focus, changes nothing. */
-export async function confirmed({ title, what, button }: Question): Promise<boolean> {
+async function confirmed({ title, what, button }: Question): Promise<boolean> {
   byId('confirm-title').textContent = title
   byId('confirm-text').replaceChildren(...what.map((part) => (part instanceof Node ? part : element('p', {}, part))))
   byId('confirm-button').textContent = button
@@ -162,11 +155,7 @@ export async function confirmed({ title, what, button }: Question): Promise<bool
   return dialog.returnValue === 'confirm'
 }
 
-/** A key in a question. Its spaces and its direction stay what they are. */
-export function keyLine(...keys: readonly string[]): HTMLElement {
-  const parts = keys.flatMap((key, index) => [
-    ...(index === 0 ? [] : [' ', element('span', { role: 'img', 'aria-label': 'becomes' }, '→'), ' ']),
-    keyText(key),
-  ])
-  return element('p', { class: 'key' }, ...parts)
+function keyLine(key: string, other?: string): HTMLElement {
+  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
+  return element('p', { class: 'key' }, keyText(key), ...(other === undefined ? [] : [' ', arrow, ' ', keyText(other)]))
 }

@@ -5,30 +5,25 @@ import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
 const HEIGHT = 240
 const TOP = 10
-/** The height of the lower axis with its labels. */
+/** The height of the axis with its labels. */
 const BOTTOM = 26
-/** The widest bar, and how much of its place a bar takes. */
+/** The widest bar, and how much of its place a bar fills. */
 const MAX_BAR = 48
 const BAR_PART = 0.74
-/** With less room than this, bars touch each other. */
+/** In narrower places, bars touch each other. */
 const MIN_GAP_PLACE = 5
 const MAX_LINES = 5
 const CHARACTER = 8
 
-/** What a chart shows. */
-export interface ChartData extends ChartNumbers {
-  /** What one count is, in the plural. */
-  unit: string
-  adjustments: readonly Adjustment[]
-}
+type ChartData = ChartNumbers & { unit: string; adjustments: readonly Adjustment[] }
 
-/** A chart on the page, its legend and its table. */
+/** The page's chart with its legend and its table. */
 export class Chart {
   readonly #holder = byId('history')
   readonly #tip = element('div', { class: 'tip', hidden: '' })
   readonly #table = byId('history-rows').closest('details')!
   #data: ChartData | undefined
-  // Before anything on the page changes, because then the browser would have to lay it out again at once.
+  // Read before the page changes, which would force another layout.
   #width = this.#holder.clientWidth
 
   constructor() {
@@ -41,9 +36,7 @@ export class Chart {
     }).observe(this.#holder)
     this.#holder.addEventListener('pointermove', (event) => this.#point(event))
     this.#holder.addEventListener('pointerdown', (event) => this.#point(event))
-    this.#holder.addEventListener('pointerleave', () => {
-      this.#tip.hidden = true
-    })
+    this.#holder.addEventListener('pointerleave', () => this.#tip.toggleAttribute('hidden', true))
   }
 
   show(data: ChartData): void {
@@ -51,46 +44,35 @@ export class Chart {
     this.#draw()
     this.#fillTable()
     const { by, count, unit, first, last } = data
-    this.#holder.setAttribute(
-      'aria-label',
-      `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`,
-    )
+    const label = `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`
+    this.#holder.setAttribute('aria-label', label)
     this.#legend(data)
   }
 
-  /** The table has rows only while it is open. */
   #fillTable(): void {
     if (this.#data === undefined) return
     const { points, by } = this.#data
-    const before = comparesUnits(points)
-    byId('history-before').hidden = !before
-    const shown = this.#table.open ? points : []
-    byId('history-rows').replaceChildren(
-      ...shown.map((point) =>
-        element(
-          'tr',
-          {},
-          element('th', { scope: 'row' }, showUnit(new Date(point.start), by)),
-          numberCell(showCount(point.count)),
-          ...(before ? [numberCell(point.before == null ? '–' : showCount(point.before))] : []),
-        ),
-      ),
-    )
+    const compares = comparesUnits(points)
+    byId('history-before').hidden = !compares
+    const rows = (this.#table.open ? points : []).map(({ start, count, before }) => {
+      const unit = element('th', { scope: 'row' }, showUnit(new Date(start), by))
+      const beforeCell = compares ? [numberCell(before == null ? '–' : showCount(before))] : []
+      return element('tr', {}, unit, numberCell(showCount(count)), ...beforeCell)
+    })
+    byId('history-rows').replaceChildren(...rows)
   }
 
-  /** Names what the chart has besides bars. */
   #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
     const entries: [sign: string, text: string][] = [['bar', unit]]
     if (running !== null) entries.push(['running', `this ${by}, not over yet`])
     if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
     if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
-    byId('history-legend').replaceChildren(
-      ...entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text)),
-    )
+    const items = entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text))
+    byId('history-legend').replaceChildren(...items)
   }
 
-  /** The place of the points: they share the width evenly. */
+  /** Points share the width evenly. */
   #places({ points }: ChartData, left: number) {
     const place = (this.#width - left) / points.length
     return { place, bar: place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR) }
@@ -131,20 +113,13 @@ export class Chart {
       .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
       .map((index) => (index === -1 ? '' : `M${round(x(index) + place / 2)} ${TOP}V${y(least)}`))
       .join('')
+    const hatch = { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }
     const drawing = shape(
       'svg',
       { width: this.#width, height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' },
-      shape(
-        'pattern',
-        { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
-        shape('rect', { width: 2.5, height: 6 }),
-      ),
-      ...lines.map((line) =>
-        shape('path', { class: line === 0 ? 'grid zero' : 'grid', d: `M${left} ${y(line)}H${this.#width}` }),
-      ),
-      ...lines.map((line, index) =>
-        shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[index]!),
-      ),
+      shape('pattern', hatch, shape('rect', { width: 2.5, height: 6 })),
+      ...lines.flatMap((line) => path(line === 0 ? 'grid zero' : 'grid', `M${left} ${y(line)}H${this.#width}`)),
+      ...lines.map((line, at) => shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[at]!)),
       ...path('bars', over),
       ...path('now', now, { fill: 'url(#hatch)' }),
       ...path('previous', before),
@@ -155,7 +130,7 @@ export class Chart {
     this.#holder.replaceChildren(drawing, this.#tip)
   }
 
-  /** The labels below: as many as fit. */
+  /** As many labels as fit. */
   #axis(points: readonly Point[], by: ChartData['by'], x: (index: number) => number, place: number): SVGElement[] {
     const texts = points.map(({ start }) => showOnAxis(new Date(start), by))
     const room = (Math.max(...texts.map(({ length }) => length)) + 2) * CHARACTER
@@ -168,7 +143,7 @@ export class Chart {
     })
   }
 
-  /** Shows the unit and the counts under the pointer. */
+  /** Shows the counts under the pointer. */
   #point({ clientX, target }: PointerEvent): void {
     const data = this.#data
     const svg = this.#holder.querySelector('svg')
@@ -196,11 +171,11 @@ function comparesUnits(points: readonly Point[]): boolean {
   return points.some(({ before }) => before != null)
 }
 
-/** Round values that enclose two others, a few at even distances. */
+/** Round values at even distances that enclose two others. */
 function linesOf(least: number, most: number): number[] {
   const rough = (most - least) / MAX_LINES
   const power = 10 ** Math.floor(Math.log10(rough))
-  // Whole numbers only, because nothing is counted by halves.
+  // Counts are whole numbers.
   const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= rough)!)
   const first = Math.floor(least / step)
   const last = Math.ceil(most / step)

@@ -9,7 +9,6 @@ import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { startRollUpState } from './roll-up-state.ts'
 
-/** Starts the page of a counter. */
 export function startCounterPage(type: string, unit: string, key: string): void {
   const page = startNumbers<CounterNumbers>({
     type,

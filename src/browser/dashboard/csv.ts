@@ -1,19 +1,13 @@
-/** What a cell may hold: a text, a number, or nothing. */
 export type Cell = string | number | bigint | null
 
-/**
- * Where a cell begins that a spreadsheet would take for a formula, after any number of apostrophes, full-width signs included.
- * Keys come from strangers. A cell also begins behind a semicolon, a tab or a bar, to a spreadsheet that splits at those.
- */
+// What begins a formula in a spreadsheet, after any number of apostrophes. Keys come from strangers. Some spreadsheets split
+// cells at a semicolon, a tab or a bar too.
 const CELL = '(?<=^|[;\\t|])'
 const FORMULA = "(?='*[=+\\-@\\t\\r\\n＝＋－＠])"
 const UNESCAPED = new RegExp(CELL + FORMULA, 'g')
 const ESCAPED = new RegExp(`${CELL}'${FORMULA}`, 'g')
 
-/**
- * Escapes a text so that no spreadsheet runs a part of it as a formula: each gets an apostrophe in front. A part that already looks
- * escaped gets another one, so that `unescapeFormulas` returns every text unchanged.
- */
+/** Puts an apostrophe before each formula, also before an escaped one, so that `unescapeFormulas` restores every text. */
 export function escapeFormulas(text: string): string {
   return text.replace(UNESCAPED, "'")
 }
@@ -23,7 +17,7 @@ export function unescapeFormulas(text: string): string {
   return text.replace(ESCAPED, '')
 }
 
-/** Writes rows as CSV (RFC 4180). All texts are quoted: readers then keep blanks, separators and line breaks of any kind in them. */
+/** Writes rows as CSV (RFC 4180). Texts are quoted, so that readers keep their blanks, separators and line breaks. */
 export function toCsv(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(written).join(',')}\r\n`).join('')
 }

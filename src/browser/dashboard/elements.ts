@@ -1,15 +1,11 @@
-/** The element with an id. Throws if the page does not have it, because then page and script do not match. */
+/** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`There is no #${id}.`)
   return found as Kind
 }
 
-/**
- * Creates an element. Its content is text or elements, never markup, because keys come from strangers.
- *
- * @param attributes attributes by name
- */
+/** Creates an element. Its content is text or elements, never markup, because keys come from strangers. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Record<string, string>,
@@ -21,27 +17,33 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** A cell of a table with a number. */
 export function numberCell(text: string): HTMLTableCellElement {
   return element('td', { class: 'number' }, text)
 }
 
-/** A key, whose direction ends with it. It may be empty, but a link must not. */
+/** A key that keeps its writing direction to itself. A link must not be empty. */
 export function keyText(key: string): HTMLElement {
   return element('bdi', {}, key === '' ? '(empty)' : key)
 }
 
-/** Starts the buttons that copy a text. The element behind a button says what happened. */
+/** Starts the buttons that copy a text. The element after a button says what happened. */
 export function startCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copies]')) {
     const area = byId<HTMLTextAreaElement>(button.dataset.copies!)
     button.addEventListener('click', async () => {
       area.select()
-      const copied = await navigator.clipboard?.writeText(area.value).then(
-        () => true,
-        () => false,
-      )
+      const copied = await copies(area.value)
       button.nextElementSibling!.textContent = copied ? 'Copied.' : 'Selected. Copy it with the keyboard.'
     })
+  }
+}
+
+/** Copies a text, if the browser lets the page do so. */
+export async function copies(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
   }
 }

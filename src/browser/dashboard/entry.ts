@@ -6,7 +6,7 @@ import { startNumbers } from './page-numbers.ts'
 import { startSetupPage } from './setup-page.ts'
 import { TopList } from './top-list.ts'
 
-// The script is there before the page if it is cached. What takes long in it is done while the page's numbers are on their way.
+// A cached script is loaded before the page. Its slow parts then run while the page's numbers are still to come.
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start)
 else start()
 
@@ -17,13 +17,12 @@ function start(): void {
   if (page === 'overview') startOverviewPage(type, unit)
   // The key comes from the URL, because HTML does not preserve every character.
   if (page === 'counter') startCounterPage(type, unit, new URLSearchParams(location.search).get('key') ?? '')
-  // With the time zone, the page that comes after signing in has its numbers with it.
+  // With the time zone, the page after signing in includes its numbers.
   const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
   if (zone !== null) zone.value = TIME_ZONE
 }
 
-/** Starts the page of a type for everybody. */
-export function startPublicPage(type: string, unit: string): void {
+function startPublicPage(type: string, unit: string): void {
   const list = new TopList(null)
   startNumbers<TypeNumbers>({
     type,

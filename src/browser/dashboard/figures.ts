@@ -3,11 +3,7 @@ import { showCount, showGrowth } from './format-counts.ts'
 import { showClock } from './format-time.ts'
 import type { ComparedPeriod, Numbers } from './numbers.ts'
 
-/**
- * Shows the figures: today, 7 days, 30 days and all time.
- *
- * @param prefix the beginning of the elements' ids
- */
+/** @param prefix the beginning of the elements' ids */
 export function showFigures({ figures, total }: Pick<Numbers, 'figures' | 'total'>, prefix = 'figure'): void {
   for (const name of ['today', '7d', '30d'] as const) {
     setText(`${prefix}-${name}`, showCount(figures[name].count))
@@ -16,19 +12,13 @@ export function showFigures({ figures, total }: Pick<Numbers, 'figures' | 'total
   setText(`${prefix}-all`, showCount(total))
 }
 
-/**
- * Shows the change of a period, and in its title what is compared.
- *
- * @param against what follows the change
- */
+/** Shows the change of a period, followed by `against`, and in its title what is compared. */
 export function showGrowthOf(id: string, period: ComparedPeriod, against = ''): void {
   const growth = showGrowth(period)
   setText(id, growth && growth + against)
   const { compared, before, until } = period
-  byId(id).title =
-    growth === ''
-      ? ''
-      : `${showCount(compared!)} after ${showCount(before!)}${until === null ? '' : upTo(new Date(until))}`
+  const span = until === null ? '' : upTo(new Date(until))
+  byId(id).title = growth && `${showCount(compared!)} after ${showCount(before!)}${span}`
 }
 
 function upTo(end: Date): string {
@@ -36,7 +26,7 @@ function upTo(end: Date): string {
   return `, both up to ${isMidnight ? 'the end of yesterday' : showClock(end)}`
 }
 
-/** Sets a text if it is another one, so that selected text stays selected and nothing is read twice. */
+/** Sets a text if it differs, so that selected text stays selected and screen readers do not repeat it. */
 export function setText(id: string, text: string): void {
   const { firstChild, childNodes } = byId(id)
   if (childNodes.length === 1 && firstChild instanceof Text) {

@@ -17,7 +17,7 @@ const full = {
 }
 const moment = format({ dateStyle: 'medium', timeStyle: 'short' })
 const clock = format({ timeStyle: 'short' })
-// English, because it is part of an English sentence.
+// Part of an English sentence.
 const relative = onFirstUse(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
 
 /** The start of a unit, short enough for an axis. */
@@ -26,16 +26,14 @@ export const showOnAxis = (at: Date, by: By) => axis[by]().format(at)
 /** The start of a unit, in full. */
 export const showUnit = (at: Date, by: By) => full[by]().format(at)
 
-/** The days from one date such as 2026-11-20 to another. */
+/** A span of dates such as 2026-11-20. */
 export const showDays = (first: string, last: string) => day().formatRange(dateOf(first), dateOf(last))
 
-/** A date and time. */
 export const showMoment = (at: Date) => moment().format(at)
 
-/** A time of day. */
 export const showClock = (at: Date) => clock().format(at)
 
-/** How long ago something was, such as "5 minutes ago". */
+/** Such as "5 minutes ago". */
 export function showAgo(seconds: number): string {
   if (seconds < 90) return relative().format(-Math.round(seconds), 'second')
   if (seconds < 5_400) return relative().format(-Math.round(seconds / 60), 'minute')

@@ -2,39 +2,36 @@ import { basePath, type View } from './address.ts'
 import { ask } from './api.ts'
 import { type Count, parseExactly } from './exact-json.ts'
 
-/** A count, and what of it is compared with the same part of the period before. `null`: nothing can be compared. */
+/** A count, its compared part, and the same part of the period before. `null`: nothing can be compared. */
 export interface Compared {
   count: Count
   compared: Count | null
   before: Count | null
 }
 
-/** What is compared of a period. `until`: up to where, if the period is running. */
+/** `until`: the end of the compared part, if the period is running. */
 export interface ComparedPeriod extends Compared {
   until: string | null
 }
 
-/** The length of a chart's units. */
 export type By = 'hour' | 'day' | 'month'
 
-/** A unit of a chart. */
 export interface Point {
   start: string
   count: Count
-  /** The count of the same unit of the period before. */
+  /** The count of the same unit in the period before. */
   before?: Count | null
   imported?: true
 }
 
-/** The chart of a period. */
 export interface ChartNumbers extends ComparedPeriod {
   by: By
-  /** The days of the period and of the one before: dates such as 2026-11-20. */
+  /** The days of the period and of the one before, such as 2026-11-20. */
   first: string
   last: string
   beforeFirst: string | null
   beforeLast: string | null
-  /** The index of the point that is not over. */
+  /** The index of the current point. */
   running: number | null
   points: Point[]
 }
@@ -54,43 +51,38 @@ export interface Numbers {
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */
   also?: Pick<Numbers, 'figures' | 'total'>
-  /** On the page of a counter. */
+  /** Only on the page of a counter. */
   adjustments?: Adjustment[]
 }
 
-/** A row of the list of counters. */
 export interface ListedCounter extends Compared {
   key: string
-  /** The page that the key stands for. */
+  /** The page with this key. */
   page?: string
 }
 
-/** What the page of a type shows. */
+/** The page of a type. */
 export interface TypeNumbers extends Numbers {
-  /** The beginning of the keys that figures and chart add up; `null`: all of the type. */
+  /** The prefix of the keys that figures and chart add up; `null`: all keys. */
   prefix: string | null
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
 }
 
-/** What the page of a counter shows. */
+/** The page of a counter. */
 export interface CounterNumbers extends Numbers {
-  /** The total as of the last roll-up, and what is not in it yet. */
+  /** The total as of the last roll-up, and the count since. */
   rolled: Count
   pending: Count
   rolledUpAt: string | null
   adjustments: Adjustment[]
 }
 
-/** The visitor's time zone. In all charts, days begin at its midnight. */
-export const TIME_ZONE = zone()
+const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+const isKnown = /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(timeZone) && timeZone !== 'Etc/Unknown'
+/** The visitor's time zone. Browsers that hide it report a name such as Etc/Unknown, and use UTC. */
+export const TIME_ZONE = isKnown ? timeZone : 'UTC'
 
-function zone(): string {
-  const name = new Intl.DateTimeFormat().resolvedOptions().timeZone
-  // Browsers that hide the time zone report a name such as Etc/Unknown, and use UTC.
-  return /^(?:UTC|GMT|[A-Z]\w+\/[\w+/-]+)$/.test(name) && name !== 'Etc/Unknown' ? name : 'UTC'
-}
-
-/** The numbers that the page came with, unless they were taken already. They may be those of another view. */
+/** Takes the numbers that the page includes; `null` if they were taken or belong to another view. */
 export function takeIncluded(query: string): Numbers | null {
   const holder = document.getElementById('numbers')
   if (holder === null) return null
@@ -98,12 +90,9 @@ export function takeIncluded(query: string): Numbers | null {
   return holder.dataset.query === query ? (parseExactly(holder.textContent ?? '') as Numbers) : null
 }
 
-/** The query by which a page asks for its numbers: about a type, or about a counter if there is a key. */
-export function numbersQuery(
-  about: { type: string; key?: string },
-  { period, from, to, find }: View,
-  rows: number,
-): string {
+/** The query for the numbers of a type, or of a counter if there is a key. */
+export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
+  const { period, from, to, find } = view
   return new URLSearchParams({
     ...about,
     period,
@@ -116,7 +105,7 @@ export function numbersQuery(
 
 /** @throws {ApiError} */
 export function askNumbers(query: string): Promise<Numbers> {
-  // A page for everybody names its own source.
+  // Public pages name their own source.
   const source = document.querySelector('main')?.dataset.numbers ?? `${basePath()}/numbers`
   return ask<Numbers>('GET', `${source}?${query}`)
 }

@@ -2,23 +2,23 @@ import { HIT_REASONS, type HitReason } from '../../hit-reasons.ts'
 import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
-import { setText as say, setText } from './figures.ts'
+import { setText } from './figures.ts'
 import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
 import { TopList } from './top-list.ts'
 
-/** Rows that "Show more" adds, and the most rows. */
+/** How many rows "Show more" adds, and the maximum. */
 const MORE = 20
 const MAX_ROWS = 100
 
-/** Starts the page of a type: the sum of its counters, and a list of them. */
+/** Starts the page of a type. */
 export function startOverviewPage(type: string, unit: string): void {
   const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
-  // The index of the row to focus, once it is there.
+  // The index of the row to focus once it exists.
   let focusAt: number | null = null
   let lookedForFirst = false
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
@@ -50,7 +50,7 @@ export function startOverviewPage(type: string, unit: string): void {
     },
   })
 
-  /** Nothing was rolled up. Something may have been counted. */
+  /** Nothing has been rolled up, but something may have been counted. */
   async function lookForFirst(): Promise<void> {
     try {
       if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
@@ -64,7 +64,7 @@ export function startOverviewPage(type: string, unit: string): void {
     event.preventDefault()
     page.change({ find: input.value })
   })
-  // The cross in the field.
+  // The button in the field that clears it.
   input.addEventListener('search', () => {
     if (input.value === '') page.change({ find: '' })
   })
@@ -89,31 +89,27 @@ function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, 
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
 }
 
-/** Not more often: each time takes two requests. */
+/** Each time takes two requests. */
 const EVERY_MS = 40_000
 
-/**
- * Shows what to paste where, until something is counted.
- *
- * @param arrived called once that is so
- */
-export function startFirstRun(type: string, arrived: () => void): void {
+/** Shows what to paste until something is counted. Then it calls `arrived`. */
+function startFirstRun(type: string, arrived: () => void): void {
   const section = byId('first-run')
   section.hidden = false
   poll(EVERY_MS, async () => {
     try {
       if (await hasCounters(type)) {
         section.hidden = true
-        say('first-run-message', 'The first one has been counted.')
+        setText('first-run-message', 'The first one has been counted.')
         arrived()
         return 'done'
       }
-      say('first-run-message', 'Nothing has been counted yet.')
+      setText('first-run-message', 'Nothing has been counted yet.')
       // Those who may not see all types have no status.
-      if (document.getElementById('pending') !== null) say('first-run-refused', await lastRefused(type))
+      if (document.getElementById('pending') !== null) setText('first-run-refused', await lastRefused(type))
       return 'changed'
     } catch (error) {
-      say('first-run-message', messageOf(error))
+      setText('first-run-message', messageOf(error))
       return 'failed'
     }
   })

@@ -13,37 +13,29 @@ const EVERY_MS = 30_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 
-/** A page with numbers of a type or a counter. */
-export interface NumbersPage {
-  /** Asks for the numbers again. */
+interface NumbersPage {
   refresh(): void
-  /** Shows another view. Puts it into the address. */
+  /** Shows another view, and puts it into the address. */
   change(view: Partial<View>): void
-  /** Asks for more rows of the list. */
   showRows(rows: number): void
 }
 
-/** What is special to a page. */
-export interface PageParts<N extends Numbers> {
+interface PageParts<N extends Numbers> {
   type: string
   key?: string
-  /** What one count is, in the plural. */
+  /** The plural of what is counted. */
   unit: string
-  /** Shows what the page has besides figures and chart. `asked`: somebody asked for it, by a button or a link. */
+  /** Shows what the page has besides figures and chart. `asked`: whether a button or a link asked for it. */
   show(numbers: N, view: View, asked: boolean): void
 }
 
-/**
- * Keeps the numbers of a page up to date: its figures, its chart, and what the page itself shows. The address says what is
- * shown; until that is there, what is on the page is dimmed.
- */
-export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage {
-  const { type, key, unit } = page
+/** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
+export function startNumbers<N extends Numbers>({ type, key, unit, show: showMore }: PageParts<N>): NumbersPage {
   const chart = new Chart()
   const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
   let view = readView()
   let rows = 10
-  // The query of what is on the page, and the text by which a change is noticed.
+  // The query and the numbers on the page.
   let shown = ''
   let last = ''
   let announcedAt = 0
@@ -65,8 +57,8 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     showGrowthOf('history-change', numbers.chart, ` vs. ${earlier(numbers.chart)}`)
     chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
     keepForCsv(numbers.chart)
-    page.show(numbers, view, asked && shown !== '')
-    // Politely and rarely: a page that changes every minute would never be silent.
+    showMore(numbers, view, asked && shown !== '')
+    // Rarely: a page that changes every minute would never be silent.
     const now = Date.now()
     if (shown !== '' && (asked || now - announcedAt >= ANNOUNCE_MS)) {
       setText('announcement', `${days}: ${showCount(count)} ${unit}`)
@@ -82,23 +74,23 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     if (wanted !== shown) busy(true)
     try {
       const numbers = (await askNumbers(wanted)) as N
-      // A later request is under way if somebody has chosen something else meanwhile.
+      // If the visitor has chosen another view meanwhile, a later request is under way.
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
       if (wanted !== query()) return 'failed'
       setText('history-message', messageOf(error))
-      // What was asked for is not there, and what is there was not asked for: it stays dimmed.
+      // The numbers on the page are those of another view, and stay dimmed.
       byId('history').removeAttribute('aria-busy')
       return 'failed'
     }
   }
 
-  // Before there are more links, which have it already.
+  // Before the list is filled: its links have the period.
   keepPeriodInLinks(view)
   const included = takeIncluded(query()) as N | null
   if (included !== null) show(included, query())
   else busy(true)
-  startPeriodChoice(change)
+  const pressPeriod = startPeriodChoice(change)
   pressPeriod(view)
   const refresh = poll(EVERY_MS, work, { waits: included !== null })
 
@@ -115,7 +107,6 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
     writeView(changed)
     if (query() !== before || JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
-  // Somebody goes back or forward.
   addEventListener('popstate', () => {
     const next = readView()
     keepPeriodInLinks(next)
@@ -131,7 +122,7 @@ export function startNumbers<N extends Numbers>(page: PageParts<N>): NumbersPage
   }
 }
 
-/** How much earlier the period is that a chart compares. */
+/** How much earlier the period before is. */
 function earlier({ by, first, beforeFirst }: ChartNumbers): string {
   if (by === 'month') return 'a year earlier'
   const days = (Date.parse(first) - Date.parse(beforeFirst ?? first)) / 86_400_000
@@ -142,58 +133,47 @@ function earlier({ by, first, beforeFirst }: ChartNumbers): string {
 /** Why the chart of all time does not add up to the total. */
 function adjustedNote({ total, chart }: Numbers): string {
   const adjusted = BigInt(total) - BigInt(chart.count)
-  return adjusted === 0n
-    ? ''
-    : `With ${showChange(adjusted)} that were set or imported without a day, the total is ${showCount(total)}.`
+  if (adjusted === 0n) return ''
+  return `With ${showChange(adjusted)} that were set or imported without a day, the total is ${showCount(total)}.`
 }
 
-/** Dims what is on the page while something else is on its way. */
 function busy(is: boolean): void {
   for (const part of document.querySelectorAll('.follows-period')) part.classList.toggle('stale', is)
   if (is) byId('history').setAttribute('aria-busy', 'true')
   else byId('history').removeAttribute('aria-busy')
 }
 
-/** Starts the buttons of the period. */
-function startPeriodChoice(change: NumbersPage['change']): void {
-  const days = daysForm()
-  for (const button of byId('period').querySelectorAll('button')) {
+/** Starts the buttons of the period. The function that it returns presses the one of a view. */
+function startPeriodChoice(change: NumbersPage['change']): (view: View) => void {
+  const choice = byId('period')
+  const buttons = choice.querySelectorAll('button')
+  // Public pages do not have the form for other days.
+  const form = document.querySelector<HTMLFormElement>('#days')
+  const [first, last] = document.querySelectorAll<HTMLInputElement>('#days input')
+  const open = (is: boolean) => {
+    form?.toggleAttribute('hidden', !is)
+    choice.querySelector('[aria-expanded]')?.setAttribute('aria-expanded', String(is))
+  }
+  for (const button of buttons) {
     button.addEventListener('click', () => {
-      if (button.value === 'custom' && days !== null) {
-        days.form.hidden = !days.form.hidden
-        button.setAttribute('aria-expanded', String(!days.form.hidden))
-        if (!days.form.hidden) days.from.focus()
+      if (button.value === 'custom' && form !== null) {
+        open(form.hasAttribute('hidden'))
+        if (!form.hidden) first?.focus()
       } else change({ period: button.value as View['period'], from: '', to: '' })
     })
   }
-  if (days === null) return
-  const { form, from, to } = days
-  form.addEventListener('submit', (event) => {
+  form?.addEventListener('input', () => last?.setCustomValidity(''))
+  form?.addEventListener('submit', (event) => {
     event.preventDefault()
-    to.setCustomValidity(to.value < from.value ? 'Must not be before the first day.' : '')
-    if (form.reportValidity()) change({ period: 'custom', from: from.value, to: to.value })
+    const [from, to] = [first!.value, last!.value]
+    last!.setCustomValidity(to < from ? 'Must not be before the first day.' : '')
+    if (form.reportValidity()) change({ period: 'custom', from, to })
   })
-  for (const field of [from, to]) field.addEventListener('input', () => to.setCustomValidity(''))
-}
-
-function pressPeriod({ period, from, to }: View): void {
-  const custom = period === 'custom'
-  const days = daysForm()
-  for (const button of byId('period').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', String(button.value === period))
-    if (button.value === 'custom') button.setAttribute('aria-expanded', String(custom))
+  return ({ period, from, to }) => {
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.value === period))
+    open(period === 'custom')
+    if (period !== 'custom' || !first || !last) return
+    first.value = from
+    last.value = to
   }
-  if (days === null) return
-  days.form.hidden = !custom
-  if (!custom) return
-  days.from.value = from
-  days.to.value = to
-}
-
-/** The form for any other days. Pages for everybody do not have it. */
-function daysForm(): { form: HTMLFormElement; from: HTMLInputElement; to: HTMLInputElement } | null {
-  const form = document.querySelector<HTMLFormElement>('#days')
-  if (form === null) return null
-  const field = (name: string) => form.elements.namedItem(name) as HTMLInputElement
-  return { form, from: field('from'), to: field('to') }
 }

@@ -1,18 +1,17 @@
-/** The longest pause while nothing changes, and after failures, in milliseconds. */
+/** The longest pauses while nothing changes and after failures, in milliseconds. */
 const MAX_MS = 300_000
 const MAX_FAILED_MS = 60_000
-/** The shortest time between two runs that nobody asked for, such as when the page becomes visible again and again. */
+/** The shortest time between two runs that nobody asked for, such as when a page is shown again and again. */
 const MIN_MS = 10_000
 
-/** How a run ended. After `done`, there is no other. */
+/** How a run ended. `done` ends the polling. */
 export type Outcome = 'changed' | 'unchanged' | 'failed' | 'done'
 
 /**
- * Repeats some work while the page is visible. The pauses grow while nothing changes and after failures.
- *
- * @param everyMs milliseconds between the end of a run and the start of the next one
- * @param options `waits`: whether the first run is after a pause, because the page has the first result already
- * @returns a function that runs the work now, or once more after a run that is under way
+ * Repeats some work while the page is visible. Pauses grow while nothing changes and after failures.
+ * @param everyMs the shortest pause between two runs
+ * @param options `waits`: begin with a pause, because the page has the first result
+ * @returns runs the work now, or again after the current run
  */
 export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = false } = {}): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -45,7 +44,6 @@ export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = fa
     plan(Math.max(0, lastAt + MIN_MS - Date.now()))
   }
   document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : runSoon()))
-  // When the connection is back, the pause may be long.
   addEventListener('online', runSoon)
   if (waits) plan(everyMs)
   else void run()

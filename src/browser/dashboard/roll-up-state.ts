@@ -7,12 +7,11 @@ import { showAgo } from './format-time.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000
-/** The maximum number of runs per click, so that it ends on a busy site too. */
+/** The maximum number of runs per click: on a busy site, slots never run out. */
 const MAX_RUNS = 50
 
 /**
- * Starts the dot in the header. It opens on demand, and speaks up when something is wrong.
- *
+ * Starts the dot in the header, which shows the state of the roll-up.
  * @param rolledUp called after the visitor has rolled up
  */
 export function startRollUpState(rolledUp: () => void): void {
@@ -23,11 +22,10 @@ export function startRollUpState(rolledUp: () => void): void {
   const refresh = poll(EVERY_MS, async (): Promise<Outcome> => {
     try {
       const status = await ask<Status>('GET', path('status'))
-      const state = JSON.stringify([status.problems, status.pendingSlots])
       show(holder, status)
-      if (state === last) return 'unchanged'
-      last = state
-      return 'changed'
+      const before = last
+      last = JSON.stringify([status.problems, status.pendingSlots])
+      return last === before ? 'unchanged' : 'changed'
     } catch (error) {
       setText('lag', messageOf(error))
       mark(holder, 'unknown', 'State unknown')
@@ -51,7 +49,7 @@ export function startRollUpState(rolledUp: () => void): void {
     setText('live-message', 'Rolling up …')
     try {
       let moved = 0n
-      // A run is bounded. The next one continues where it stopped.
+      // A run is bounded, and the next one continues.
       for (let run = 0; run < MAX_RUNS; run++) {
         const summary = await ask<{ outcome: string; moved: Count }>('POST', path('rollup'))
         moved += BigInt(summary.moved)
@@ -75,7 +73,7 @@ function show(holder: HTMLElement, { problems = [], pendingSlots, pendingSlotsAt
   else mark(holder, 'problem', problems.length === 1 ? '1 problem' : `${problems.length} problems`)
   const list = byId('problems')
   const details = problems.map(({ detail }) => detail)
-  // A screen reader would read an unchanged list again.
+  // Screen readers would repeat an unchanged list.
   if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
   list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
   list.hidden = problems.length === 0

@@ -3,9 +3,8 @@ import { type ApiError, ask, messageOf, path } from './api.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
 
-/** Requests that may fail because the database does not answer. */
+/** The maximum number of requests that fail because the database does not answer. */
 const MAX_FAILURES = 5
-/** Milliseconds before the next one. */
 const PAUSE_MS = 2_000
 
 /** Starts the page that makes the tables. */
@@ -29,15 +28,13 @@ export function startSetupPage(): void {
   })
 }
 
-/** Makes the tables. Another browser may do the same meanwhile. */
 async function makeTables(): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
-      await ask('POST', path('setup'))
-      return
+      return await ask('POST', path('setup'))
     } catch (error) {
       const { status } = error as ApiError
-      // The answer may have been lost. What was done stays done.
+      // The answer may have been lost. Running it again changes nothing.
       if ((status !== 0 && status !== 503) || failures === MAX_FAILURES) throw error
       setText('setup-message', `${messageOf(error)} Trying again …`)
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))

@@ -1,14 +1,13 @@
-/** A counter, as snippets name it. */
 export interface Subject {
-  /** The Worker's address, with its base path. */
+  /** The Worker's origin and base path. */
   address: string
   type: string
   key: string
-  /** What one of its counts is, in the plural. */
+  /** The plural of what is counted. */
   unit: string
 }
 
-/** How a badge looks. Empty: as by default. */
+/** How a badge looks. An empty text means the default. */
 export interface BadgeLook {
   label: string
   color: string
@@ -17,33 +16,27 @@ export interface BadgeLook {
   compact: boolean
 }
 
-/** The address of a badge. That of a kind `hit` counts how often it is loaded. */
-export function badgeAddress(
-  kind: 'badge' | 'hit',
-  { address, type, key }: Subject,
-  { compact, ...look }: BadgeLook,
-): string {
-  const given = Object.entries({ ...look, compact: compact ? 'true' : '' })
+/** The address of a badge. One of the kind `hit` counts each time it is loaded. */
+export function badgeAddress(kind: 'badge' | 'hit', { address, type, key }: Subject, look: BadgeLook): string {
+  const given = Object.entries({ ...look, compact: look.compact ? 'true' : '' })
   const query = new URLSearchParams(given.filter(([, value]) => value !== '')).toString()
   return `${address}/${kind}/${segment(type)}/${segment(key)}.svg${query && `?${query.replaceAll('+', '%20')}`}`
 }
 
-/** An image in Markdown. */
 export function inMarkdown(image: string, alt: string): string {
   return `![${alt.replaceAll(/[[\]\\]/g, '\\$&')}](${image})`
 }
 
-/** An image in HTML. */
 export function inHtml(image: string, alt: string): string {
   return `<img src="${escaped(image)}" alt="${escaped(alt)}">`
 }
 
-/** The script, which counts the page that has it. */
+/** The script that counts the page. */
 export function scriptTag({ address, type, key }: Subject): string {
   return `<script defer src="${escaped(address)}/beacon.js"${ofType(type)} data-key="${escaped(key)}"></script>`
 }
 
-/** An image that counts the page that has it, without JavaScript. */
+/** An image that counts the page without JavaScript. */
 export function pixelTag({ address, type, key }: Subject): string {
   return inHtml(`${address}/hit.gif?type=${segment(type)}&key=${segment(key)}`, '')
 }
@@ -53,18 +46,14 @@ export function countElement({ type, key, unit }: Subject): string {
   return `<b data-counter="${escaped(key)}"${ofType(type)}>…</b> ${escaped(unit)}`
 }
 
-/**
- * A link that counts downloads.
- *
- * @returns `null` if the key cannot be downloaded, because it is not a path of names
- */
+/** A link that counts downloads; `null` if the key is not a path of names. */
 export function downloadLink({ address, type, key }: Subject): string | null {
   const names = key.split('/')
   const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..') && !/[\\\p{Cc}]/u.test(key)
   return isPath ? `<a href="${escaped(address)}/d/${segment(type)}/${names.map(segment).join('/')}">Download</a>` : null
 }
 
-/** The attribute that names a type. The script counts page views unless it is told another one. */
+/** The attribute that names a type. Without it, the script counts page views. */
 function ofType(type: string): string {
   return type === 'page_view' ? '' : ` data-type="${escaped(type)}"`
 }

@@ -4,29 +4,27 @@ import type { Count } from './exact-json.ts'
 import { showCount, showGrowth, showShare } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
 
-/** The rows of the list of counters. A row that stays in the list stays the same element, with its focus. */
+/** The list of counters. A row that stays in it stays the same element, with its focus. */
 export class TopList {
   readonly #type: string | null
   readonly #body = byId('top')
   readonly #rows = new Map<string, HTMLTableRowElement>()
 
-  /** @param type `null`: keys lead to the pages that they stand for, not to those of the dashboard */
+  /** @param type `null`: keys link to the counted pages, not to the dashboard */
   constructor(type: string | null) {
     this.#type = type
   }
 
-  /** How many rows there are. */
   get length(): number {
     return this.#body.childElementCount
   }
 
   /**
-   * Shows counters. While text in the list is selected, the list stays as it is, unless somebody has asked for another one.
-   *
+   * Shows counters, unless text in the list is selected and nobody asked for another list.
    * @param whole the count of which the shares are
    */
   show(counters: readonly ListedCounter[], whole: Count, asked: boolean): void {
-    // Not while the list is empty: the browser lays out the page to tell what is selected.
+    // Not for an empty list: the browser must lay out the page to know the selection.
     const selection = this.#rows.size === 0 ? null : getSelection()
     if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
     const most = counters.reduce((most, { count }) => (BigInt(count) > most ? BigInt(count) : most), 1n)
@@ -43,13 +41,12 @@ export class TopList {
       fill(row, counter, most, whole)
       if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
     })
-    // An element that is moved loses the focus.
+    // Moving an element takes the focus from it.
     if (focused instanceof HTMLElement && this.#body.contains(focused) && focused !== document.activeElement) {
       focused.focus({ preventScroll: true })
     }
   }
 
-  /** Moves the focus to a row's link. */
   focus(index: number): void {
     this.#body.children[index]?.querySelector('a')?.focus()
   }

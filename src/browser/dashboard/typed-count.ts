@@ -1,14 +1,12 @@
-/** Digits of a 64-bit number. */
+/** Of a 64-bit number. */
 const MAX_DIGITS = 19
-/** Marks of the writing direction, which copied numbers may have around them. */
+/** Copied numbers may contain marks of the writing direction. */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f]/g
 
 /**
- * Reads a whole number as people type it: in digits alone, or with separators in the places in which the page writes them.
- * Anything else is refused, because "1.5" is fifteen in no language.
- *
+ * Reads a whole number: digits alone, or with separators where the page writes them. Anything else is `null`, because "1.5"
+ * is fifteen in no language.
  * @param locales as of `Intl.NumberFormat`; default: the browser's
- * @returns `null` if it is not such a number
  */
 export function readTypedCount(text: string, locales?: Intl.LocalesArgument): bigint | null {
   const typed = plain(text, locales)

@@ -1,18 +1,20 @@
-// The page at /docs without this script: every operation can be opened, found and printed.
+// Without this script, every operation at /docs can still be opened, found and printed.
+import { copies } from '../dashboard/elements.ts'
 
-/** Milliseconds for which a button says that it has copied. */
+/** How long a button says that it has copied, in milliseconds. */
 const SAID_MS = 2_000
 
 const all = [...document.querySelectorAll<HTMLDetailsElement>('.operation')].map((operation) => {
-  // Not its examples, which would match too much.
+  // Without examples, which would match too much.
   const parts = [...operation.querySelectorAll('.operation > summary, .about, dt code')]
   return { operation, text: parts.map(({ textContent }) => textContent!.toLowerCase()).join(' ') }
 })
 const chapters = document.querySelectorAll<HTMLElement>('.chapter')
 const form = document.querySelector<HTMLFormElement>('#filter')!
+const said = document.querySelector('#copied')!
 const wanted = document.querySelector<HTMLInputElement>('#wanted')!
 
-/** What the filter has opened. */
+/** The operation that the filter has opened. */
 let opened: HTMLDetailsElement | undefined
 
 /** Shows the operations that contain every word. While only one is left, it is open. */
@@ -41,7 +43,7 @@ form.addEventListener('submit', (event) => {
 // A browser that goes back fills the field again.
 addEventListener('pageshow', filter)
 
-/** Opens what the address names, also if the filter hides it. Not every browser does so by itself. */
+/** Opens what the address names, even if the filter hides it. Not every browser does so by itself. */
 function reveal(): void {
   const target = document.getElementById(location.hash.slice(1))
   const operation = target?.closest<HTMLDetailsElement>('.operation')
@@ -62,16 +64,13 @@ for (const caption of document.querySelectorAll('.caption')) {
   button.setAttribute('aria-label', `Copy: ${caption.textContent}`)
   button.addEventListener('click', async () => {
     const code = caption.nextElementSibling!
-    const said = await navigator.clipboard?.writeText(code.textContent!).then(
-      () => 'Copied',
-      () => undefined,
-    )
-    if (said === undefined) getSelection()?.selectAllChildren(code)
-    button.textContent = said ?? 'Selected'
-    document.querySelector('#copied')!.textContent = said ?? 'Selected. Copy it with the keyboard.'
+    const copied = await copies(code.textContent!)
+    if (!copied) getSelection()?.selectAllChildren(code)
+    button.textContent = copied ? 'Copied' : 'Selected'
+    said.textContent = copied ? 'Copied' : 'Selected. Copy it with the keyboard.'
     setTimeout(() => {
       button.textContent = 'Copy'
-      document.querySelector('#copied')!.textContent = ''
+      said.textContent = ''
     }, SAID_MS)
   })
   caption.append(' ', button)

@@ -4,11 +4,7 @@ import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf } from './numbers.ts'
 
-/**
- * The page of a counter: its figures, its chart, badges and snippets, and for those who may change it, the forms.
- *
- * @param key the key from the URL, which may be invalid
- */
+/** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
   const page = pageOf(type.url, key)
   return signedInPage(
@@ -33,7 +29,7 @@ const ADJUSTMENTS = html`<div id="adjustments" hidden>
 <table><thead><tr><th scope="col">When</th><th scope="col">How</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
 </div>`
 
-/** The forms that change a counter, and the dialog in which they ask. `src/browser/dashboard/` has what they do. */
+/** `src/browser/dashboard/change-forms.ts` handles the forms and the dialog. */
 const CHANGE = html`<details class="card fold" id="change">
 <summary><h2>Change this counter</h2></summary>
 <form id="set" class="row">
@@ -62,8 +58,8 @@ const CHANGE = html`<details class="card fold" id="change">
 
 const PERIODS = { '': 'All time', month: 'Last 30 days', week: 'Last 7 days', day: 'Last 24 hours' }
 
-/** Badges and pieces of HTML for a counter, to copy. `src/browser/dashboard/builder.ts` writes them as the form says. */
-export function builder(type: CounterType): Html {
+/** Badges and HTML to copy. `src/browser/dashboard/builder.ts` writes them. */
+function builder(type: CounterType): Html {
   return html`<details class="card fold" id="builder">
 <summary><h2>Badges and snippets</h2></summary>
 <form id="snippet" class="fields">
@@ -89,7 +85,6 @@ ${type.public ? '' : html`<p class="hint">Badges, and numbers in your pages, nee
 </details>`
 }
 
-/** What can be made for a type. */
 function kindsOf(type: CounterType): [kind: string, text: string][] {
   return Object.entries({
     ...(type.public && { badge: 'Badge' }),

@@ -3,15 +3,11 @@ import type { HtmlEscapedString } from 'hono/utils/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
 
-/** A picture of three slots. The last one is the fullest. */
+/** Three slots, the last one the fullest. */
 const ICON =
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E'
 
-/**
- * An HTML document around a page's body.
- *
- * @param base the Worker's base path, which the scripts take from here
- */
+/** An HTML document. The scripts read the base path from it. */
 export function document(title: string, base: string, body: Html): Html {
   return html`<!doctype html>
 <html lang="en" data-base="${base}">
@@ -31,29 +27,24 @@ ${body}
 </html>`
 }
 
-/** What the signed-in user may see and do. */
+/** The signed-in user. */
 export interface Viewer {
   /** The Worker's base path, without a slash at its end. */
   base: string
   /** The types that the user may see. */
   types: readonly CounterType[]
-  /** Whether these are all types, so that the user may see the status too. */
+  /** Whether these are all types. If so, the user may see the status too. */
   ofAllTypes: boolean
-  /** Whether the user may change counters. */
   mayChange: boolean
   ownVisits: {
-    /** Whether visits from the browser that shows the page do not count. */
+    /** Whether visits from this browser do not count. */
     marked: boolean
-    /** The path of the page below the base path, to return to after a change. */
+    /** The page to return to after a change: its path below the base path. */
     next: string
   }
 }
 
-/**
- * A page for signed-in users, with links to their types and the state of the roll-up.
- *
- * @param current the name of the page's type
- */
+/** @param current the name of the page's type */
 export function signedInPage(title: string, viewer: Viewer, current: string, main: Html): Html {
   return document(
     `${title} · Slotted Counter`,
@@ -61,7 +52,7 @@ export function signedInPage(title: string, viewer: Viewer, current: string, mai
     html`<a class="skip" href="#main">Skip to content</a>
 <header class="row top">
 <a class="brand" href="${viewer.base}/">Slotted Counter</a>
-<nav class="row" aria-label="Types">${viewer.types.map(({ name, title }) => typeLink(viewer.base, { name, title }, name === current))}</nav>
+<nav class="row" aria-label="Types">${viewer.types.map((type) => typeLink(viewer.base, type, type.name === current))}</nav>
 ${viewer.ofAllTypes ? rollUpState(viewer) : ''}
 <a href="${viewer.base}/docs">API</a>
 <form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
@@ -84,7 +75,7 @@ function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
 </footer>`
 }
 
-/** A dot that opens: how far the roll-up is. The script moves what is wrong below the header. */
+/** A dot that opens. The script lists problems below the header. */
 function rollUpState({ mayChange }: Viewer): Html {
   return html`<details class="state" id="state" data-state="unknown">
 <summary class="row hint"><span class="dot"></span> <span id="state-text">State</span></summary>
@@ -97,7 +88,7 @@ ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''
 </details>`
 }
 
-function typeLink(base: string, { name, title }: Pick<CounterType, 'name' | 'title'>, current: boolean): Html {
+function typeLink(base: string, { name, title }: CounterType, current: boolean): Html {
   const href = `${base}/?type=${encodeURIComponent(name)}`
   return html`<a data-keeps-period href="${href}"${current ? html` aria-current="true"` : ''}>${title}</a>`
 }

@@ -14,19 +14,17 @@ const PERIODS = {
 
 const FIGURES = ['today', '7d', '30d', 'all'] as const
 
-/** The numbers of a page, so that its script need not ask for them first. */
+/** Numbers in a page, so that its script need not ask for them first. */
 export interface IncludedNumbers {
-  /** The query by which the script would ask for them. */
+  /** The query for which the script takes them. */
   query: string
   numbers: unknown
 }
 
 /**
  * The figures, the choice of the period and the chart of a type or a counter.
- *
- * @param types those that the reader may see: if the one that counts the same visits in another way is among them, its
- *   figures are shown too
- * @param options `days`: whether other days can be chosen; `more`: what the card of the chart has below
+ * @param types the types that the reader may see: with `type.also` among them, its figures are shown too
+ * @param options `days`: whether other days can be chosen; `more`: what follows the chart in its card
  */
 export function numbersOf(
   type: CounterType,
@@ -37,33 +35,38 @@ export function numbersOf(
   return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
 <p class="hint">Changes compare the same hours: today with yesterday, 7 days with the week before, 30 days with 5 weeks earlier.</p>
 ${periodChoice(days)}
-${chartCard(more)}`
+<section class="card" aria-labelledby="history-days">
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
+<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
+<ul class="row legend follows-period" id="history-legend"></ul>
+<p class="hint" id="history-note"></p>
+<p class="hint" id="history-message" role="status"></p>
+<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
+<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
+<tbody id="history-rows"></tbody>
+</table></div></details>
+<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
+${more}
+</section>
+<p class="hidden" id="announcement" role="status"></p>`
 }
 
-/**
- * A page, and then its numbers as data, which no policy lets run: a browser starts with the page while they are read.
- *
- * @param numbers what the page shows first; `null`: its script asks for it
- */
+/** A page, then its numbers as data: a browser starts with the page while they are read. */
 export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers | null>): AsyncGenerator<string> {
   const text = String(await page)
   const end = text.lastIndexOf('</body>')
   yield text.slice(0, end)
   const of = await numbers
   if (of !== null) {
-    // So that no key ends the element.
+    // No key may end the element.
     const json = JSON.stringify(of.numbers).replaceAll('<', '\\u003c')
     yield String(html`<script type="application/json" id="numbers" data-query="${of.query}">${raw(json)}</script>\n`)
   }
   yield text.slice(end)
 }
 
-/**
- * The figures, which the script fills.
- *
- * @param unit what they count, if there are figures of several types
- * @param prefix the beginning of the elements' ids
- */
+/** @param unit what they count, if there are figures of several types */
 function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
   return html`<dl class="row figures ${prefix}">${FIGURES.map(
     (name) => html`<div><dt>${PERIODS[name]}${unit === undefined ? '' : `, ${unit}`}</dt>
@@ -71,7 +74,6 @@ function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
   )}</dl>`
 }
 
-/** The buttons of the page's period, and the form for other days. The script handles both. */
 function periodChoice(days: boolean): Html {
   const periods = Object.entries(PERIODS).filter(([value]) => days || value !== 'custom')
   return html`<div class="row period-bar"><div class="row choice" id="period" role="group" aria-label="Period">${periods.map(
@@ -87,27 +89,8 @@ const DAYS = html`<form id="days" class="row days" hidden>
 <button>Show</button>
 </form>`
 
-/** The list of counters, and what there is to say about it. The script fills both. */
+/** The list of counters and a message, both filled by the script. */
 export function ranking(): Html {
   return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
-}
-
-/** The chart of the period with its numbers as a table, in a card. */
-function chartCard(more: Html | ''): Html {
-  return html`<section class="card" aria-labelledby="history-days">
-<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
-<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
-<ul class="row legend follows-period" id="history-legend"></ul>
-<p class="hint" id="history-note"></p>
-<p class="hint" id="history-message" role="status"></p>
-<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
-<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
-<tbody id="history-rows"></tbody>
-</table></div></details>
-<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
-${more}
-</section>
-<p class="hidden" id="announcement" role="status"></p>`
 }

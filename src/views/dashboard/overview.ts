@@ -3,11 +3,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
 
-/**
- * The page of a type: the sum of its counters, and a list of them. Before anything is counted, what to do first.
- *
- * @param origin the Worker's origin
- */
+/** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
   return signedInPage(
     type.title,
@@ -32,7 +28,7 @@ ${ranking()}
   )
 }
 
-/** The prefixes that a type lists, such as those of its sites: each shows the page for its keys alone. */
+/** The prefixes of a type, such as one per site. Each button shows the page for its keys alone. */
 function prefixChoice({ prefixes }: CounterType): Html | '' {
   if (prefixes.length === 0) return ''
   return html`<div class="row period-bar"><div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
@@ -40,12 +36,8 @@ function prefixChoice({ prefixes }: CounterType): Html | '' {
   )}</div></div>`
 }
 
-/**
- * What to paste where, for a type of which nothing has been counted. Hidden: the page's script shows it if that is so.
- *
- * @param origin the Worker's origin
- */
-export function firstRun(viewer: Viewer, type: CounterType, origin: string): Html {
+/** What to paste. The page's script shows it while nothing has been counted. */
+function firstRun(viewer: Viewer, type: CounterType, origin: string): Html {
   const address = origin + viewer.base
   return html`<section class="card" id="first-run" aria-labelledby="first-run-title" hidden>
 <div class="row card-head"><h2 id="first-run-title">Count the first one</h2></div>
@@ -80,7 +72,7 @@ function badge({ name, public: isPublic }: CounterType, key: string, origin: str
     : ''
 }
 
-/** What keeps hits from being counted, by the settings of the type and for this browser. */
+/** Which hits the settings of the type, and this browser, keep from being counted. */
 function conditions(
   { ownVisits }: Viewer,
   { name, allowedOrigins, newKeys, redirectTo, public: isPublic, respectDoNotTrack }: CounterType,

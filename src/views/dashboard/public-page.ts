@@ -4,10 +4,8 @@ import { document, type Html } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
 
 /**
- * The page of a type for everybody: its figures, its chart and its list, and nothing to operate.
- *
- * @param base the Worker's base path
- * @param all the types that have such a page
+ * The page of a type for everybody: its figures, its chart and its list.
+ * @param all the types with a public page
  */
 export function publicPage(base: string, type: CounterType, all: readonly CounterType[]): Html {
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`

@@ -1,19 +1,21 @@
 import { html } from 'hono/html'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 
-/** The page that makes the tables, while some are missing. */
+/** The page that makes missing tables. */
 export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
+  const empty = missing.includes('table slotted_counters')
+  const lack = empty ? 'The database has no tables yet.' : 'The tables are from an older version, or some are missing.'
   const mayMake = viewer.ofAllTypes && viewer.mayChange
   return signedInPage(
     'Tables',
-    // The state of the roll-up is in the tables.
+    // Without tables there is no state of the roll-up.
     { ...viewer, ofAllTypes: false },
     '',
     html`<main id="main" data-page="setup">
 <h1>The database is not ready</h1>
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
-<p>${lackOf(missing)} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
+<p>${lack} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
 <details class="numbers"><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
 ${
   mayMake
@@ -25,12 +27,6 @@ ${
 ${mayMake ? DEPLOY_REQUEST : ''}
 </main>`,
   )
-}
-
-function lackOf(missing: readonly string[]): string {
-  return missing.includes('table slotted_counters')
-    ? 'The database has no tables yet.'
-    : 'The tables are from an older version, or some are missing.'
 }
 
 const DEPLOY_REQUEST = html`<section class="card" id="deploy-request" aria-labelledby="deploy-request-title" hidden>

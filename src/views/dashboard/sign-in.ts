@@ -1,7 +1,6 @@
 import { html } from 'hono/html'
 import { document, type Html } from './layout.ts'
 
-/** The contents of the sign-in page. */
 export interface SignIn {
   /** The Worker's base path, without a slash at its end. */
   base: string
@@ -9,7 +8,7 @@ export interface SignIn {
   next: string
   /** The error of the previous attempt. */
   message?: string
-  /** Whether the database lacks tables, which can be made after signing in. */
+  /** Whether the database lacks tables. */
   notReady?: boolean
 }
 
