@@ -69,7 +69,6 @@ export type CounterPeriods = { type: string; key: string } & HistoryAnswer<bigin
 export interface BoundCounter {
   /**
    * Adds to one counter, even if nobody awaits it. `queued`: the database is unavailable, and it will be counted later.
-   *
    * @param options `by`: the number to add, which may be negative; 1 by default
    */
   increment(
@@ -98,7 +97,6 @@ export interface BoundCounter {
 
 /**
  * Binds a counter to one event of the Worker.
- *
  * @param ctx continues counting after the event has ended
  */
 export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {

@@ -38,7 +38,6 @@ export function includes(scope: Scope, needed: Scope): boolean {
 /**
  * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. Problems never repeat any part of a
  * line: it may be a token.
- *
  * @param isType whether a type is configured
  */
 export function readTokens(
@@ -73,7 +72,6 @@ export function readTokens(
 
 /**
  * The problem of an owner's token that can be guessed. On localhost, any token will do.
- *
  * @param url the request's URL
  */
 export function shortTokenProblem(apiToken: string, url: string): FieldError | null {

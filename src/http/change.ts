@@ -8,7 +8,6 @@ export const SEND_AGAIN = 'Retry with the same Idempotency-Key to count it exact
 
 /**
  * The hash of the request's `Idempotency-Key`, if it has one: the slot and batch id of increments, or the id of adjustments.
- *
  * @throws {Problem} 422
  */
 export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {
@@ -16,11 +15,7 @@ export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): P
   return key === undefined ? undefined : hashOfKey(key, purpose)
 }
 
-/**
- * The same for requests that must have a key.
- *
- * @throws {Problem} 422
- */
+/** The same for requests that must have a key. @throws {Problem} 422 */
 export async function neededIdempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint> {
   const key = await idempotencyKey(c, purpose)
   if (key !== undefined) return key
@@ -30,7 +25,6 @@ export async function neededIdempotencyKey(c: Context<AppEnv>, purpose: KeyPurpo
 
 /**
  * Waits for a change of counters, and answers.
- *
  * @param id the hash of the request's idempotency key
  * @param changing resolves to `repeated` if an earlier request with the same key made the change
  * @throws {Problem} that says whether anything was changed

@@ -51,7 +51,6 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
 /**
  * The secret that signs the cookies of a token. A new token ends its sessions; database and host make a cookie worthless on other
  * deployments. The database's password makes it a secret, which the hash of a token is not.
- *
  * @param host host and port of the request
  */
 export function sessionSecret(

@@ -45,7 +45,6 @@ export function typed<C extends Contract>(
 
 /**
  * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
- *
  * @param route its path may have `{type}` and `{key}`
  */
 export function endpoint<C extends Contract>(
@@ -67,7 +66,6 @@ export function endpoint<C extends Contract>(
 /**
  * Serves a route that reads counters: everybody may read public types, the others need a token. Adds CORS for public types,
  * `ETag`, `Cache-Control` and the rate limit of public reading.
- *
  * @param read returns the answer, and for how many seconds it may be cached; `null`: it must be revalidated every time
  */
 export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(

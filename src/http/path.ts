@@ -13,7 +13,6 @@ const HAS_KEY = /[?&]key=/
 /**
  * The path by which a request is routed. A counter's key may be `?key=` instead of a segment, because clients resolve the
  * segments "." and ".." as folders. `GET /v1/counters/{type}` reads its keys itself.
- *
  * @param path the path below the base path
  */
 export function routedPath({ method, url }: Request, path: string): string {
@@ -25,7 +24,6 @@ export function routedPath({ method, url }: Request, path: string): string {
 
 /**
  * The counter type in the path.
- *
  * @param name default: the parameter `type`
  * @throws {Problem} 404
  */
@@ -53,11 +51,7 @@ export function rawPathKey(c: Context<AppEnv>): string {
   return pattern[place] === '*' ? segments.join('/') : (segments[0] ?? '')
 }
 
-/**
- * Decodes a key strictly: a malformed one must not count under a key that nobody meant.
- *
- * @throws {Problem} 400
- */
+/** Decodes a key strictly: a malformed one must not count under a key that nobody meant. @throws {Problem} 400 */
 export function decodeKey(raw: string): string {
   try {
     return decodeURIComponent(raw)

@@ -7,7 +7,6 @@ import type { AppEnv } from './context.ts'
 
 /**
  * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
- *
  * @param shape makes the schemas, of lists of strings or (with `once`) of strings; always the same function for a path
  * @throws {Problem} 400 or 422
  */

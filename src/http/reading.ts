@@ -40,7 +40,6 @@ const KEYS_PER_READING = 100
 
 /**
  * Refuses public readings of a network above its limit, before anything is read. Requests with a token have no limit.
- *
  * @throws {Problem} 429
  */
 export async function limitReading(c: Context<AppEnv>): Promise<void> {

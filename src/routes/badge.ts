@@ -268,11 +268,7 @@ function totalShown(c: Context<AppEnv>, name: string): Shown {
   return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }
 }
 
-/**
- * The type that the path names. An image has no token, so other types do not exist for it.
- *
- * @throws {Problem} 404
- */
+/** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
 export function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })

@@ -133,7 +133,6 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
 /**
  * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix that the type lists, and not
  * with too many, all of them are about that prefix.
- *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
 export async function typeNumbers(
@@ -173,7 +172,6 @@ async function sumOf(
 
 /**
  * The numbers of a counter's page: exact, and its history with what is pending.
- *
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
 async function counterNumbers(source: Source, counter: CounterAddress) {
@@ -281,7 +279,6 @@ async function alsoNumbers(
 
 /**
  * The first counters of the period, or those that were searched.
- *
  * @param comparing the spans of which the counts of all rows are compared
  */
 async function readList(

@@ -69,7 +69,6 @@ async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNu
 
 /**
  * A time zone in its canonical spelling, so that another spelling is not another question.
- *
  * @throws {InvalidInput} if there is no such time zone, or if it is an offset that no clock has
  */
 function publicTimeZone(tz: string): string {

@@ -20,11 +20,7 @@ interface AddOptions {
   answerReady?: boolean
 }
 
-/**
- * Adds to counters: to all of them or to none.
- *
- * @throws {Problem} that says whether anything was counted
- */
+/** Adds to counters: to all of them or to none. @throws {Problem} that says whether anything was counted */
 export async function addToCounters(
   { isolate: { keys, counting }, waitUntil, databaseTime }: Caller,
   increments: readonly Increment[],
@@ -68,7 +64,6 @@ export interface Visit {
 
 /**
  * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
- *
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
@@ -160,7 +155,6 @@ function once(counter: CounterAddress, key: bigint | undefined): Increment {
 
 /**
  * What identifies a visit; `undefined` if its visitor cannot be recognized, so that it counts every time.
- *
  * @param longest see `Window`
  */
 async function keyOfVisit(

@@ -26,7 +26,6 @@ const valueSchemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
 
 /**
  * Checks a value from a client.
- *
  * @param make makes the schema; always the same function for a path
  * @throws {Problem} 422
  */

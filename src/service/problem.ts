@@ -101,7 +101,6 @@ const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
 
 /**
  * Turns any error into a problem. Only messages written for clients leave the Worker.
- *
  * @param advice for a request that changes something: what to do if the outcome is unknown
  */
 export function problemOf(error: unknown, advice?: string): Problem {

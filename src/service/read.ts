@@ -30,7 +30,6 @@ const KEPT_MS = 10_000
 /**
  * Reads counters; concurrent calls share a query. Without a token, a counter with very many pending slots is read as of the last
  * roll-up.
- *
  * @param counters at most `MAX_READ`
  */
 export async function readCounters(
@@ -48,7 +47,6 @@ export async function readCounters(
 
 /**
  * Reads what takes many rows. Callers without a token share an answer that is at most ten seconds old.
- *
  * @param question identifies the answer
  */
 export async function readKept<Value>(
@@ -83,11 +81,7 @@ export async function readRecent(caller: Caller, counter: CounterAddress, period
   return count!
 }
 
-/**
- * Reads the total of a type, or of a prefix; concurrent calls share a query.
- *
- * @throws {TooManyKeys}
- */
+/** Reads the total of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
 export async function readTotal(
   caller: Caller,
   { recordType }: CounterType,
@@ -103,11 +97,7 @@ export async function readTotal(
   return { reading: orThrow(values[0]!), maxAge }
 }
 
-/**
- * The same for a period that ends now.
- *
- * @throws {TooManyKeys}
- */
+/** The same for a period that ends now. @throws {TooManyKeys} */
 export async function readRecentTotal(
   caller: Caller,
   { recordType }: CounterType,

@@ -46,7 +46,6 @@ export interface Comparison {
 /**
  * Finds a period and its predecessor: as many days before, for seven days and more the fewest whole weeks that are as long. So
  * the same days of the week are compared. Months are compared with those of the year before.
- *
  * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
@@ -106,7 +105,6 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
 /**
  * The two spans to compare. A finished period: the whole of it and of its predecessor. A running one: up to its last full hour,
  * and the same part of its predecessor.
- *
  * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
  *   period has no predecessor
  */

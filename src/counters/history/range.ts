@@ -47,7 +47,6 @@ export interface HistoryRange {
 /**
  * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone, because the history has
  * nothing shorter.
- *
  * @param now an instant in the current period
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */

@@ -32,7 +32,6 @@ export interface Ranking {
  * No index has the sums of any period. But a counter that leads in a period usually leads in a part of it, and an index has the
  * first counters of each day, week and month. They are added up exactly. So the cost depends on the length of the period, not on
  * the number of counters.
- *
  * @param limit at most `MAX_RANKED`
  */
 export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
@@ -57,7 +56,6 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
 
 /**
  * Reads the first counters of each part of a period.
- *
  * @returns those that may be among the first of the period, and the most that any other counter can have in it
  */
 async function readCandidates(
@@ -110,7 +108,6 @@ async function readCandidates(
 
 /**
  * Reads what counters of a type counted in a period, as of the last roll-up.
- *
  * @param counters at most `MAX_CANDIDATES`
  * @returns the counts, in the order of the counters
  */

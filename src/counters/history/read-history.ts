@@ -71,7 +71,6 @@ const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${colu
 /**
  * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
  * roll-up is seen whole or not at all.
- *
  * @param mostPending the most pending slots that are added up; what is in more is left out. `null`: all of them
  */
 export async function readCounterHistory(
@@ -151,7 +150,6 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
  * Reads the history of all counters of a type together, without pending counts: the cost of adding those up would grow with
  * the number of counters. A period has a row for each roll-up lane. They are added up here, not with GROUP BY: vtgate would
  * then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
- *
  * @returns the count of each period of the range, in its order
  */
 export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
@@ -160,7 +158,6 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
 
 /**
  * The same for the counters whose keys begin with a prefix, added up from their own histories.
- *
  * @param limit by default, that of somebody with a token
  * @throws {TooManyKeys} if there are too many
  */

@@ -24,7 +24,6 @@ export function recentSpan(period: RecentPeriod, now: Date): { after: Date; next
  *
  * It adds up the hours of the day in which the period begins, and whole days after that: for each counter at most 23 rows, 30
  * rows, and `MAX_PUBLIC_PENDING` slots; what is pending in more slots is left out. Days include imported counts.
- *
  * @param counters at most `MAX_RECENT`
  * @param now whole hours in UTC are counted back from here
  * @returns the counts, in the order of the counters
