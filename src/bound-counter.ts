@@ -15,7 +15,7 @@ import {
   counterQuery,
   countersQuery,
   readCounters,
-  readTotal,
+  readSum,
   totalAnswer,
   totalQuery,
 } from './service/read.ts'
@@ -174,7 +174,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const asked = checkParameters(totalQuery, { ...options })
         const of = typeNamed(isolate, type)
         const prefix = spelledPrefix(of, asked.prefix)
-        const { reading } = await readTotal(callerOf(isolate), of, prefix, asked.consistency)
+        const { reading } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
         return totalAnswer(of, prefix, reading, exactly)
       }),
 

@@ -18,7 +18,7 @@ import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../ope
 import { choice, once, parsed, prefixField } from '../service/fields.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import { readCounters, readRecent, readRecentTotal, readTotal } from '../service/read.ts'
+import { readCounters, readRecent, readRecentSum, readSum } from '../service/read.ts'
 import {
   BADGE_STYLES,
   type Badge,
@@ -261,8 +261,8 @@ function totalShown(c: Context<AppEnv>, name: string): Shown {
     const prefix = listedPrefix(type, asked)
     return countIn(
       period === 'all'
-        ? (await readTotal(callerOf(c), type, prefix, 'exact')).reading
-        : await readRecentTotal(callerOf(c), type, prefix, period),
+        ? (await readSum(callerOf(c), type, prefix, 'exact')).reading
+        : await readRecentSum(callerOf(c), type, prefix, period),
     )
   }
   return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }

@@ -7,8 +7,8 @@ import { DAY_MS, dayText } from '../counters/calendar.ts'
 import { type ChosenPeriod, type Comparison, chosenPeriod, PERIOD_NAMES } from '../counters/history/comparison.ts'
 import { type Compared, readCompared, readUnits, type Units } from '../counters/history/period-counts.ts'
 import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { type HistoryReader, historyOfCounter, historyOfTotal } from '../counters/history/read-history.ts'
-import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
+import { type HistoryReader, historyOfCounter, historyOfSum } from '../counters/history/read-history.ts'
+import { readSum, type SumOf, sumOf } from '../counters/history/read-sum.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
@@ -140,8 +140,8 @@ export async function typeNumbers(
   { type, also }: { type: CounterType; also: CounterType | undefined },
 ) {
   const period = periodOf(source)
-  const of = await sumOf(source, type, period)
-  const reading = readHistory(source, period, historyOfTotal(source.db, of, hoursSince(source)))
+  const of = await shownSum(source, type, period)
+  const reading = readHistory(source, period, historyOfSum(source.db, of, hoursSince(source)))
   const spans = reading.then(({ spans }) => spans)
   const [{ history }, total, list, alsoShown] = await Promise.all([
     reading,
@@ -153,17 +153,17 @@ export async function typeNumbers(
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
-async function sumOf(
+async function shownSum(
   { db, asked: { find } }: Source,
   { recordType, prefixes }: CounterType,
   { range: { edges } }: ChosenPeriod,
-): Promise<TotalOf> {
-  const all = await totalOf(recordType, null)
+): Promise<SumOf> {
+  const all = await sumOf(recordType, null)
   if (!prefixes.includes(find)) return all
   const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
   try {
     await checkPrefix(db, { recordType, name: find }, { rows: days })
-    return await totalOf(recordType, find)
+    return await sumOf(recordType, find)
   } catch (error) {
     if (error instanceof TooManyKeys) return all
     throw error
@@ -258,8 +258,8 @@ function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Promise<number> {
-  const { total } = await readTotal(db, of, { mostPending: 0, period: null, ranges })
+async function rolledTotal({ db, config: { ranges } }: Source, of: SumOf): Promise<number> {
+  const { total } = await readSum(db, of, { mostPending: 0, period: null, ranges })
   return toJsonNumber(total)
 }
 
@@ -270,9 +270,9 @@ async function alsoNumbers(
   prefix: string,
   period: ChosenPeriod,
 ): Promise<{ also?: { figures: Awaited<ReturnType<typeof readFigures>>['figures']; total: number } }> {
-  const of = await sumOf(source, type, period)
+  const of = await shownSum(source, type, period)
   if (of.name !== prefix) return {}
-  const reader = historyOfTotal(source.db, of, hoursSince(source))
+  const reader = historyOfSum(source.db, of, hoursSince(source))
   const [{ figures }, total] = await Promise.all([readFigures(source, reader), rolledTotal(source, of)])
   return { also: { figures, total } }
 }

@@ -6,7 +6,7 @@ import { publicReading } from '../http/endpoint.ts'
 import type { Operation, Route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
-import { readTotal, totalAnswer, totalQuery } from '../service/read.ts'
+import { readSum, totalAnswer, totalQuery } from '../service/read.ts'
 
 const totalOfType = {
   method: 'get',
@@ -61,6 +61,6 @@ export const totalOfTypeContract = () =>
 
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge } = await readTotal(callerOf(c), type, prefix, query.consistency)
+  const { reading, maxAge } = await readSum(callerOf(c), type, prefix, query.consistency)
   return { answer: totalAnswer(type, prefix, reading, toJsonNumber), maxAge }
 })

@@ -8,7 +8,7 @@ import {
   readPrefixHistory,
   readTypeHistory,
 } from '../counters/history/read-history.ts'
-import { totalOf } from '../counters/history/read-total.ts'
+import { sumOf } from '../counters/history/read-sum.ts'
 import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
@@ -75,7 +75,7 @@ export async function typeHistory<Count>(
   const now = new Date()
   const range = askedRange(query, now)
   const db = databaseOf(caller)
-  const of = await totalOf(recordType, prefix)
+  const of = await sumOf(recordType, prefix)
   const { history: kept, ranges } = caller.isolate.config
   const rows = mostRows(sourcesOf(range), kept.hourDays)
   const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }

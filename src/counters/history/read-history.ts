@@ -7,7 +7,7 @@ import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './range.ts'
-import type { TotalOf } from './read-total.ts'
+import type { SumOf } from './read-sum.ts'
 import { type HistoryRow, type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
@@ -163,7 +163,7 @@ export async function readTypeHistory(db: Executor, recordType: number, range: H
  */
 export async function readPrefixHistory(
   db: Executor,
-  of: TotalOf,
+  of: SumOf,
   range: HistoryRange,
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
@@ -172,7 +172,7 @@ export async function readPrefixHistory(
 
 async function readPrefixRows(
   db: Executor,
-  of: TotalOf,
+  of: SumOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
   limit = usualLimit(range, sources),
@@ -209,7 +209,7 @@ async function readTypeRows(db: Executor, recordType: number, sources: readonly 
 }
 
 /** Reads the history of all counters of a type or prefix together. @throws {TooManyKeys} as `readPrefixHistory` */
-export function historyOfTotal(db: Executor, of: TotalOf, hoursSince: number): HistoryReader {
+export function historyOfSum(db: Executor, of: SumOf, hoursSince: number): HistoryReader {
   const isType = of.name === ''
   return {
     readRows: async (range, sources) => {
