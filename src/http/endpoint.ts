@@ -28,8 +28,8 @@ type Routes<O extends Operation> = Hono<
 const NO_PARAMETERS = () => ({})
 
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
-type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
-  (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
+type Parts<O> = (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
+  (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
 /** The contract of a route file. */
@@ -54,11 +54,11 @@ export function endpoint<C extends Contract>(
     parts: Parts<ReturnType<C>>,
   ) => AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>,
 ): Routes<ReturnType<C>> {
-  const { access, params, typesInBody = false, problemHeaders = [] } = route
+  const { path, access, typesInBody = false, problemHeaders = [] } = route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
   if (access !== 'anyone' && access !== 'read-unless-public') {
-    before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
+    before.push(requireToken(access, { limited: typesInBody || path.includes('{type}') }))
   }
   return routesOf(route, [...before, async (c) => handler(c, await readParts(c, route))])
 }
@@ -104,16 +104,16 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 
 async function readParts<O extends Operation>(
   c: Context<AppEnv>,
-  { params, query = NO_PARAMETERS, looseQuery }: Route,
+  { path, query = NO_PARAMETERS, looseQuery }: Route,
   mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
 ): Promise<Parts<O>> {
   const parts: Record<string, unknown> = {}
-  if (params?.type !== undefined) {
+  if (path.includes('{type}')) {
     const type = pathType(c)
     await mayRead(c, type)
     checkTypes(c, type.name)
     parts.type = type
-    if (params.key !== undefined) {
+    if (path.includes('{key}')) {
       const inQuery = c.req.param('key') === KEY_IN_QUERY
       if (inQuery) Object.assign(parts, readKeyAndQuery(c, query))
       else parts.key = decodeKey(rawPathKey(c))

@@ -44,7 +44,7 @@ export interface Answer {
  */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
-  /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. */
+  /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. `{type}` and `{key}` are those of counters. */
   path: string
   /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone, if the type is public. */
   access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
@@ -53,7 +53,6 @@ export interface Route {
    * operation concerns all types and refuses tokens that are limited to some.
    */
   typesInBody?: true
-  params?: z.core.$ZodShape
   /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => z.core.$ZodShape
   /** Ignores the query string. */
@@ -71,6 +70,18 @@ export interface Route {
   problemHeaders?: readonly HeaderName[]
 }
 
+type More = Omit<Route, 'method' | 'path' | 'access'>
+
+/** A route, with the types of its literals. */
+export function route<
+  const Method extends Route['method'],
+  const Path extends string,
+  const Access extends Route['access'],
+  const M extends Exactly<M, More> = None,
+>(method: Method, path: Path, access: Access, more: M = {} as M) {
+  return { method, path, access, ...more }
+}
+
 /**
  * The contract of a route, for the OpenAPI document and the typed client. A route file exports it as a function that the Worker
  * never calls, so that no bundle contains it.
@@ -81,6 +92,8 @@ export interface Operation extends Route {
   tag: keyof typeof TAGS
   summary: string
   description: string
+  /** Parameters of the path that are described otherwise than usual. */
+  params?: z.core.$ZodShape
   headers?: z.core.$ZodShape
   /** The parameters may be sent in the query or in the body, so neither is required alone. */
   either?: true
@@ -93,6 +106,17 @@ export interface Operation extends Route {
   /** Problems besides those that follow from the route. Without them, it never answers with a problem document. */
   problems?: readonly ProblemCode[]
   examples: Readonly<Record<string, Example>>
+}
+
+/** Refuses members that a type does not have. */
+type Exactly<T, Known> = Known & { [K in Exclude<keyof T, keyof Known>]: never }
+
+/** The contract of a route, with the types of its literals. */
+export function operation<const R extends Route, const M extends Exactly<M, Omit<Operation, keyof Route>>>(
+  route: R,
+  more: M,
+): R & M {
+  return { ...route, ...more }
 }
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
@@ -132,8 +156,8 @@ type OfTokens<O> = O extends { access: 'anyone' }
 /** The problems that follow from the route, as `codesOf` in scripts/openapi/responses.ts lists them. */
 type OfRoute<O> =
   | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
-  | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)
-  | (O extends { params: { type: object } } ? 'unknown_type' : never)
+  | (O extends { path: `${string}{key}${string}` } ? 'malformed_key' | 'invalid_request' : never)
+  | (O extends { path: `${string}{type}${string}` } ? 'unknown_type' : never)
   | (O extends { looseQuery: true } ? never : 'malformed_query' | 'invalid_request')
   | (O extends { access: 'read-unless-public' } ? 'too_many_requests' : never)
 type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens<O>

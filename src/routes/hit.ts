@@ -9,7 +9,7 @@ import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { RememberedQueries } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
@@ -34,10 +34,7 @@ const hitQuery = () => ({
 const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
-const postHit = {
-  method: 'post',
-  path: '/hit',
-  access: 'anyone',
+const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
   body: {
     schema: () =>
@@ -54,11 +51,10 @@ const postHit = {
     contentTypes: ['application/json', 'text/plain'],
   },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const postHitContract = () =>
-  ({
-    ...postHit,
+  operation(postHit, {
     id: 'hit',
     tag: 'Counting',
     summary: 'Count a view',
@@ -103,13 +99,10 @@ export const postHitContract = () =>
         says: { 'X-Hit': 'ignored; reason=type' },
       },
     },
-  }) as const satisfies Operation
-
-const getPixel = { method: 'get', path: '/hit.gif', access: 'anyone', query: hitQuery } as const satisfies Route
+  })
 
 export const getPixelContract = () =>
-  ({
-    ...getPixel,
+  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery }), {
     id: 'hitPixel',
     tag: 'Counting',
     summary: 'Count a view with an image',
@@ -137,7 +130,7 @@ export const getPixelContract = () =>
         says: { 'X-Hit': 'ignored; reason=type' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 // Shared by both paths, which have the same parameters.
 const queries = new RememberedQueries(postHit.query)

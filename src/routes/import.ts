@@ -5,7 +5,7 @@ import { callerOf } from '../http/caller.ts'
 import { answerChange, neededIdempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
@@ -21,17 +21,14 @@ const row = () =>
     day: described(z.optional(z.iso.date({ error: DAY_RULE })), 'The day of the history to add to (UTC).'),
   })
 
-const addImport = {
-  method: 'post',
-  path: '/v1/imports',
-  access: 'manage',
+const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
   body: {
     maxBytes: MAX_LIST_BYTES,
     schema: () =>
       z.strictObject({ counters: listField(row(), 'counters') }, { error: 'must be an object with counters' }),
   },
-} as const satisfies Route
+})
 
 const TWO_COUNTS = {
   headers: { 'Idempotency-Key': 'old-counter-part-1' },
@@ -45,8 +42,7 @@ const TWO_COUNTS = {
 }
 
 export const addImportContract = () =>
-  ({
-    ...addImport,
+  operation(addImport, {
     id: 'import',
     tag: 'Changing',
     summary: 'Import counts',
@@ -71,7 +67,7 @@ export const addImportContract = () =>
         answer: exampleInvalid('counters.0.day', DAY_RULE),
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
   const id = await neededIdempotencyKey(c, 'import')

@@ -7,8 +7,8 @@ import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count.ts'
@@ -16,11 +16,7 @@ import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, once, shortBody } f
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
 
-const incrementOne = {
-  method: 'post',
-  path: '/v1/counters/{type}/{key}',
-  access: 'count',
-  params: COUNTER_PARAMS,
+const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
   query: () => ({
     return: once(
       z.optional(z.literal('count', { error: 'must be "count" if given' })),
@@ -29,11 +25,10 @@ const incrementOne = {
   }),
   body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const incrementContract = () =>
-  ({
-    ...incrementOne,
+  operation(incrementOne, {
     id: 'increment',
     tag: 'Counting',
     summary: 'Add to a counter',
@@ -93,25 +88,21 @@ export const incrementContract = () =>
         says: { 'X-Hit': 'ignored; reason=unauthorized' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
-const incrementMany = {
-  method: 'post',
-  path: '/v1/increments',
-  access: 'count',
+const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
   body: {
     maxBytes: MAX_LIST_BYTES,
     schema: incrementList,
   },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const incrementManyContract = () =>
-  ({
-    ...incrementMany,
+  operation(incrementMany, {
     id: 'incrementMany',
     tag: 'Counting',
     summary: 'Add to many counters',
@@ -147,7 +138,7 @@ export const incrementManyContract = () =>
         says: { 'X-Hit': 'ignored; reason=invalid_request' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
   if (query.return !== undefined && !type.public) checkScope(c, 'read')

@@ -1,13 +1,10 @@
 import { Hono } from 'hono'
 import { type AppEnv, publicPath } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-
-const docs = { method: 'get', path: '/docs', access: 'anyone', looseQuery: true } as const satisfies Route
+import { operation, route } from '../openapi/contract.ts'
 
 export const docsContract = () =>
-  ({
-    ...docs,
+  operation(route('get', '/docs', 'anyone', { looseQuery: true }), {
     id: 'docs',
     tag: 'Reference',
     summary: 'Get the documentation',
@@ -18,7 +15,7 @@ export const docsContract = () =>
     },
     revalidated: true,
     examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
-  }) as const satisfies Operation
+  })
 
 /** The placeholder for the Worker's address in the page, which `npm run build` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'

@@ -4,7 +4,7 @@ import { openDatabase } from '../database/database.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { databaseOf } from '../service/caller.ts'
 import { FINDING_CODES } from '../status/findings.ts'
@@ -103,11 +103,10 @@ const statusSchema = () =>
     ),
   })
 
-const readStatus = { method: 'get', path: '/v1/status', access: 'read' } as const satisfies Route
+const readStatus = route('get', '/v1/status', 'read')
 
 export const readStatusContract = () =>
-  ({
-    ...readStatus,
+  operation(readStatus, {
     id: 'status',
     tag: 'Operating',
     summary: 'Get the status',
@@ -177,7 +176,7 @@ export const readStatusContract = () =>
         },
       },
     },
-  }) as const satisfies Operation
+  })
 
 /** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000

@@ -4,8 +4,8 @@ import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { databaseOf } from '../service/caller.ts'
 import { choice, limitField, once } from '../service/fields.ts'
@@ -14,11 +14,7 @@ import { invalidRequest } from '../service/problem.ts'
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
-const topCounters = {
-  method: 'get',
-  path: '/v1/top/{type}',
-  access: 'read-unless-public',
-  params: { type: typeParam },
+const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
     period: once(z._default(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
     date: once(
@@ -29,11 +25,10 @@ const topCounters = {
     ),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
-} as const satisfies Route
+})
 
 export const topCountersContract = () =>
-  ({
-    ...topCounters,
+  operation(topCounters, {
     id: 'top',
     tag: 'Reading',
     summary: 'Top counters',
@@ -73,7 +68,7 @@ export const topCountersContract = () =>
         answer: exampleInvalid('date', 'needs a period: day, week or month'),
       },
     },
-  }) as const satisfies Operation
+  })
 
 /** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30

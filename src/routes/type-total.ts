@@ -3,22 +3,17 @@ import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
 import { readSum, totalAnswer, totalQuery } from '../service/read.ts'
 
-const totalOfType = {
-  method: 'get',
-  path: '/v1/types/{type}',
-  access: 'read-unless-public',
-  params: { type: typeParam },
+const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', {
   query: totalQuery,
-} as const satisfies Route
+})
 
 export const totalOfTypeContract = () =>
-  ({
-    ...totalOfType,
+  operation(totalOfType, {
     id: 'typeTotal',
     tag: 'Reading',
     summary: 'Get the total of a type',
@@ -57,7 +52,7 @@ export const totalOfTypeContract = () =>
         },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)

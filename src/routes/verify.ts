@@ -8,24 +8,20 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
 
-const verifyCounts = {
-  method: 'post',
-  path: '/v1/verify',
-  access: 'read',
+const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
     after: afterField(parsed(readCursor, AFTER_RULE)),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
-} as const satisfies Route
+})
 
 export const verifyCountsContract = () =>
-  ({
-    ...verifyCounts,
+  operation(verifyCounts, {
     id: 'verify',
     tag: 'Operating',
     summary: 'Verify',
@@ -60,7 +56,7 @@ export const verifyCountsContract = () =>
         answer: { checked: 0, wrong: [], next: null },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
