@@ -124,6 +124,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
   const callerOf = (isolate: Isolate): Caller => ({
     isolate,
+    db: isolate.db,
     waitUntil,
     hasToken: async () => true,
     wantsFresh: false,

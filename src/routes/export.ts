@@ -6,7 +6,6 @@ import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/fields.ts'
 
 const MAX_LIMIT = 1_000
@@ -73,7 +72,7 @@ export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
   async (c, { type, query: { after = null, limit, by } }) => {
     const options = { recordType: type.recordType, after, limit }
-    const db = databaseOf(callerOf(c))
+    const db = callerOf(c).db
     const page =
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const answer = {

@@ -7,7 +7,6 @@ import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
-import { databaseOf } from '../service/caller.ts'
 import { problemOf } from '../service/problem.ts'
 
 const readHealth = route('get', '/healthz', 'anyone', { looseQuery: true })
@@ -41,7 +40,7 @@ export const health = endpoint<typeof readHealthContract>(readHealth, async (c) 
   await limitReading(c)
   try {
     // Shows that the database responds, accepts our credentials and has its tables.
-    await readRollUpState(databaseOf(callerOf(c)))
+    await readRollUpState(callerOf(c).db)
     return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -9,7 +9,6 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
 
@@ -81,6 +80,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  const importing = importCounts({ db: databaseOf(callerOf(c)), cache: isolate.reads.rolled }, rows, { id, at: now })
+  const importing = importCounts({ db: callerOf(c).db, cache: isolate.reads.rolled }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

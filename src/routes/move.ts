@@ -12,7 +12,6 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { keyField, once, shortBody } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -131,7 +130,7 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const store = { db: databaseOf(callerOf(c)), cache: c.get('isolate').reads.rolled }
+  const store = { db: callerOf(c).db, cache: c.get('isolate').reads.rolled }
   const moving = moveCounter(store, counter, { ...asked, key: given ?? null })
   return answerChange(c, given, moving, { type: type.name, key })
 }

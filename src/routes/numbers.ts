@@ -23,7 +23,6 @@ import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { revalidated } from '../http/reading.ts'
-import { databaseOf } from '../service/caller.ts'
 import { limitField, once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
@@ -76,7 +75,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = c.get('isolate').config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, name)
-  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, databaseOf(callerOf(c)), asked)
+  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })

@@ -6,7 +6,6 @@ import { endpoint } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { afterField, limitField, nextField, once } from '../service/fields.ts'
 
 const searchKeys = route('get', '/v1/search/{type}', 'read', {
@@ -48,7 +47,7 @@ export const searchKeysContract = () =>
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
   async (c, { type, query: { prefix, after = null, limit } }) => {
-    const page = await searchCounters(databaseOf(callerOf(c)), type, { prefix, after, limit })
+    const page = await searchCounters(callerOf(c).db, type, { prefix, after, limit })
     const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
     return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
   },

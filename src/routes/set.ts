@@ -8,7 +8,6 @@ import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { countField, shortBody } from '../service/fields.ts'
 import { KEY_REUSED } from '../service/problem.ts'
 
@@ -56,7 +55,7 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
-  const changing = setCounter({ db: databaseOf(callerOf(c)), cache: reads.rolled }, counter, setting)
+  const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting)
   // A repeated request is told the count that it set, not the present one.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

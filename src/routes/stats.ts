@@ -9,7 +9,6 @@ import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
-import { databaseOf } from '../service/caller.ts'
 import { once } from '../service/fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
@@ -60,7 +59,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
   const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(
-    { db: databaseOf(callerOf(c)), asked, now: new Date(), config },
+    { db: callerOf(c).db, asked, now: new Date(), config },
     { type, also: publicType(c, type.also) },
   )
   // Named one by one, so that what is added for the dashboard stays there.

@@ -6,7 +6,6 @@ import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
-import { databaseOf } from '../service/caller.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
@@ -186,7 +185,7 @@ export const status = endpoint<typeof readStatusContract>(readStatus, async (c) 
   const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
-  const found = await survey(databaseOf(callerOf(c)), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
+  const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }

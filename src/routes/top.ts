@@ -7,7 +7,6 @@ import { publicReading } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { choice, limitField, once } from '../service/fields.ts'
 import { invalidRequest } from '../service/problem.ts'
 
@@ -77,7 +76,7 @@ export const top = publicReading<typeof topCountersContract>(
   topCounters,
   async (c, { type, query: { period, date, limit } }) => {
     const asked = askedPeriod(period, date, new Date())
-    const counters = await readTop(databaseOf(callerOf(c)), type, asked, limit)
+    const counters = await readTop(callerOf(c).db, type, asked, limit)
     const answer = {
       type: type.name,
       period,

@@ -13,7 +13,7 @@ import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
-import { type Caller, databaseOf } from './caller.ts'
+import type { Caller } from './caller.ts'
 import { choice, once } from './fields.ts'
 import { readKept } from './read.ts'
 
@@ -54,7 +54,7 @@ export async function counterHistory<Count>(
   const { hourDays } = caller.isolate.config.history
   const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
   const read = async () => {
-    const history = await readCounterHistory(databaseOf(caller), counter, range, now, mostPending)
+    const history = await readCounterHistory(caller.db, counter, range, now, mostPending)
     return historyAnswer(range, history, toCount)
   }
   const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
@@ -74,7 +74,7 @@ export async function typeHistory<Count>(
 ) {
   const now = new Date()
   const range = askedRange(query, now)
-  const db = databaseOf(caller)
+  const db = caller.db
   const of = await sumOf(recordType, prefix)
   const { history: kept, ranges } = caller.isolate.config
   const rows = mostRows(sourcesOf(range), kept.hourDays)
