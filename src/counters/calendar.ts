@@ -31,6 +31,12 @@ export function startOf(period: CalendarPeriod, at: Date): Date {
   return start
 }
 
+/** The first day of the month that is so many months later. Midnights in UTC, in milliseconds since 1970. */
+export function monthsLater(date: number, months: number): number {
+  const from = new Date(date)
+  return Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
+}
+
 /** The earliest time; `null` if any, or all, are missing. */
 export function earliest(times: readonly (Date | null)[]): Date | null {
   return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b), times[0] ?? null)

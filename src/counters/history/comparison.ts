@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, dayText, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, dayText, HOUR_MS, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 
@@ -126,12 +126,6 @@ export function comparedSpans(
   // In some zones a day begins within an hour, which then belongs to the day before.
   const hour = Math.max(midnight, now - (now % HOUR_MS))
   return { byHour: upTo(hour), byDay: upTo(midnight), cutDays: [today, zone.dateAt(earlier(midnight))] }
-}
-
-/** The first day of the month that is so many months later. */
-function monthsLater(date: number, months: number): number {
-  const from = new Date(date)
-  return Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
 }
 
 function dateOf(field: 'from' | 'to', text = ''): number {
