@@ -1,4 +1,5 @@
 import { BoundedMap } from '../bounded-map.ts'
+import { hexOf } from '../database/values.ts'
 import type { FieldError } from '../field-errors.ts'
 
 /** `manage` includes `count` and `read`. */
@@ -148,6 +149,5 @@ function isSame(a: string, b: string): boolean {
 
 /** In hexadecimal. */
 export async function sha256(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', encoder.encode(text))
-  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { startOf } from '../counters/calendar.ts'
+import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
@@ -95,8 +95,7 @@ function askedPeriod(period: TopPeriod['period'], date: string | undefined, now:
 
 function bounds(top: TopPeriod): { start: string | null; end: string | null } {
   if (top.period === 'all') return { start: null, end: null }
-  const end = new Date(top.start)
-  if (top.period === 'month') end.setUTCMonth(end.getUTCMonth() + 1)
-  else end.setUTCDate(end.getUTCDate() + (top.period === 'week' ? 7 : 1))
-  return { start: top.start.toISOString(), end: end.toISOString() }
+  const start = top.start.getTime()
+  const end = top.period === 'month' ? monthsLater(start, 1) : start + (top.period === 'week' ? 7 : 1) * DAY_MS
+  return { start: top.start.toISOString(), end: new Date(end).toISOString() }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { readNames } from '../counters/keys/names.ts'
+import { LARGEST_ID } from '../counters/ranges.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
@@ -112,7 +113,7 @@ function readCursor(text: string): VerifyPosition | null {
     /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
     []
   const recordType = Number(number)
-  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) < 2n ** 64n) {
+  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) <= LARGEST_ID) {
     return { phase: 'counters', recordType, recordId: BigInt(rest!) }
   }
   if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }

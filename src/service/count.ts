@@ -187,13 +187,13 @@ const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 
 /** Whether a browser loads a page in advance. */
-export function isInAdvance(headers: Headers): boolean {
+function isInAdvance(headers: Headers): boolean {
   for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return true
   return false
 }
 
 /** Whether a browser asks not to be tracked (DNT, Global Privacy Control). */
-export function asksNotToBeTracked(headers: Headers): boolean {
+function asksNotToBeTracked(headers: Headers): boolean {
   return headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1'
 }
 

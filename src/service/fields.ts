@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { fitsTotal } from '../counters/ledger/totals.ts'
 import { fieldErrors } from '../field-errors.ts'
 import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { invalidRequest } from './problem.ts'
@@ -114,7 +115,6 @@ export const incrementList = () =>
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/
-const LARGEST = 2n ** 63n - 1n
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
 export const importedCountField = () =>
@@ -129,7 +129,7 @@ export const importedCountField = () =>
       ),
       z.transform((value) => BigInt(value)),
     )
-    .check(z.refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE))
+    .check(z.refine(fitsTotal, IMPORTED_RULE))
 
 export const AFTER_RULE = 'must be the "next" of the previous page'
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
-import { readCounterHistory, readPrefixHistory } from '../../../../src/counters/history/read-history.ts'
+import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { MAX_PENDING, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
@@ -142,7 +142,7 @@ describe('The history of a prefix', () => {
           withPrefix().map((counter) => readCounterHistory(db, counter, range, new Date('2027-01-01'))),
         )
         const sums = range.edges.slice(1).map((_, i) => histories.reduce((sum, { counts }) => sum + counts[i]!, 0n))
-        expect([by, timeZone, await readPrefixHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
+        expect([by, timeZone, await readSumHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
         expect(sums.reduce((all, one) => all + one)).toBeGreaterThan(20n)
       }
     }
