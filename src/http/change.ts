@@ -1,10 +1,7 @@
 import type { Context, TypedResponse } from 'hono'
 import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
-import { invalidRequest, problemOf } from '../service/problem.ts'
+import { problemOf } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
-
-/** Advice for an increment whose outcome is unknown. */
-export const SEND_AGAIN = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 /**
  * The hash of the request's `Idempotency-Key`, if it has one: the slot and batch id of increments, or the id of adjustments.
@@ -13,14 +10,6 @@ export const SEND_AGAIN = 'Retry with the same Idempotency-Key to count it exact
 export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {
   const key = c.req.header('Idempotency-Key')
   return key === undefined ? undefined : hashOfKey(key, purpose)
-}
-
-/** The same for requests that must have a key. @throws {Problem} 422 */
-export async function neededIdempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint> {
-  const key = await idempotencyKey(c, purpose)
-  if (key !== undefined) return key
-  const message = 'is required: a value unique to this request, so that a retry changes nothing'
-  throw invalidRequest([{ field: 'Idempotency-Key', message }])
 }
 
 /**

@@ -22,9 +22,7 @@ const reading = () =>
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, consistency: 'exact', rolledUpAt: null }
 
-const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', {
-  query: counterQuery,
-})
+const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
 
 export const readContract = () =>
   operation(read, {
@@ -57,9 +55,7 @@ export const readContract = () =>
     },
   })
 
-const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', {
-  query: countersQuery,
-})
+const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: countersQuery })
 
 export const readManyContract = () =>
   operation(readMany, {

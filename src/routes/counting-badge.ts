@@ -16,9 +16,7 @@ import { Problem, problemOf } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
 import { badgeOf, countShown, publicType, refusal, type SvgQuery, svgQuery, WRONG } from './badge.ts'
 
-const countingBadge = route('get', '/hit/{type}/{key}.svg', 'anyone', {
-  query: svgQuery,
-})
+const countingBadge = route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery })
 
 export const countingBadgeContract = () =>
   operation(countingBadge, {

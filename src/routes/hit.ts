@@ -7,7 +7,7 @@ import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
-import { RememberedQueries } from '../http/query-string.ts'
+import { rememberedQueries } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
@@ -132,8 +132,7 @@ export const getPixelContract = () =>
     },
   })
 
-// Shared by both paths, which have the same parameters.
-const queries = new RememberedQueries(postHit.query)
+const readHitQuery = rememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
 
@@ -160,7 +159,7 @@ export const hit = routes
         c.set('isolate', isolate)
         // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
-        const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
+        const hit = url.includes('?') ? readHitQuery(url) : await readShortJson(c, postHit.body)
         // Created in advance: see CountOptions.answerReady.
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
@@ -180,7 +179,7 @@ export const hit = routes
       const counted = pixel('counted')
       try {
         c.set('isolate', isolateOf(c.env))
-        const hit = queries.read(c.req.url)
+        const hit = readHitQuery(c.req.url)
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : pixel(said)
       } catch (error) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
-import { answerChange, neededIdempotencyKey } from '../http/change.ts'
+import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -11,7 +11,9 @@ import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
 import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
+import { invalidRequest } from '../service/problem.ts'
 
+const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
@@ -69,7 +71,8 @@ export const addImportContract = () =>
   })
 
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
-  const id = await neededIdempotencyKey(c, 'import')
+  const id = await idempotencyKey(c, 'import')
+  if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const body = await readJson(c, addImport.body)
   const isolate = c.get('isolate')
   const now = new Date()

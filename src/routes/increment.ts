@@ -3,7 +3,7 @@ import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
-import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
+import { idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
@@ -15,6 +15,9 @@ import { addToCounters } from '../service/count.ts'
 import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, once, shortBody } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
+
+/** For an increment whose outcome is unknown. */
+const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
 
 const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
   query: () => ({
@@ -94,10 +97,7 @@ const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'T
 
 const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
-  body: {
-    maxBytes: MAX_LIST_BYTES,
-    schema: incrementList,
-  },
+  body: { maxBytes: MAX_LIST_BYTES, schema: incrementList },
   problemHeaders: ['X-Hit'],
 })
 
@@ -144,7 +144,7 @@ export const increment = endpoint<typeof incrementContract>(incrementOne, async 
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
   const { by } = await readJson(c, incrementOne.body)
-  const options = { key: idempotency, advice: SEND_AGAIN }
+  const options = { key: idempotency, advice: ADVICE }
   const outcome = await addToCounters(callerOf(c), [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
   if (outcome === 'queued') {
@@ -168,6 +168,6 @@ export const increments = endpoint<typeof incrementManyContract>(incrementMany, 
   const listed = await listedCounters(c.get('isolate'), 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
-  const outcome = await addToCounters(callerOf(c), increments, { key, advice: SEND_AGAIN })
+  const outcome = await addToCounters(callerOf(c), increments, { key, advice: ADVICE })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

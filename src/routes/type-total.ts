@@ -8,9 +8,7 @@ import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
 import { readSum, totalAnswer, totalQuery } from '../service/read.ts'
 
-const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', {
-  query: totalQuery,
-})
+const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: totalQuery })
 
 export const totalOfTypeContract = () =>
   operation(totalOfType, {
