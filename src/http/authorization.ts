@@ -9,10 +9,7 @@ import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 
-/**
- * Refuses requests without a token of the needed scope.
- * @param limited whether to accept a token that is limited to some types; `checkTypes` checks them later
- */
+/** Refuses requests without the scope. @param limited accept a token for some types only; see `checkTypes` */
 export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { name, types } = await authorize(c, needed)
@@ -22,10 +19,7 @@ export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =
     await next()
   })
 
-/**
- * Checks the scope of the request's token, or of the session of a signed-in browser.
- * @throws {Problem} 401, 403 or 429
- */
+/** Checks the scope of the request's token, or of its session. @throws {Problem} 401, 403 or 429 */
 export async function authorize(c: Context<AppEnv>, needed: Scope): Promise<Token> {
   const token = await tokenOf(c)
   c.set('token', token)

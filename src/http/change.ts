@@ -3,10 +3,7 @@ import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
 import { problemOf } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
 
-/**
- * The hash of the request's `Idempotency-Key`, if it has one: the slot and batch id of increments, or the id of adjustments.
- * @throws {Problem} 422
- */
+/** Hashes the `Idempotency-Key`, if any: to slot and batch id, or the id of a change. @throws {Problem} 422 */
 export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {
   const key = c.req.header('Idempotency-Key')
   return key === undefined ? undefined : hashOfKey(key, purpose)

@@ -32,7 +32,6 @@ type Parts<O> = (O extends { path: `${string}{type}${string}` } ? { type: Counte
   (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
-/** The contract of a route file. */
 type Contract<O extends Operation = Operation> = () => O
 
 /** Types a handler by its contract. Returns the handler itself: on the hot path, nothing stands before it. */
@@ -43,10 +42,7 @@ export function typed<C extends Contract>(
   return handler as Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>>
 }
 
-/**
- * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
- * @param route its path may have `{type}` and `{key}`
- */
+/** Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs. */
 export function endpoint<C extends Contract>(
   route: Route,
   handler: (
@@ -64,9 +60,9 @@ export function endpoint<C extends Contract>(
 }
 
 /**
- * Serves a route that reads counters: everybody may read public types, the others need a token. Adds CORS for public types,
- * `ETag`, `Cache-Control` and the rate limit of public reading.
- * @param read returns the answer, and for how many seconds it may be cached; `null`: it must be revalidated every time
+ * Serves a route that reads counters: a token is needed unless the type is public. Adds CORS for public types, `ETag`,
+ * `Cache-Control` and the rate limit of public reading.
+ * @param read returns the answer, and the seconds for which it may be cached; `null`: always revalidate
  */
 export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(
   route: Route,

@@ -23,7 +23,6 @@ export interface Example {
   body?: unknown
   /** Default: the first status among the operation's responses. An example with 401 is sent without the token. */
   status?: number
-  /** The response's body, if it is JSON. */
   answer?: unknown
   /** Headers of the response that show what happened, such as `X-Hit`. */
   says?: Partial<Record<HeaderName, string>>
@@ -32,38 +31,30 @@ export interface Example {
 /** A response that is not a problem document. */
 export interface Answer {
   description: string
-  /** Schema of a JSON body. */
   schema?: z.ZodMiniType
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
   headers?: readonly HeaderName[]
 }
 
-/**
- * One method of one path: what requests are checked against. Unknown parameters are refused, unless `looseQuery` is set.
- */
+/** What requests of a method and path are checked against. Unknown parameters are refused without `looseQuery`. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
   /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. `{type}` and `{key}` are those of counters. */
   path: string
   /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone, if the type is public. */
   access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
-  /**
-   * The body names the types, and the handler checks them (`checkTypes`). Without this and without `{type}` in the path, an
-   * operation concerns all types and refuses tokens that are limited to some.
-   */
+  /** Set if the handler checks the body's types (`checkTypes`). Else, without `{type}`, a limited token is refused. */
   typesInBody?: true
   /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => z.core.$ZodShape
   /** Ignores the query string. */
   looseQuery?: true
   body?: {
-    /** The schema for `readJson`. */
     schema: () => z.ZodMiniType
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
-    /** Whether the body may be left out. */
     optional?: boolean
   }
   /** Extra headers of this operation's problem documents. */
@@ -82,10 +73,7 @@ export function route<
   return { method, path, access, ...more }
 }
 
-/**
- * The contract of a route, for the OpenAPI document and the typed client. A route file exports it as a function that the Worker
- * never calls, so that no bundle contains it.
- */
+/** A route's contract, for the OpenAPI document and the typed client. The Worker never calls what makes it. */
 export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
@@ -136,10 +124,7 @@ type InBody<O> = O extends { body: { schema: () => infer Schema extends z.ZodMin
   ? Part<'json', z.input<Schema>>
   : None
 
-/**
- * The input of a typed client, besides the path's parameters. With `either`, neither query nor body is required, because Hono's
- * client merges both into one type.
- */
+/** The input of a typed client, besides the path's parameters. Hono's client merges query and body into one type. */
 export type InputOf<O extends Operation> = InHeader<O> &
   (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
 

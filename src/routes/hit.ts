@@ -146,10 +146,7 @@ routes.options('/hit', (c) => {
   return new Response(null, { status: 204, headers })
 })
 
-/**
- * Counts hits from browsers. This is the hot path: without the app's middlewares, each of which copies the response's headers. It
- * adds what they would add by itself, where it is needed.
- */
+/** The hot path. No middlewares: each copies the response's headers. What they add is added where needed. */
 export const hit = routes
   .post(
     '/hit',

@@ -112,7 +112,6 @@ export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
   return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
 })
 
-/** The counter of a key in the body. */
 async function targetOf(
   c: Context<AppEnv>,
   { type, counter }: { type: CounterType; counter: CounterAddress },

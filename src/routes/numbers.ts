@@ -28,7 +28,6 @@ import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 
-/** Rows of the list, unless more are asked for. */
 const DEFAULT_ROWS = 10
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000
@@ -66,8 +65,8 @@ interface Source {
 }
 
 /**
- * All numbers of a page of the dashboard in one answer, because a page asks again and again. It has no contract: it changes with
- * the pages, and programs have the API. It holds no current time, so its `ETag` changes only when something is counted.
+ * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
+ * holds no current time, so its `ETag` changes only when something is counted.
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
@@ -86,8 +85,8 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 }
 
 /**
- * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
- * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong. It never fails.
+ * The numbers in a page, by the query of its address and its visitor's last time zone. `null` if that is unknown, or if they cannot
+ * be read soon: the page then asks for them, and reports the problem. It never fails.
  */
 export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
@@ -130,8 +129,8 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
 }
 
 /**
- * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix that the type lists, and not
- * with too many, all of them are about that prefix.
+ * The numbers of a type's page, as of the last roll-up. They are about the prefix in the search, if the type lists it and it has
+ * not too many keys.
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
 export async function typeNumbers(
@@ -169,10 +168,7 @@ async function shownSum(
   }
 }
 
-/**
- * The numbers of a counter's page: exact, and its history with what is pending.
- * @throws {InvalidInput} if the period or the time zone is not valid
- */
+/** The numbers of a counter's page, pending counts included. @throws {InvalidInput} as `typeNumbers` */
 async function counterNumbers(source: Source, counter: CounterAddress) {
   const period = periodOf(source)
   const [{ history, adjustments }, [reading]] = await Promise.all([
@@ -276,10 +272,7 @@ async function alsoNumbers(
   return { also: { figures, total } }
 }
 
-/**
- * The first counters of the period, or those that were searched.
- * @param comparing the spans of which the counts of all rows are compared
- */
+/** The first counters of the period, or those found. @param comparing the spans in which all rows are compared */
 async function readList(
   source: Source,
   type: CounterType,

@@ -18,7 +18,6 @@ import { type AskedNumbers, typeNumbers } from './numbers.ts'
 const PAGE_MAX_AGE = 60
 /** Seconds for which its numbers may be cached, here too. They are as of the last roll-up anyway. */
 const NUMBERS_MAX_AGE = 30
-/** Rows of the list. */
 const ROWS = 20
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
@@ -66,10 +65,7 @@ async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNu
   return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }
 
-/**
- * A time zone in its canonical spelling, so that another spelling is not another question.
- * @throws {InvalidInput} if there is no such time zone, or if it is an offset that no clock has
- */
+/** A zone's canonical name: one question each. @throws {InvalidInput} also for offsets that no clock has */
 function publicTimeZone(tz: string): string {
   const { name } = knownTimeZone(tz)
   if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))

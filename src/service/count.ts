@@ -45,7 +45,6 @@ export async function addToCounters(
 /** How pages load files by themselves. Otherwise any page could count a download for each of its visitors. */
 const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
 
-/** A request that may count as a visit. */
 export interface Visit {
   type: CounterType
   counter: CounterAddress
@@ -64,8 +63,7 @@ export interface Visit {
 
 /**
  * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
- * @returns the value of `X-Hit`
- * @throws {Problem}
+ * @returns the value of `X-Hit` @throws {Problem}
  */
 export async function countVisit(caller: Caller, visit: Visit): Promise<string> {
   const { isolate, waitUntil } = caller
@@ -153,10 +151,7 @@ function once(counter: CounterAddress, key: bigint | undefined): Increment {
   return key === undefined ? { counter, by: 1n } : { counter, by: 1n, key }
 }
 
-/**
- * What identifies a visit; `undefined` if its visitor cannot be recognized, so that it counts every time.
- * @param longest see `Window`
- */
+/** Identifies a visit; `undefined`: its visitor is unknown, so it counts every time. @param longest see `Window` */
 async function keyOfVisit(
   { isolate, waitUntil }: Caller,
   { visitor: { address, agent } }: Visit,

@@ -25,11 +25,7 @@ export function checkParameters<Shape extends z.core.$ZodShape>(
 
 const valueSchemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
 
-/**
- * Checks a value from a client.
- * @param make makes the schema; always the same function for a path
- * @throws {Problem} 422
- */
+/** Checks a client's value. @param make always the same function for a path @throws {Problem} 422 */
 export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
   const schema = (valueSchemas.get(make) as Schema | undefined) ?? make()
   valueSchemas.set(make, schema)

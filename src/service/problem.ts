@@ -8,11 +8,9 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { type FieldError, InvalidInput } from '../field-errors.ts'
 import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 
-/** Details of one problem. */
 interface ProblemDetails {
   /** What happened this time and what to do about it. */
   detail: string
-  /** The invalid fields. */
   errors?: readonly FieldError[]
   headers?: Record<string, string>
   /** For the log, never for the client. */

@@ -27,11 +27,7 @@ export const totalQuery = () => ({ prefix: prefixField(), consistency: consisten
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/**
- * Reads counters; concurrent calls share a query. Without a token, a counter with very many pending slots is read as of the last
- * roll-up.
- * @param counters at most `MAX_READ`
- */
+/** Reads up to `MAX_READ` counters. Without a token, those with very many pending slots are read as `rolled`. */
 export async function readCounters(
   caller: Caller,
   counters: readonly CounterAddress[],
@@ -45,10 +41,7 @@ export async function readCounters(
   return { readings: values, maxAge }
 }
 
-/**
- * Reads what takes many rows. Callers without a token share an answer that is at most ten seconds old.
- * @param question identifies the answer
- */
+/** Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds. */
 export async function readKept<Value>(
   caller: Caller,
   question: readonly (string | number | null)[],

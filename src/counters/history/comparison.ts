@@ -103,8 +103,7 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
 }
 
 /**
- * The two spans to compare. A finished period: the whole of it and of its predecessor. A running one: up to its last full hour,
- * and the same part of its predecessor.
+ * The two spans to compare: a finished period and its predecessor; of a running one, up to its last full hour, and the same part.
  * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
  *   period has no predecessor
  */

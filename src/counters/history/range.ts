@@ -42,9 +42,7 @@ export interface HistoryRange {
 }
 
 /**
- * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone, because the history has
- * nothing shorter.
- * @param now an instant in the current period
+ * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone: the history has nothing shorter.
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date): HistoryRange {

@@ -18,7 +18,6 @@ const MAX_CANDIDATES = 150
 /** The counters with the highest counts in a period, highest first. */
 export interface Ranking {
   counters: CounterAddress[]
-  /** In the order of the counters. */
   counts: bigint[]
   /** Whether there are more. */
   more: boolean
@@ -103,11 +102,7 @@ async function readCandidates(
   return { recordIds: byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => recordId), mostOfOthers }
 }
 
-/**
- * Reads what counters of a type counted in a period, as of the last roll-up.
- * @param counters at most `MAX_CANDIDATES`
- * @returns the counts, in the order of the counters
- */
+/** The counts of up to `MAX_CANDIDATES` counters in a period, in their order, as of the last roll-up. */
 export function readPeriodCounts(db: Executor, counters: readonly CounterPlace[], period: Span): Promise<bigint[]> {
   return readSelection(db, counters, selectionOf(period))
 }

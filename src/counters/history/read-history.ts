@@ -68,9 +68,8 @@ function rowSql(part: string, at: string, kind: string, count: string): string {
 const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
 
 /**
- * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
- * roll-up is seen whole or not at all.
- * @param mostPending the most pending slots that are added up; what is in more is left out. `null`: all of them
+ * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
+ * @param mostPending the most pending slots that are added up; others are left out. `null`: all of them
  */
 export async function readCounterHistory(
   db: Executor,
@@ -145,11 +144,9 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
 }
 
 /**
- * Reads the history of a sum, without pending counts: the cost of adding those up would grow with the number of counters. A
- * prefix's is added up from the histories of its counters.
- * @param limit for a prefix; by default, that of somebody with a token
- * @returns the count of each period of the range, in its order
- * @throws {TooManyKeys}
+ * Reads the history of a sum, without pending counts: adding those up would cost more with every counter.
+ * @param limit for a prefix; by default, that of a caller with a token
+ * @returns the count of each period of the range @throws {TooManyKeys}
  */
 export async function readSumHistory(
   db: Executor,

@@ -13,8 +13,8 @@ export const MAX_PENDING = 10_000
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
 /**
- * The counters that a sum adds up, addressed like one counter, to be read and cached as one: `name` is the prefix of their
- * keys and `recordId` its hash. For a whole type, `name` is empty and `recordId` 0.
+ * The counters of a sum, addressed and cached like one counter: `name` is the prefix of their keys and `recordId` its hash. For a
+ * whole type, `name` is empty and `recordId` 0.
  */
 export type SumOf = CounterAddress
 
@@ -42,10 +42,9 @@ export interface SumOptions {
 }
 
 /**
- * Reads a sum. A type’s is that of its history and adjustments, a few rows a month; a prefix's is added up from its
- * counters. Pending counts are added up from the slots. The statement names no record id, so vtgate sends it whole to each
- * shard: both parts come from one snapshot there.
- * @throws {TooManyKeys} if too many keys begin with the prefix
+ * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
+ * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
+ * @throws {TooManyKeys}
  */
 export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
   if (of.name !== '') {
