@@ -34,6 +34,14 @@ const hitQuery = () => ({
 const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
+/** A hit with its parameters in the query. */
+const exampleHit = (summary: string, query: Record<string, string>, said: string, headers = FIREFOX) => ({
+  summary,
+  query: { type: 'page_view', key: '/blog/hello', ...query },
+  headers,
+  says: { 'X-Hit': said },
+})
+
 const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
   body: {
@@ -72,24 +80,15 @@ export const postHitContract = () =>
         body: { type: 'page_view', key: '/blog/hello' },
         says: { 'X-Hit': 'counted' },
       },
-      query: {
-        summary: 'In the query',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'counted' },
-      },
-      bot: {
-        summary: 'A bot, which is not counted',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
-        says: { 'X-Hit': 'ignored; reason=bot' },
-      },
-      automated: {
-        summary: 'A browser driven by a program, which is not counted',
-        query: { type: 'page_view', key: '/blog/hello', automated: '1' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'ignored; reason=automated' },
-      },
+      query: exampleHit('In the query', {}, 'counted'),
+      bot: exampleHit('A bot, which is not counted', {}, 'ignored; reason=bot', {
+        'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)',
+      }),
+      automated: exampleHit(
+        'A browser driven by a program, which is not counted',
+        { automated: '1' },
+        'ignored; reason=automated',
+      ),
       unknownType: {
         summary: 'A type that is not configured',
         headers: FIREFOX,
@@ -117,18 +116,8 @@ export const getPixelContract = () =>
       },
     },
     examples: {
-      pixel: {
-        summary: 'A view',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'counted' },
-      },
-      unknownType: {
-        summary: 'A type that is not configured',
-        query: { type: 'nothing', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'ignored; reason=type' },
-      },
+      pixel: exampleHit('A view', {}, 'counted'),
+      unknownType: exampleHit('A type that is not configured', { type: 'nothing' }, 'ignored; reason=type'),
     },
   })
 

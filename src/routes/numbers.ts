@@ -121,7 +121,7 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
   const { config, addresses } = c.get('isolate')
   const source = { db, asked, now: new Date(), config }
   const also = types.find(({ name }) => name === type.also)
-  if (key === undefined) return typeNumbers(source, { type, also })
+  if (key === undefined) return typeNumbers(source, type, also)
   const read = async (of: CounterType, asked: AskedNumbers) =>
     counterNumbers({ ...source, asked }, await counterOfKey(addresses, of, key))
   const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
@@ -133,10 +133,7 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
  * not too many keys.
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-export async function typeNumbers(
-  source: Source,
-  { type, also }: { type: CounterType; also: CounterType | undefined },
-) {
+export async function typeNumbers(source: Source, type: CounterType, also: CounterType | undefined) {
   const period = periodOf(source)
   const of = await shownSum(source, type, period)
   const reading = readHistory(source, period, historyOfSum(source.db, of, hoursSince(source)))
@@ -259,12 +256,7 @@ async function rolledTotal({ db, config: { ranges } }: Source, of: SumOf): Promi
 }
 
 /** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */
-async function alsoNumbers(
-  source: Source,
-  type: CounterType,
-  prefix: string,
-  period: ChosenPeriod,
-): Promise<{ also?: { figures: Awaited<ReturnType<typeof readFigures>>['figures']; total: number } }> {
+async function alsoNumbers(source: Source, type: CounterType, prefix: string, period: ChosenPeriod) {
   const of = await shownSum(source, type, period)
   if (of.name !== prefix) return {}
   const reader = historyOfSum(source.db, of, hoursSince(source))

@@ -57,10 +57,8 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
-  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(
-    { db: callerOf(c).db, asked, now: new Date(), config },
-    { type, also: publicType(c, type.also) },
-  )
+  const source = { db: callerOf(c).db, asked, now: new Date(), config }
+  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(source, type, publicType(c, type.also))
   // Named one by one, so that what is added for the dashboard stays there.
   return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }

@@ -104,6 +104,44 @@ const statusSchema = () =>
 
 const readStatus = route('get', '/v1/status', 'read')
 
+const CAUGHT_UP = {
+  version: '0.2.0',
+  healthy: true,
+  problems: [],
+  unavailable: [],
+  pendingSlots: 3,
+  pendingSlotsAtLeast: false,
+  prunableSlots: 0,
+  prunableSlotsAtLeast: false,
+  rollUp: {
+    running: false,
+    lastRunAt: '2026-11-20T10:00:00.000Z',
+    caughtUpAt: '2026-11-20T10:00:00.000Z',
+    behindSeconds: 4,
+  },
+  history: { oldestHour: '2026-11-19T08:00:00.000Z' },
+  database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
+  contention: {
+    since: '2026-11-01T04:00:00.000Z',
+    rowLockWaits: 12,
+    rowLockWaitsNow: 0,
+    rowLockAverageMs: 1,
+    deadlocks: 0,
+  },
+  sizes: { estimated: true, tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }] },
+  isolate: {
+    breaker: 'closed',
+    counting: { waiting: 0, flushes: 0 },
+    reading: { waiting: 0, queries: 0 },
+    ignored: [],
+  },
+  rateLimits: { counting: true, reading: true, newKeys: true },
+  types: [
+    { name: 'page_view', title: 'Page views', unit: 'views', url: null, also: null, recordType: 1, key: 'string' },
+    { name: 'download', title: 'Downloads', unit: 'downloads', url: null, also: null, recordType: 2, key: 'string' },
+  ],
+}
+
 export const readStatusContract = () =>
   operation(readStatus, {
     id: 'status',
@@ -114,67 +152,7 @@ export const readStatusContract = () =>
       '`problems` says so. Counts are exact even if the roll-up is behind.',
     answers: { 200: { description: 'The status.', schema: statusSchema() } },
     problems: [],
-    examples: {
-      status: {
-        summary: 'Caught up four seconds ago',
-        answer: {
-          version: '0.2.0',
-          healthy: true,
-          problems: [],
-          unavailable: [],
-          pendingSlots: 3,
-          pendingSlotsAtLeast: false,
-          prunableSlots: 0,
-          prunableSlotsAtLeast: false,
-          rollUp: {
-            running: false,
-            lastRunAt: '2026-11-20T10:00:00.000Z',
-            caughtUpAt: '2026-11-20T10:00:00.000Z',
-            behindSeconds: 4,
-          },
-          history: { oldestHour: '2026-11-19T08:00:00.000Z' },
-          database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
-          contention: {
-            since: '2026-11-01T04:00:00.000Z',
-            rowLockWaits: 12,
-            rowLockWaitsNow: 0,
-            rowLockAverageMs: 1,
-            deadlocks: 0,
-          },
-          sizes: {
-            estimated: true,
-            tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
-          },
-          isolate: {
-            breaker: 'closed',
-            counting: { waiting: 0, flushes: 0 },
-            reading: { waiting: 0, queries: 0 },
-            ignored: [],
-          },
-          rateLimits: { counting: true, reading: true, newKeys: true },
-          types: [
-            {
-              name: 'page_view',
-              title: 'Page views',
-              unit: 'views',
-              url: null,
-              also: null,
-              recordType: 1,
-              key: 'string',
-            },
-            {
-              name: 'download',
-              title: 'Downloads',
-              unit: 'downloads',
-              url: null,
-              also: null,
-              recordType: 2,
-              key: 'string',
-            },
-          ],
-        },
-      },
-    },
+    examples: { status: { summary: 'Caught up four seconds ago', answer: CAUGHT_UP } },
   })
 
 /** Milliseconds for one part of the status. */
