@@ -124,7 +124,7 @@ type InBody<O> = O extends { body: { schema: () => infer Schema extends z.ZodMin
   ? Part<'json', z.input<Schema>>
   : None
 
-/** The input of a typed client, besides the path's parameters. Hono's client merges query and body into one type. */
+/** The input of a typed client, without the path's. `either` makes query and body optional: Hono merges both types. */
 export type InputOf<O extends Operation> = InHeader<O> &
   (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
 

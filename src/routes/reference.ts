@@ -20,17 +20,13 @@ export const docsContract = () =>
 /** The placeholder for the Worker's address in the page, which `npm run build` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
-interface Assets {
-  fetch(request: Request): Promise<Response>
-}
-
 /** The documentation: a static asset, in which the Worker replaces the address. */
 export const reference = new Hono<AppEnv>()
 
 reference.get(
   '/docs',
   typed<typeof docsContract>(async (c) => {
-    const assets = c.env.ASSETS as Assets | undefined
+    const assets = c.env.ASSETS as { fetch(request: Request): Promise<Response> } | undefined
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }

@@ -63,7 +63,7 @@ async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNu
   return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }
 
-/** A zone's canonical name: one question each. @throws {InvalidInput} also for offsets that no clock has */
+/** The canonical name: spellings share an answer. @throws {InvalidInput} also for offsets that no clock has */
 function publicTimeZone(tz: string): string {
   const { name } = knownTimeZone(tz)
   if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))

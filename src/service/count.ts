@@ -63,7 +63,8 @@ export interface Visit {
 
 /**
  * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
- * @returns the value of `X-Hit` @throws {Problem}
+ * @returns the value of `X-Hit`
+ * @throws {Problem}
  */
 export async function countVisit(caller: Caller, visit: Visit): Promise<string> {
   const { isolate, waitUntil } = caller

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, dayText, HOUR_MS, monthsLater } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 
@@ -128,10 +128,7 @@ export function comparedSpans(
 }
 
 function dateOf(field: 'from' | 'to', text = ''): number {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(at) || dayText(at) !== text || at < Date.UTC(1975) || at >= Date.UTC(2100)) {
-    throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
-  }
-  return at
+  const at = midnightOf(text)
+  if (at >= Date.UTC(1975) && at < Date.UTC(2100)) return at
+  throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
 }

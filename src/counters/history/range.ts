@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, HOUR_MS, monthsLater } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 
 /** The units of a history: what one point covers. */
@@ -112,19 +112,17 @@ export function knownTimeZone(name: string): TimeZone {
   return zone
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/
 /** Seconds with ten decimals are valid in ISO 8601. They have always been refused here. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
 function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
-  const isDate = DATE.test(text)
-  const date = text.slice(0, 10)
-  const parsed = isDate || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(parsed) || new Date(date).toISOString().slice(0, 10) !== date) {
+  const date = midnightOf(text.slice(0, 10))
+  const isDate = text.length === 10
+  const time = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) {
     throw new InvalidInput(field, 'must be a date, or a date and time with at most nanoseconds')
   }
-  const at = isDate ? zone.startOf(parsed) : parsed
+  const at = isDate ? zone.startOf(date) : time
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')
   return at
 }

@@ -54,12 +54,6 @@ const NOT_READ = 'not read'
 /** The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
 type Row = [part: string, at: number, kind: number, count: bigint]
 
-/** One SELECT of a union. */
-interface Part {
-  sql: string
-  args: unknown[]
-}
-
 /** SQL of the columns of a `Row`. */
 function rowSql(part: string, at: string, kind: string, count: string): string {
   return packedSql(`'${part}'`, at, kind, count)
@@ -251,7 +245,8 @@ async function readBegun(db: Executor, period: 'day' | 'month', from: string): P
   return Date.parse(String(first).slice(0, 10)) + (period === 'day' ? 1 : 31) * DAY_MS
 }
 
-async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
+/** @param parts the SELECTs of a union */
+async function readParts(db: Executor, parts: readonly { sql: string; args: unknown[] }[]) {
   const { rows } = await db.execute(
     parts.map(({ sql }) => sql).join('\nUNION ALL '),
     parts.flatMap(({ args }) => args),
