@@ -15,7 +15,7 @@ import {
   counterQuery,
   countersQuery,
   readCounters,
-  readTotal,
+  readSum,
   totalAnswer,
   totalQuery,
 } from './service/read.ts'
@@ -69,7 +69,6 @@ export type CounterPeriods = { type: string; key: string } & HistoryAnswer<bigin
 export interface BoundCounter {
   /**
    * Adds to one counter, even if nobody awaits it. `queued`: the database is unavailable, and it will be counted later.
-   *
    * @param options `by`: the number to add, which may be negative; 1 by default
    */
   increment(
@@ -98,7 +97,6 @@ export interface BoundCounter {
 
 /**
  * Binds a counter to one event of the Worker.
- *
  * @param ctx continues counting after the event has ended
  */
 export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'waitUntil'>): BoundCounter {
@@ -126,6 +124,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
   }
   const callerOf = (isolate: Isolate): Caller => ({
     isolate,
+    db: isolate.db,
     waitUntil,
     hasToken: async () => true,
     wantsFresh: false,
@@ -176,7 +175,7 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
         const asked = checkParameters(totalQuery, { ...options })
         const of = typeNamed(isolate, type)
         const prefix = spelledPrefix(of, asked.prefix)
-        const { reading } = await readTotal(callerOf(isolate), of, prefix, asked.consistency)
+        const { reading } = await readSum(callerOf(isolate), of, prefix, asked.consistency)
         return totalAnswer(of, prefix, reading, exactly)
       }),
 

@@ -11,7 +11,6 @@ export interface FieldError {
 
 /**
  * Lists the errors that a schema found, by field, in the order of the input.
- *
  * @param error the schema's report
  * @param root the name of the whole input, for errors that belong to no field of it
  */

@@ -7,11 +7,11 @@ import { MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import {
   MAX_PENDING,
   MAX_PUBLIC_PENDING_OF_TYPE,
-  readTotal,
-  type TotalOf,
-  type TotalOptions,
-  type TotalReading,
-} from './counters/history/read-total.ts'
+  readSum,
+  type SumOf,
+  type SumOptions,
+  type SumReading,
+} from './counters/history/read-sum.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { AddressCache, type CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
@@ -41,10 +41,10 @@ const BACKGROUND_DEADLINE_MS = 20_000
 /** Counts in one generation of `shownCounts`; it holds two. */
 const MAX_SHOWN_COUNTS = 1_000
 
-/** Different totals of types and prefixes that one group of requests reads. */
-const MAX_TOTALS = 12
+/** Different sums of types and prefixes that one group of requests reads. */
+const MAX_SUMS = 12
 /** How many of them are read at once, each with a statement or two. */
-const TOTALS_AT_ONCE = 3
+const SUMS_AT_ONCE = 3
 /** Up to so many counters may each have their share of `MAX_PUBLIC_PENDING` slots. Of more, each may have 20. */
 export const FEW = 10
 const LEAST_PUBLIC_PENDING = 20
@@ -144,13 +144,13 @@ function shareReads<Value>(
 /** How requests read counters: `dbs` has a database for each range, `everywhere` reaches all shards. */
 function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   const sumsOf = (mostPending: number, period: RecentPeriod | null = null, maxRows?: number) =>
-    new SharedReads<TotalReading | TooManyKeys>(everywhere, {
+    new SharedReads<SumReading | TooManyKeys>(everywhere, {
       deadlineMs: STATEMENT_DEADLINE_MS,
-      maxCounters: MAX_TOTALS,
-      read: (db, asked) => readTotals(db, asked, { mostPending, period, maxRows, ranges: dbs.length }),
+      maxCounters: MAX_SUMS,
+      read: (db, asked) => readSums(db, asked, { mostPending, period, maxRows, ranges: dbs.length }),
     })
   const publicSumsOf = (period: RecentPeriod | null) => sumsOf(MAX_PUBLIC_PENDING_OF_TYPE, period, MAX_PUBLIC_ROWS)
-  // A refusal of too many keys is a value: it concerns one total of a group.
+  // A refusal of too many keys is a value: it concerns one sum of a group.
   const sums = {
     exact: sumsOf(MAX_PENDING),
     bounded: publicSumsOf(null),
@@ -185,16 +185,16 @@ function makeReads(dbs: readonly Executor[], everywhere: Executor) {
   }
 }
 
-/** Reads different totals, a few at once. A refusal concerns its total alone. */
-async function readTotals(
+/** Reads different sums, a few at once. A refusal concerns its sum alone. */
+async function readSums(
   db: Executor,
-  asked: readonly TotalOf[],
-  options: TotalOptions,
-): Promise<(TotalReading | TooManyKeys)[]> {
-  const found: (TotalReading | TooManyKeys)[] = []
+  asked: readonly SumOf[],
+  options: SumOptions,
+): Promise<(SumReading | TooManyKeys)[]> {
+  const found: (SumReading | TooManyKeys)[] = []
   while (found.length < asked.length) {
-    const next = asked.slice(found.length, found.length + TOTALS_AT_ONCE).map((of) =>
-      readTotal(db, of, options).catch((error: unknown) => {
+    const next = asked.slice(found.length, found.length + SUMS_AT_ONCE).map((of) =>
+      readSum(db, of, options).catch((error: unknown) => {
         if (error instanceof TooManyKeys) return error
         throw error
       }),

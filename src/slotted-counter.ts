@@ -17,11 +17,7 @@ import { problemOf } from './service/problem.ts'
 export interface SlottedCounter {
   /** Answers a request below the base path. Responses may be shared: copy one before you change its headers. */
   fetch(request: Request, env: object, ctx: ExecutionContext): Response | Promise<Response>
-  /**
-   * Runs the task of a cron trigger.
-   *
-   * @throws {Error} for an unknown expression, and if the task fails
-   */
+  /** Runs the task of a cron trigger. @throws {Error} for an unknown expression, and if the task fails */
   scheduled(controller: Pick<ScheduledController, 'cron' | 'scheduledTime'>, env: object): Promise<void>
   /** Counts a batch of the queue that is bound as `BATCHES`. */
   queue(batch: { readonly messages: readonly Delivery[] }, env: object): Promise<void>
@@ -38,7 +34,6 @@ export interface SlottedCounter {
 
 /**
  * Makes a counter. The first call of its methods reports wrong options, together with wrong secrets and bindings.
- *
  * @param options settings that replace those in wrangler.toml
  * @example
  * const counter = createSlottedCounter({ basePath: '/counter', types: { page_view: { recordType: 1, public: true } } })

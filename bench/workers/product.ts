@@ -9,7 +9,6 @@ import { decodeKey, pathType, rawPathKey } from '../../src/http/path.ts'
 import { revalidated } from '../../src/http/reading.ts'
 import worker from '../../src/index.ts'
 import { isolateOf, openBackgroundDatabase } from '../../src/isolate.ts'
-import { databaseOf } from '../../src/service/caller.ts'
 import { counterOfKey } from '../../src/service/named-counters.ts'
 
 app.post('/bench/nothing', (c) => c.body(null, 204))
@@ -19,7 +18,7 @@ app.get('/bench/one-row/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   const key = decodeKey(rawPathKey(c))
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-  const { rows } = await databaseOf(callerOf(c)).execute(
+  const { rows } = await callerOf(c).db.execute(
     'SELECT count FROM one_row_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, counter.recordId],
   )
@@ -31,7 +30,7 @@ app.get('/bench/published/:type/:key', revalidated, async (c) => {
   const type = pathType(c)
   const key = decodeKey(rawPathKey(c))
   const counter = await counterOfKey(isolateOf(c.env).addresses, type, key)
-  const { rows } = await databaseOf(callerOf(c)).execute(
+  const { rows } = await callerOf(c).db.execute(
     'SELECT SUM(count) AS count FROM published_slotted_counters WHERE record_type = ? AND record_id = ?',
     [counter.recordType, BigInt.asUintN(31, counter.recordId)],
   )

@@ -108,9 +108,9 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
   return [...(needs.unlessPublic ? [{}] : []), { token: [needs.scope] }, { session: [needs.scope] }]
 }
 
-function accessOf({ access, params, typesInBody }: Operation): string {
+function accessOf({ access, path, typesInBody }: Operation): string {
   const needs = NEEDS[access]
   if (needs === null) return ''
-  const ofAllTypes = params?.type === undefined && !typesInBody
+  const ofAllTypes = !path.includes('{type}') && !typesInBody
   return ` Needs a token with the scope \`${needs.scope}\`${needs.unlessPublic ? ', unless the type is public' : ''}${ofAllTypes ? ', for all types' : ''}.`
 }

@@ -1,11 +1,26 @@
 import * as z from 'zod/mini'
 import type { Operation } from '../../src/openapi/contract.ts'
+import { described, TYPE_DESCRIPTION } from '../../src/openapi/described.ts'
 import type { JsonSchema, Schemas } from './schema-conversion.ts'
+
+const PATH_PARAMETERS: Record<string, z.ZodMiniType> = {
+  type: described(z.string(), TYPE_DESCRIPTION),
+  key: described(
+    z.string(),
+    'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For the ' +
+      'keys `.` and `..`, leave the segment out and send `?key=..`. For types with integer keys: a whole number of at most 19 digits.',
+  ),
+}
+
+function pathParametersOf({ path, params }: Operation): z.core.$ZodShape {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  return Object.fromEntries(names.map((name) => [name, params?.[name] ?? PATH_PARAMETERS[name]!]))
+}
 
 /** The parameters of an operation. Each has its values from the operation's examples, by the example's name. */
 export function parametersOf(schemas: Schemas, operation: Operation): JsonSchema[] {
   return [
-    ...placed(schemas, operation, 'path', operation.params),
+    ...placed(schemas, operation, 'path', pathParametersOf(operation)),
     ...placed(schemas, operation, 'query', operation.query?.()),
     ...placed(schemas, operation, 'header', operation.headers),
   ]

@@ -37,13 +37,13 @@ export function responsesOf(schemas: Schemas, operation: Operation): Record<stri
 }
 
 /** The problems of an operation, as `ProblemOf` in src/openapi/contract.ts types them. */
-function codesOf({ body, params = {}, looseQuery, access, method, problems = [] }: Operation): Set<ProblemCode> {
+function codesOf({ body, path, looseQuery, access, method, problems = [] }: Operation): Set<ProblemCode> {
   const codes: ProblemCode[] = []
   if (body) codes.push(...BODY)
-  if (params.key) codes.push('malformed_key')
+  if (path.includes('{key}')) codes.push('malformed_key')
   if (!looseQuery) codes.push('malformed_query')
-  if (params.type) codes.push('unknown_type')
-  if (body || params.key || !looseQuery) codes.push('invalid_request')
+  if (path.includes('{type}')) codes.push('unknown_type')
+  if (body || path.includes('{key}') || !looseQuery) codes.push('invalid_request')
   if (access === 'read-unless-public') codes.push('too_many_requests')
   codes.push(...problems, ...ANY_REQUEST)
   if (access !== 'anyone') codes.push(...TOKENS)

@@ -162,11 +162,7 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
-/**
- * Checks the settings, types them and fills in defaults.
- *
- * @throws {ConfigurationError} with every error
- */
+/** Checks the settings, types them and fills in defaults. @throws {ConfigurationError} with every error */
 export function readConfig(bindings: Bindings) {
   const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
   const problems = [

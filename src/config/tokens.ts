@@ -1,4 +1,5 @@
 import { BoundedMap } from '../bounded-map.ts'
+import { hexOf } from '../database/values.ts'
 import type { FieldError } from '../field-errors.ts'
 
 /** `manage` includes `count` and `read`. */
@@ -38,7 +39,6 @@ export function includes(scope: Scope, needed: Scope): boolean {
 /**
  * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. Problems never repeat any part of a
  * line: it may be a token.
- *
  * @param isType whether a type is configured
  */
 export function readTokens(
@@ -73,7 +73,6 @@ export function readTokens(
 
 /**
  * The problem of an owner's token that can be guessed. On localhost, any token will do.
- *
  * @param url the request's URL
  */
 export function shortTokenProblem(apiToken: string, url: string): FieldError | null {
@@ -150,6 +149,5 @@ function isSame(a: string, b: string): boolean {
 
 /** In hexadecimal. */
 export async function sha256(text: string): Promise<string> {
-  const hash = await crypto.subtle.digest('SHA-256', encoder.encode(text))
-  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))))
 }

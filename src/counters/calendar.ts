@@ -16,6 +16,13 @@ export function dayText(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
+/** The midnight in UTC of a date such as 2026-11-20, in milliseconds since 1970; NaN for any other text. */
+export function midnightOf(text: string): number {
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  // Date.parse takes the 30th of February for the 2nd of March.
+  return Number.isNaN(at) || dayText(at) !== text ? Number.NaN : at
+}
+
 /** A UTC time as SQL writes it, in whole seconds. */
 export function timeText(at: Date | number): string {
   return new Date(at).toISOString().slice(0, 19).replace('T', ' ')
@@ -29,6 +36,12 @@ export function startOf(period: CalendarPeriod, at: Date): Date {
   if (period === 'week') start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7))
   if (period === 'month') start.setUTCDate(1)
   return start
+}
+
+/** The first day of the month that is so many months later. Midnights in UTC, in milliseconds since 1970. */
+export function monthsLater(date: number, months: number): number {
+  const from = new Date(date)
+  return Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
 }
 
 /** The earliest time; `null` if any, or all, are missing. */

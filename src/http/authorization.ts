@@ -9,11 +9,7 @@ import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
 import type { AppEnv } from './context.ts'
 import { isFromOwnPage, sessionToken } from './cookies.ts'
 
-/**
- * Refuses requests without a token of the needed scope.
- *
- * @param limited whether to accept a token that is limited to some types; `checkTypes` checks them later
- */
+/** Refuses requests without the scope. @param limited accept a token for some types only; see `checkTypes` */
 export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const { name, types } = await authorize(c, needed)
@@ -23,11 +19,7 @@ export const requireToken = (needed: Scope, { limited }: { limited: boolean }) =
     await next()
   })
 
-/**
- * Checks the scope of the request's token, or of the session of a signed-in browser.
- *
- * @throws {Problem} 401, 403 or 429
- */
+/** Checks the scope of the request's token, or of its session. @throws {Problem} 401, 403 or 429 */
 export async function authorize(c: Context<AppEnv>, needed: Scope): Promise<Token> {
   const token = await tokenOf(c)
   c.set('token', token)
@@ -51,11 +43,7 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   return token
 }
 
-/**
- * Finds the token with a value. Limits each network's attempts at the owner's token.
- *
- * @throws {Problem} 429
- */
+/** Finds the token with a value. Limits each network's attempts at the owner's token. @throws {Problem} 429 */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
   const { tokens, tokenAttempts, config } = c.get('isolate')
   // Cloudflare overwrites whatever the client sends.
@@ -71,11 +59,7 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   return tokens.findOwner(value, network)
 }
 
-/**
- * Checks the scope of an authorized request's token.
- *
- * @throws {Problem} 403
- */
+/** Checks the scope of an authorized request's token. @throws {Problem} 403 */
 export function checkScope(c: Context<AppEnv>, needed: Scope): void {
   const { name, scope } = c.get('token')!
   if (includes(scope, needed)) return
@@ -83,11 +67,7 @@ export function checkScope(c: Context<AppEnv>, needed: Scope): void {
   throw insufficient(needed, `This needs a token with the scope ${scopes}. The token “${name}” has the scope ${scope}.`)
 }
 
-/**
- * Checks that the request's token, if it has one, covers the types.
- *
- * @throws {Problem} 403
- */
+/** Checks that the request's token, if it has one, covers the types. @throws {Problem} 403 */
 export function checkTypes(c: Context<AppEnv>, ...names: readonly string[]): void {
   const token = c.get('token')
   if (token === undefined || token.types === null) return
@@ -141,7 +121,6 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
 
 /**
  * The requested prefix, in the spelling that is counted; `null` if there is none. Without a token, the type must list it.
- *
  * @throws {InvalidInput} of field `prefix`
  * @throws {Problem} 403
  */

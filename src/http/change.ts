@@ -1,36 +1,16 @@
 import type { Context, TypedResponse } from 'hono'
 import { hashOfKey, type KeyPurpose } from '../service/named-counters.ts'
-import { invalidRequest, problemOf } from '../service/problem.ts'
+import { problemOf } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
 
-/** Advice for an increment whose outcome is unknown. */
-export const SEND_AGAIN = 'Retry with the same Idempotency-Key to count it exactly once.'
-
-/**
- * The hash of the request's `Idempotency-Key`, if it has one: the slot and batch id of increments, or the id of adjustments.
- *
- * @throws {Problem} 422
- */
+/** Hashes the `Idempotency-Key`, if any: to slot and batch id, or the id of a change. @throws {Problem} 422 */
 export async function idempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint | undefined> {
   const key = c.req.header('Idempotency-Key')
   return key === undefined ? undefined : hashOfKey(key, purpose)
 }
 
 /**
- * The same for requests that must have a key.
- *
- * @throws {Problem} 422
- */
-export async function neededIdempotencyKey(c: Context<AppEnv>, purpose: KeyPurpose): Promise<bigint> {
-  const key = await idempotencyKey(c, purpose)
-  if (key !== undefined) return key
-  const message = 'is required: a value unique to this request, so that a retry changes nothing'
-  throw invalidRequest([{ field: 'Idempotency-Key', message }])
-}
-
-/**
  * Waits for a change of counters, and answers.
- *
  * @param id the hash of the request's idempotency key
  * @param changing resolves to `repeated` if an earlier request with the same key made the change
  * @throws {Problem} that says whether anything was changed

@@ -38,10 +38,7 @@ export async function sessionToken(c: Context<AppEnv>): Promise<Token | null> {
   return signed === `${ends}-${tokenName}` ? token : null
 }
 
-/**
- * Whether a page of this deployment sent the request, and not another site. `Sec-Fetch-Site` says so, which pages cannot set;
- * where browsers do not send it (over plain http to another machine), `Origin` does.
- */
+/** Whether our own page sent the request. Pages cannot set `Sec-Fetch-Site`; plain http may have only `Origin`. */
 export function isFromOwnPage(c: Context<AppEnv>): boolean {
   const site = c.req.header('Sec-Fetch-Site')
   if (site !== undefined) return site === 'same-origin'
@@ -51,7 +48,6 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
 /**
  * The secret that signs the cookies of a token. A new token ends its sessions; database and host make a cookie worthless on other
  * deployments. The database's password makes it a secret, which the hash of a token is not.
- *
  * @param host host and port of the request
  */
 export function sessionSecret(

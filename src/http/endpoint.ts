@@ -28,11 +28,10 @@ type Routes<O extends Operation> = Hono<
 const NO_PARAMETERS = () => ({})
 
 /** What an endpoint reads before its handler runs, as far as the contract has it. */
-type Parts<O> = (O extends { params: { type: z.ZodMiniType } } ? { type: CounterType } : None) &
-  (O extends { params: { key: z.ZodMiniType } } ? { key: string; counter: CounterAddress } : None) &
+type Parts<O> = (O extends { path: `${string}{type}${string}` } ? { type: CounterType } : None) &
+  (O extends { path: `${string}{key}${string}` } ? { key: string; counter: CounterAddress } : None) &
   (O extends { query: () => infer Shape extends z.core.$ZodShape } ? { query: z.output<z.ZodMiniObject<Shape>> } : None)
 
-/** The contract of a route file. */
 type Contract<O extends Operation = Operation> = () => O
 
 /** Types a handler by its contract. Returns the handler itself: on the hot path, nothing stands before it. */
@@ -43,11 +42,7 @@ export function typed<C extends Contract>(
   return handler as Handler<AppEnv, string, { in: InputOf<O>; out: InputOf<O> }, Promise<AnswerOf<O> | ProblemOf<O>>>
 }
 
-/**
- * Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs.
- *
- * @param route its path may have `{type}` and `{key}`
- */
+/** Serves a route: checks the token, sets `X-Hit`, and reads type, key and query before the handler runs. */
 export function endpoint<C extends Contract>(
   route: Route,
   handler: (
@@ -55,20 +50,19 @@ export function endpoint<C extends Contract>(
     parts: Parts<ReturnType<C>>,
   ) => AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>,
 ): Routes<ReturnType<C>> {
-  const { access, params, typesInBody = false, problemHeaders = [] } = route
+  const { path, access, typesInBody = false, problemHeaders = [] } = route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
   if (access !== 'anyone' && access !== 'read-unless-public') {
-    before.push(requireToken(access, { limited: typesInBody || params?.type !== undefined }))
+    before.push(requireToken(access, { limited: typesInBody || path.includes('{type}') }))
   }
   return routesOf(route, [...before, async (c) => handler(c, await readParts(c, route))])
 }
 
 /**
- * Serves a route that reads counters: everybody may read public types, the others need a token. Adds CORS for public types,
- * `ETag`, `Cache-Control` and the rate limit of public reading.
- *
- * @param read returns the answer, and for how many seconds it may be cached; `null`: it must be revalidated every time
+ * Serves a route that reads counters: a token is needed unless the type is public. Adds CORS for public types, `ETag`,
+ * `Cache-Control` and the rate limit of public reading.
+ * @param read returns the answer, and the seconds for which it may be cached; `null`: always revalidate
  */
 export function publicReading<C extends Contract<Operation & { access: 'read-unless-public' }>>(
   route: Route,
@@ -106,16 +100,16 @@ function routesOf<O extends Operation>({ method, path }: Route, handlers: Handle
 
 async function readParts<O extends Operation>(
   c: Context<AppEnv>,
-  { params, query = NO_PARAMETERS, looseQuery }: Route,
+  { path, query = NO_PARAMETERS, looseQuery }: Route,
   mayRead: (c: Context<AppEnv>, type: CounterType) => Promise<void> = async () => {},
 ): Promise<Parts<O>> {
   const parts: Record<string, unknown> = {}
-  if (params?.type !== undefined) {
+  if (path.includes('{type}')) {
     const type = pathType(c)
     await mayRead(c, type)
     checkTypes(c, type.name)
     parts.type = type
-    if (params.key !== undefined) {
+    if (path.includes('{key}')) {
       const inQuery = c.req.param('key') === KEY_IN_QUERY
       if (inQuery) Object.assign(parts, readKeyAndQuery(c, query))
       else parts.key = decodeKey(rawPathKey(c))

@@ -13,7 +13,6 @@ const HAS_KEY = /[?&]key=/
 /**
  * The path by which a request is routed. A counter's key may be `?key=` instead of a segment, because clients resolve the
  * segments "." and ".." as folders. `GET /v1/counters/{type}` reads its keys itself.
- *
  * @param path the path below the base path
  */
 export function routedPath({ method, url }: Request, path: string): string {
@@ -23,12 +22,7 @@ export function routedPath({ method, url }: Request, path: string): string {
   return `${counters}/${KEY_IN_QUERY}${action}`
 }
 
-/**
- * The counter type in the path.
- *
- * @param name default: the parameter `type`
- * @throws {Problem} 404
- */
+/** The counter type in the path. @throws {Problem} 404 */
 export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): CounterType {
   const { types } = c.get('isolate').config
   const type = types.get(name)
@@ -40,10 +34,7 @@ export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): 
   })
 }
 
-/**
- * What follows the type in the path, still encoded: one segment, or all of them if the route ends in `*`. Hono's parameter would
- * hide invalid percent-encoding.
- */
+/** What follows the type, still encoded: a segment, or all for `*`. Hono's parameter would hide invalid encoding. */
 export function rawPathKey(c: Context<AppEnv>): string {
   const pattern = routePath(c).split('/')
   const place = pattern.indexOf(':type') + 1
@@ -53,11 +44,7 @@ export function rawPathKey(c: Context<AppEnv>): string {
   return pattern[place] === '*' ? segments.join('/') : (segments[0] ?? '')
 }
 
-/**
- * Decodes a key strictly: a malformed one must not count under a key that nobody meant.
- *
- * @throws {Problem} 400
- */
+/** Decodes a key strictly: a malformed one must not count under a key that nobody meant. @throws {Problem} 400 */
 export function decodeKey(raw: string): string {
   try {
     return decodeURIComponent(raw)

@@ -7,7 +7,6 @@ import type { AppEnv } from './context.ts'
 
 /**
  * Reads the query string strictly: malformed UTF-8, unknown parameters and unwanted repetition are errors.
- *
  * @param shape makes the schemas, of lists of strings or (with `once`) of strings; always the same function for a path
  * @throws {Problem} 400 or 422
  */
@@ -15,28 +14,21 @@ export function readQuery<Shape extends z.core.$ZodShape>(c: Context<AppEnv>, sh
   return parse(queryOf(c.req.url), shape)
 }
 
-/** Query strings in one generation of the cache; it holds two generations. */
+/** Query strings in one generation of the cache; it holds two. */
 const MAX_GENERATION = 500
 /** Characters of the longest query string that is cached. */
 const MAX_LENGTH = 512
 
 /** `readQuery` with a cache, for paths with few different query strings. It saves a tenth of the cost of a hit. */
-export class RememberedQueries<Shape extends z.core.$ZodShape> {
-  readonly #shape: () => Shape
-  readonly #known = new BoundedMap<Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>>>(MAX_GENERATION)
-
-  constructor(shape: () => Shape) {
-    this.#shape = shape
-  }
-
-  /** @throws {Problem} 400 or 422 */
-  read(url: string): Readonly<z.infer<z.ZodMiniObject<Shape, z.core.$strict>>> {
+export function rememberedQueries<Shape extends z.core.$ZodShape>(shape: () => Shape) {
+  const read = new BoundedMap<Readonly<ReturnType<typeof parse<Shape>>>>(MAX_GENERATION)
+  return (url: string) => {
     const query = queryOf(url)
-    const known = this.#known.get(query)
+    const known = read.get(query)
     if (known !== undefined) return known
-    const read = parse(query, this.#shape)
-    if (query.length <= MAX_LENGTH) this.#known.set(query, read)
-    return read
+    const parsed = parse(query, shape)
+    if (query.length <= MAX_LENGTH) read.set(query, parsed)
+    return parsed
   }
 }
 

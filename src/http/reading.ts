@@ -38,11 +38,7 @@ export const readableIfPublic = cors({
 /** Keys of one request that count as one reading. */
 const KEYS_PER_READING = 100
 
-/**
- * Refuses public readings of a network above its limit, before anything is read. Requests with a token have no limit.
- *
- * @throws {Problem} 429
- */
+/** Refuses readings without a token above a network's limit, before anything is read. @throws {Problem} 429 */
 export async function limitReading(c: Context<AppEnv>): Promise<void> {
   const { readLimit } = c.get('isolate').config
   if (readLimit === null || (await isAuthorized(c))) return

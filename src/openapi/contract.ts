@@ -23,7 +23,6 @@ export interface Example {
   body?: unknown
   /** Default: the first status among the operation's responses. An example with 401 is sent without the token. */
   status?: number
-  /** The response's body, if it is JSON. */
   answer?: unknown
   /** Headers of the response that show what happened, such as `X-Hit`. */
   says?: Partial<Record<HeaderName, string>>
@@ -32,55 +31,57 @@ export interface Example {
 /** A response that is not a problem document. */
 export interface Answer {
   description: string
-  /** Schema of a JSON body. */
   schema?: z.ZodMiniType
   /** Default: application/json if there is a schema, else the response has no body. */
   contentType?: string
   headers?: readonly HeaderName[]
 }
 
-/**
- * One method of one path: what requests are checked against. Unknown parameters are refused, unless `looseQuery` is set.
- */
+/** What requests of a method and path are checked against. Unknown parameters are refused without `looseQuery`. */
 export interface Route {
   method: 'get' | 'post' | 'put' | 'delete'
-  /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. */
+  /** In OpenAPI's notation: `/v1/counters/{type}/{key}`. `{type}` and `{key}` are those of counters. */
   path: string
   /** Who has access: anyone, or the scope that a token needs. `read-unless-public`: anyone, if the type is public. */
   access: 'anyone' | 'count' | 'read' | 'manage' | 'read-unless-public'
-  /**
-   * The body names the types, and the handler checks them (`checkTypes`). Without this and without `{type}` in the path, an
-   * operation concerns all types and refuses tokens that are limited to some.
-   */
+  /** Set if the handler checks the body's types (`checkTypes`). Else, without `{type}`, a limited token is refused. */
   typesInBody?: true
-  params?: z.core.$ZodShape
   /** The parameters in the query string, for `readQuery`. Default: none. */
   query?: () => z.core.$ZodShape
   /** Ignores the query string. */
   looseQuery?: true
   body?: {
-    /** The schema for `readJson`. */
     schema: () => z.ZodMiniType
     maxBytes: number
     /** Default: application/json. */
     contentTypes?: readonly string[]
-    /** Whether the body may be left out. */
     optional?: boolean
   }
   /** Extra headers of this operation's problem documents. */
   problemHeaders?: readonly HeaderName[]
 }
 
-/**
- * The contract of a route, for the OpenAPI document and the typed client. A route file exports it as a function that the Worker
- * never calls, so that no bundle contains it.
- */
+type More = Omit<Route, 'method' | 'path' | 'access'>
+
+/** A route, with the types of its literals. */
+export function route<
+  const Method extends Route['method'],
+  const Path extends string,
+  const Access extends Route['access'],
+  const M extends Exactly<M, More> = None,
+>(method: Method, path: Path, access: Access, more: M = {} as M) {
+  return { method, path, access, ...more }
+}
+
+/** A route's contract, for the OpenAPI document and the typed client. The Worker never calls what makes it. */
 export interface Operation extends Route {
   /** The `operationId`: the operation's name in generated clients. */
   id: string
   tag: keyof typeof TAGS
   summary: string
   description: string
+  /** Parameters of the path that are described otherwise than usual. */
+  params?: z.core.$ZodShape
   headers?: z.core.$ZodShape
   /** The parameters may be sent in the query or in the body, so neither is required alone. */
   either?: true
@@ -93,6 +94,17 @@ export interface Operation extends Route {
   /** Problems besides those that follow from the route. Without them, it never answers with a problem document. */
   problems?: readonly ProblemCode[]
   examples: Readonly<Record<string, Example>>
+}
+
+/** Refuses members that a type does not have. */
+type Exactly<T, Known> = Known & { [K in Exclude<keyof T, keyof Known>]: never }
+
+/** The contract of a route, with the types of its literals. */
+export function operation<const R extends Route, const M extends Exactly<M, Omit<Operation, keyof Route>>>(
+  route: R,
+  more: M,
+): R & M {
+  return { ...route, ...more }
 }
 
 type OptionalIn<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> } & {
@@ -112,10 +124,7 @@ type InBody<O> = O extends { body: { schema: () => infer Schema extends z.ZodMin
   ? Part<'json', z.input<Schema>>
   : None
 
-/**
- * The input of a typed client, besides the path's parameters. With `either`, neither query nor body is required, because Hono's
- * client merges both into one type.
- */
+/** The input of a typed client, without the path's. `either` makes query and body optional: Hono merges both types. */
 export type InputOf<O extends Operation> = InHeader<O> &
   (O extends { either: true } ? Partial<InQuery<O> & InBody<O>> : InQuery<O> & InBody<O>)
 
@@ -132,8 +141,8 @@ type OfTokens<O> = O extends { access: 'anyone' }
 /** The problems that follow from the route, as `codesOf` in scripts/openapi/responses.ts lists them. */
 type OfRoute<O> =
   | (O extends { body: object } ? (typeof BODY)[number] | 'invalid_request' : never)
-  | (O extends { params: { key: object } } ? 'malformed_key' | 'invalid_request' : never)
-  | (O extends { params: { type: object } } ? 'unknown_type' : never)
+  | (O extends { path: `${string}{key}${string}` } ? 'malformed_key' | 'invalid_request' : never)
+  | (O extends { path: `${string}{type}${string}` } ? 'unknown_type' : never)
   | (O extends { looseQuery: true } ? never : 'malformed_query' | 'invalid_request')
   | (O extends { access: 'read-unless-public' } ? 'too_many_requests' : never)
 type CodeOf<O, Own> = Own | OfRoute<O> | (typeof ANY_REQUEST)[number] | OfTokens<O>

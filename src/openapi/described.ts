@@ -21,17 +21,8 @@ export function namedObject<const Shape extends z.core.$ZodShape>(
 
 export const TYPE_DESCRIPTION = 'The name of a counter type, as configured in `[vars.COUNTERS.…]`.'
 
-export const typeParam = described(z.string(), TYPE_DESCRIPTION)
-const keyParam = described(
-  z.string(),
-  'The key, up to 512 bytes, percent-encoded as one path segment: write `/blog/hello` as `%2Fblog%2Fhello`. For the ' +
-    'keys `.` and `..`, leave the segment out and send `?key=..`. For types with integer keys: a whole number of at most 19 digits.',
-)
-
 /** A count in a response, with all its digits even beyond 2^53. */
 export const count = described(z.number(), { type: 'integer', format: 'int64' })
 
 /** A point in time in a response. */
 export const instant = z.iso.datetime()
-
-export const COUNTER_PARAMS = { type: typeParam, key: keyParam }

@@ -45,7 +45,6 @@ export type ProblemCode = keyof typeof PROBLEMS
 
 /** Problems of any request. */
 export const ANY_REQUEST = ['internal_error', 'configuration_invalid'] as const satisfies ProblemCode[]
-/** Problems of requests with a body. */
 export const BODY = ['malformed_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ProblemCode[]
 /** Problems of requests with a token. */
 export const TOKENS = ['unauthorized', 'insufficient_scope', 'too_many_attempts'] as const satisfies ProblemCode[]
@@ -57,7 +56,6 @@ export const DATABASE = [
   'database_not_ready',
   'too_few_ranges',
 ] as const satisfies ProblemCode[]
-/** Problems of requests that read counters. */
 export const READING = [...DATABASE, 'overloaded'] as const satisfies ProblemCode[]
 /** Problems of requests that set counters or import counts. */
 export const ADJUSTING = [
@@ -67,7 +65,6 @@ export const ADJUSTING = [
   'overtaken',
   'outcome_unknown',
 ] as const satisfies ProblemCode[]
-/** Problems of requests that count. */
 export const COUNTING = [
   ...DATABASE,
   'count_out_of_range',

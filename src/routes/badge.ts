@@ -12,12 +12,12 @@ import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
-import type { Answer, Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, namedObject, typeParam } from '../openapi/described.ts'
+import { type Answer, operation, route } from '../openapi/contract.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { choice, once, parsed, prefixField } from '../service/fields.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
-import { readCounters, readRecent, readRecentTotal, readTotal } from '../service/read.ts'
+import { readCounters, readRecent, readRecentSum, readSum } from '../service/read.ts'
 import {
   BADGE_STYLES,
   type Badge,
@@ -108,18 +108,12 @@ const REFUSED = { schemaVersion: 1, label: 'counter', color: 'red', isError: tru
 /** An old badge is better than none. */
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
 
-const OF_TOTAL = { method: 'get', access: 'anyone', params: { type: typeParam } } as const
-const OF_COUNTER = { method: 'get', access: 'anyone', params: COUNTER_PARAMS } as const
-
-const svgTotalBadge = {
-  ...OF_TOTAL,
-  path: '/badge/{type}.svg',
+const svgTotalBadge = route('get', '/badge/{type}.svg', 'anyone', {
   query: () => ({ ...svgQuery(), prefix: prefixField() }),
-} as const satisfies Route
+})
 
 export const svgTotalBadgeContract = () =>
-  ({
-    ...svgTotalBadge,
+  operation(svgTotalBadge, {
     id: 'badgeTotalSvg',
     summary: 'Get the badge of a total as SVG',
     description: 'The sum of all counters of a type, or of those whose keys begin with a prefix.',
@@ -132,17 +126,14 @@ export const svgTotalBadgeContract = () =>
         says: { 'Cache-Control': CACHE_CONTROL },
       },
     },
-  }) as const satisfies Operation
+  })
 
-const jsonTotalBadge = {
-  ...OF_TOTAL,
-  path: '/badge/{type}.json',
+const jsonTotalBadge = route('get', '/badge/{type}.json', 'anyone', {
   query: () => ({ ...jsonQuery(), prefix: prefixField() }),
-} as const satisfies Route
+})
 
 export const jsonTotalBadgeContract = () =>
-  ({
-    ...jsonTotalBadge,
+  operation(jsonTotalBadge, {
     id: 'badgeTotalJson',
     summary: 'Get the badge of a total for shields.io',
     description: 'The same as JSON for the endpoint badge of shields.io.',
@@ -156,13 +147,12 @@ export const jsonTotalBadgeContract = () =>
         answer: { ...REFUSED, message: 'prefix is not public' },
       },
     },
-  }) as const satisfies Operation
+  })
 
-const svgBadge = { ...OF_COUNTER, path: '/badge/{type}/{key}.svg', query: svgQuery } as const satisfies Route
+const svgBadge = route('get', '/badge/{type}/{key}.svg', 'anyone', { query: svgQuery })
 
 export const svgBadgeContract = () =>
-  ({
-    ...svgBadge,
+  operation(svgBadge, {
     id: 'badgeSvg',
     summary: 'Get a badge as SVG',
     description:
@@ -183,13 +173,12 @@ export const svgBadgeContract = () =>
         says: { 'Cache-Control': 'public, max-age=60' },
       },
     },
-  }) as const satisfies Operation
+  })
 
-const jsonBadge = { ...OF_COUNTER, path: '/badge/{type}/{key}.json', query: jsonQuery } as const satisfies Route
+const jsonBadge = route('get', '/badge/{type}/{key}.json', 'anyone', { query: jsonQuery })
 
 export const jsonBadgeContract = () =>
-  ({
-    ...jsonBadge,
+  operation(jsonBadge, {
     id: 'badgeJson',
     summary: 'Get a badge for shields.io',
     description: 'JSON for the endpoint badge of shields.io. Use it as `https://img.shields.io/endpoint?url=…`.',
@@ -208,7 +197,7 @@ export const jsonBadgeContract = () =>
         answer: { ...REFUSED, message: 'not found' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 /** The least that shields.io accepts. */
 const SHIELDS_CACHE_SECONDS = 300
@@ -260,18 +249,14 @@ function totalShown(c: Context<AppEnv>, name: string): Shown {
     const prefix = listedPrefix(type, asked)
     return countIn(
       period === 'all'
-        ? (await readTotal(callerOf(c), type, prefix, 'exact')).reading
-        : await readRecentTotal(callerOf(c), type, prefix, period),
+        ? (await readSum(callerOf(c), type, prefix, 'exact')).reading
+        : await readRecentSum(callerOf(c), type, prefix, period),
     )
   }
   return { type, queries: { svg: svgTotalBadge, json: jsonTotalBadge }, countOf: shown }
 }
 
-/**
- * The type that the path names. An image has no token, so other types do not exist for it.
- *
- * @throws {Problem} 404
- */
+/** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
 export function publicType(c: Context<AppEnv>, name?: string): CounterType {
   const type = pathType(c, name)
   if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })

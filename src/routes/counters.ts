@@ -3,8 +3,8 @@ import { MAX_READ } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { exampleInvalid, exampleUnknownType, READING } from '../openapi/problems.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { counterAnswer, counterQuery, countersQuery, readCounters } from '../service/read.ts'
@@ -22,17 +22,10 @@ const reading = () =>
 
 const NEVER_COUNTED = { total: 0, pending: 0, count: 0, consistency: 'exact', rolledUpAt: null }
 
-const read = {
-  method: 'get',
-  path: '/v1/counters/{type}/{key}',
-  access: 'read-unless-public',
-  params: COUNTER_PARAMS,
-  query: counterQuery,
-} as const satisfies Route
+const read = route('get', '/v1/counters/{type}/{key}', 'read-unless-public', { query: counterQuery })
 
 export const readContract = () =>
-  ({
-    ...read,
+  operation(read, {
     id: 'read',
     tag: 'Reading',
     summary: 'Get a counter',
@@ -60,19 +53,12 @@ export const readContract = () =>
         answer: { type: 'page_view', key: '/never', ...NEVER_COUNTED, consistency: 'rolled' },
       },
     },
-  }) as const satisfies Operation
+  })
 
-const readMany = {
-  method: 'get',
-  path: '/v1/counters/{type}',
-  access: 'read-unless-public',
-  params: { type: typeParam },
-  query: countersQuery,
-} as const satisfies Route
+const readMany = route('get', '/v1/counters/{type}', 'read-unless-public', { query: countersQuery })
 
 export const readManyContract = () =>
-  ({
-    ...readMany,
+  operation(readMany, {
     id: 'readMany',
     tag: 'Reading',
     summary: 'List counters',
@@ -106,7 +92,7 @@ export const readManyContract = () =>
         answer: exampleUnknownType(),
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const counter = publicReading<typeof readContract>(read, async (c, { type, key, counter, query }) => {
   const { readings, maxAge } = await readCounters(callerOf(c), [counter], query.consistency)

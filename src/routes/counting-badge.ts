@@ -8,8 +8,7 @@ import { decodeKey, rawPathKey } from '../http/path.ts'
 import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
@@ -17,17 +16,10 @@ import { Problem, problemOf } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
 import { badgeOf, countShown, publicType, refusal, type SvgQuery, svgQuery, WRONG } from './badge.ts'
 
-const countingBadge = {
-  method: 'get',
-  path: '/hit/{type}/{key}.svg',
-  access: 'anyone',
-  params: COUNTER_PARAMS,
-  query: svgQuery,
-} as const satisfies Route
+const countingBadge = route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery })
 
 export const countingBadgeContract = () =>
-  ({
-    ...countingBadge,
+  operation(countingBadge, {
     id: 'countingBadge',
     tag: 'Counting',
     summary: 'Count a view with a badge',
@@ -58,7 +50,7 @@ export const countingBadgeContract = () =>
         says: { 'X-Hit': 'ignored; reason=not_found' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 function badge(description: string) {
   return { description, contentType: 'image/svg+xml', headers: ['Cache-Control', 'X-Hit'] } as const

@@ -118,7 +118,6 @@ dashboard.post('/own-visits', guarded, async (c) => {
   return redirect(c, ownPath(next), 303)
 })
 
-/** The requested page, without the base path. */
 function pageOf(c: Context<AppEnv>): string {
   return c.req.path + new URL(c.req.url).search
 }
@@ -191,10 +190,7 @@ const PAUSE_MS = 10_000
 /** When to check again; never, once nothing is missing. */
 const checkAgainAt = new WeakMap<Isolate, number>()
 
-/**
- * The tables, columns and indexes that the database lacks. None if the database does not respond, which the status reports.
- * Indexes too: statements name them, and fail without them.
- */
+/** What the database lacks, indexes too: statements name them. None if it does not respond: see the status. */
 async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = c.get('isolate')
   if (Date.now() < (checkAgainAt.get(isolate) ?? 0)) return []

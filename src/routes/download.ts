@@ -6,8 +6,8 @@ import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { described, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { described } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { exampleProblem } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count.ts'
@@ -20,24 +20,17 @@ const MAX_WAIT_MS = 500
 
 const NO_DOWNLOADS = 'This type has no downloads: its redirect_to is not set.'
 
-const download = {
-  method: 'get',
-  path: '/d/{type}/{key}',
-  access: 'anyone',
-  params: {
-    type: typeParam,
-    key: described(z.string(), 'The path of the file. Slashes need not be percent-encoded.'),
-  },
+const download = route('get', '/d/{type}/{key}', 'anyone', {
   looseQuery: true,
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const downloadContract = () =>
-  ({
-    ...download,
+  operation(download, {
     id: 'download',
     tag: 'Counting',
     summary: 'Count a download and redirect to the file',
+    params: { key: described(z.string(), 'The path of the file. Slashes need not be percent-encoded.') },
     description:
       'Counts the download and redirects to the type’s `redirect_to` followed by the key. These are redirected without being counted: ' +
       'HEAD, ranges that do not begin at the first byte, files that a page loads as its image, script, style, font or frame, bots, and ' +
@@ -70,7 +63,7 @@ export const downloadContract = () =>
         says: { 'X-Hit': 'ignored; reason=not_found' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const downloads = new Hono<AppEnv>().get(
   '/d/:type/*',

@@ -3,19 +3,14 @@ import { exportDays, exportTotals } from '../counters/read/export.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, described, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { AFTER_RULE, afterField, limitField, nextField, once } from '../service/fields.ts'
 
 const MAX_LIMIT = 1_000
 
-const exportCounts = {
-  method: 'get',
-  path: '/v1/export/{type}',
-  access: 'read',
-  params: { type: typeParam },
+const exportCounts = route('get', '/v1/export/{type}', 'read', {
   query: () => ({
     // The record id of the last counter, in hexadecimal.
     after: afterField(
@@ -34,11 +29,10 @@ const exportCounts = {
       'A row for each counter, or for each day of a counter.',
     ),
   }),
-} as const satisfies Route
+})
 
 export const exportCountsContract = () =>
-  ({
-    ...exportCounts,
+  operation(exportCounts, {
     id: 'export',
     tag: 'Reading',
     summary: 'Export',
@@ -72,13 +66,13 @@ export const exportCountsContract = () =>
         answer: { rows: [{ key: 'app-1.2.0.tgz', count: 5 }], next: null },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const exports = endpoint<typeof exportCountsContract>(
   exportCounts,
   async (c, { type, query: { after = null, limit, by } }) => {
     const options = { recordType: type.recordType, after, limit }
-    const db = databaseOf(callerOf(c))
+    const db = callerOf(c).db
     const page =
       by === 'total' ? await exportTotals(db, options) : await exportDays(db, { ...options, now: new Date() })
     const answer = {

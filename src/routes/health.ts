@@ -5,16 +5,14 @@ import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
-import { databaseOf } from '../service/caller.ts'
 import { problemOf } from '../service/problem.ts'
 
-const readHealth = { method: 'get', path: '/healthz', access: 'anyone', looseQuery: true } as const satisfies Route
+const readHealth = route('get', '/healthz', 'anyone', { looseQuery: true })
 
 export const readHealthContract = () =>
-  ({
-    ...readHealth,
+  operation(readHealth, {
     id: 'health',
     tag: 'Operating',
     summary: 'Check the health',
@@ -36,13 +34,13 @@ export const readHealthContract = () =>
     },
     problems: ['too_many_requests'],
     examples: { well: { summary: 'Healthy', answer: { status: 'ok', database: 'ok' } } },
-  }) as const satisfies Operation
+  })
 
 export const health = endpoint<typeof readHealthContract>(readHealth, async (c) => {
   await limitReading(c)
   try {
     // Shows that the database responds, accepts our credentials and has its tables.
-    await readRollUpState(databaseOf(callerOf(c)))
+    await readRollUpState(callerOf(c).db)
     return c.json({ status: 'ok', database: 'ok' } as const, 200, { 'Cache-Control': 'no-store' })
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -5,8 +5,8 @@ import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
 import { prefixField } from '../service/fields.ts'
 import { historyQuery, counterHistory as readHistory, typeHistory as readTypeHistory } from '../service/history.ts'
@@ -35,17 +35,12 @@ const EMPTY_DAYS = {
 }
 const TWO_DAYS = { from: '2026-11-01', to: '2026-11-03', tz: 'Europe/Berlin' }
 
-const historyOfCounter = {
-  method: 'get',
-  path: '/v1/counters/{type}/{key}/history',
-  access: 'read-unless-public',
-  params: COUNTER_PARAMS,
+const historyOfCounter = route('get', '/v1/counters/{type}/{key}/history', 'read-unless-public', {
   query: historyQuery,
-} as const satisfies Route
+})
 
 export const historyOfCounterContract = () =>
-  ({
-    ...historyOfCounter,
+  operation(historyOfCounter, {
     id: 'history',
     tag: 'Reading',
     summary: 'Get the history of a counter',
@@ -81,19 +76,14 @@ export const historyOfCounterContract = () =>
         answer: exampleInvalid('to', 'must be after "from"'),
       },
     },
-  }) as const satisfies Operation
+  })
 
-const historyOfType = {
-  method: 'get',
-  path: '/v1/types/{type}/history',
-  access: 'read-unless-public',
-  params: { type: typeParam },
+const historyOfType = route('get', '/v1/types/{type}/history', 'read-unless-public', {
   query: () => ({ ...historyQuery(), prefix: prefixField() }),
-} as const satisfies Route
+})
 
 export const historyOfTypeContract = () =>
-  ({
-    ...historyOfType,
+  operation(historyOfType, {
     id: 'typeHistory',
     tag: 'Reading',
     summary: 'Get the history of a type',
@@ -114,7 +104,7 @@ export const historyOfTypeContract = () =>
         answer: { type: 'page_view', ...EMPTY_DAYS },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const counterHistory = publicReading<typeof historyOfCounterContract>(
   historyOfCounter,

@@ -7,9 +7,9 @@ import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
-import { RememberedQueries } from '../http/query-string.ts'
+import { rememberedQueries } from '../http/query-string.ts'
 import { isolateOf } from '../isolate.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
@@ -34,10 +34,15 @@ const hitQuery = () => ({
 const visitor = () => userAgent(', nor are programs such as curl. A request without this header is counted.')
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
 
-const postHit = {
-  method: 'post',
-  path: '/hit',
-  access: 'anyone',
+/** A hit with its parameters in the query. */
+const exampleHit = (summary: string, query: Record<string, string>, said: string, headers = FIREFOX) => ({
+  summary,
+  query: { type: 'page_view', key: '/blog/hello', ...query },
+  headers,
+  says: { 'X-Hit': said },
+})
+
+const postHit = route('post', '/hit', 'anyone', {
   query: hitQuery,
   body: {
     schema: () =>
@@ -54,11 +59,10 @@ const postHit = {
     contentTypes: ['application/json', 'text/plain'],
   },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const postHitContract = () =>
-  ({
-    ...postHit,
+  operation(postHit, {
     id: 'hit',
     tag: 'Counting',
     summary: 'Count a view',
@@ -76,24 +80,15 @@ export const postHitContract = () =>
         body: { type: 'page_view', key: '/blog/hello' },
         says: { 'X-Hit': 'counted' },
       },
-      query: {
-        summary: 'In the query',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'counted' },
-      },
-      bot: {
-        summary: 'A bot, which is not counted',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: { 'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)' },
-        says: { 'X-Hit': 'ignored; reason=bot' },
-      },
-      automated: {
-        summary: 'A browser driven by a program, which is not counted',
-        query: { type: 'page_view', key: '/blog/hello', automated: '1' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'ignored; reason=automated' },
-      },
+      query: exampleHit('In the query', {}, 'counted'),
+      bot: exampleHit('A bot, which is not counted', {}, 'ignored; reason=bot', {
+        'User-Agent': 'Googlebot/2.1 (+http://www.google.com/bot.html)',
+      }),
+      automated: exampleHit(
+        'A browser driven by a program, which is not counted',
+        { automated: '1' },
+        'ignored; reason=automated',
+      ),
       unknownType: {
         summary: 'A type that is not configured',
         headers: FIREFOX,
@@ -103,13 +98,10 @@ export const postHitContract = () =>
         says: { 'X-Hit': 'ignored; reason=type' },
       },
     },
-  }) as const satisfies Operation
-
-const getPixel = { method: 'get', path: '/hit.gif', access: 'anyone', query: hitQuery } as const satisfies Route
+  })
 
 export const getPixelContract = () =>
-  ({
-    ...getPixel,
+  operation(route('get', '/hit.gif', 'anyone', { query: hitQuery }), {
     id: 'hitPixel',
     tag: 'Counting',
     summary: 'Count a view with an image',
@@ -124,23 +116,12 @@ export const getPixelContract = () =>
       },
     },
     examples: {
-      pixel: {
-        summary: 'A view',
-        query: { type: 'page_view', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'counted' },
-      },
-      unknownType: {
-        summary: 'A type that is not configured',
-        query: { type: 'nothing', key: '/blog/hello' },
-        headers: FIREFOX,
-        says: { 'X-Hit': 'ignored; reason=type' },
-      },
+      pixel: exampleHit('A view', {}, 'counted'),
+      unknownType: exampleHit('A type that is not configured', { type: 'nothing' }, 'ignored; reason=type'),
     },
-  }) as const satisfies Operation
+  })
 
-// Shared by both paths, which have the same parameters.
-const queries = new RememberedQueries(postHit.query)
+const readHitQuery = rememberedQueries(postHit.query)
 
 const routes = new Hono<AppEnv>()
 
@@ -154,10 +135,7 @@ routes.options('/hit', (c) => {
   return new Response(null, { status: 204, headers })
 })
 
-/**
- * Counts hits from browsers. This is the hot path: without the app's middlewares, each of which copies the response's headers. It
- * adds what they would add by itself, where it is needed.
- */
+/** The hot path. No middlewares: each copies the response's headers. What they add is added where needed. */
 export const hit = routes
   .post(
     '/hit',
@@ -167,7 +145,7 @@ export const hit = routes
         c.set('isolate', isolate)
         // The query is faster: reading a body costs as much as the rest of a hit.
         const { url } = c.req
-        const hit = url.includes('?') ? queries.read(url) : await readShortJson(c, postHit.body)
+        const hit = url.includes('?') ? readHitQuery(url) : await readShortJson(c, postHit.body)
         // Created in advance: see CountOptions.answerReady.
         const counted = noContent(c, isolate.config, 'counted')
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
@@ -187,7 +165,7 @@ export const hit = routes
       const counted = pixel('counted')
       try {
         c.set('isolate', isolateOf(c.env))
-        const hit = queries.read(c.req.url)
+        const hit = readHitQuery(c.req.url)
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : pixel(said)
       } catch (error) {

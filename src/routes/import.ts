@@ -2,17 +2,18 @@ import * as z from 'zod/mini'
 import { importCounts } from '../counters/changes/import-counts.ts'
 import { checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
-import { answerChange, neededIdempotencyKey } from '../http/change.ts'
+import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { importKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleInvalid } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { importedCountField, listEntry, listField, MAX_LIST_BYTES, MAX_LISTED } from '../service/fields.ts'
 import { listedCounters } from '../service/named-counters.ts'
+import { invalidRequest } from '../service/problem.ts'
 
+const KEY_RULE = 'is required: a value unique to this request, so that a retry changes nothing'
 const DAY_RULE = 'must be a day such as "2026-11-01", from 1970-01-01 to today (UTC)'
 
 const row = () =>
@@ -21,17 +22,14 @@ const row = () =>
     day: described(z.optional(z.iso.date({ error: DAY_RULE })), 'The day of the history to add to (UTC).'),
   })
 
-const addImport = {
-  method: 'post',
-  path: '/v1/imports',
-  access: 'manage',
+const addImport = route('post', '/v1/imports', 'manage', {
   typesInBody: true,
   body: {
     maxBytes: MAX_LIST_BYTES,
     schema: () =>
       z.strictObject({ counters: listField(row(), 'counters') }, { error: 'must be an object with counters' }),
   },
-} as const satisfies Route
+})
 
 const TWO_COUNTS = {
   headers: { 'Idempotency-Key': 'old-counter-part-1' },
@@ -45,8 +43,7 @@ const TWO_COUNTS = {
 }
 
 export const addImportContract = () =>
-  ({
-    ...addImport,
+  operation(addImport, {
     id: 'import',
     tag: 'Changing',
     summary: 'Import counts',
@@ -71,10 +68,11 @@ export const addImportContract = () =>
         answer: exampleInvalid('counters.0.day', DAY_RULE),
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const imports = endpoint<typeof addImportContract>(addImport, async (c) => {
-  const id = await neededIdempotencyKey(c, 'import')
+  const id = await idempotencyKey(c, 'import')
+  if (id === undefined) throw invalidRequest([{ field: 'Idempotency-Key', message: KEY_RULE }])
   const body = await readJson(c, addImport.body)
   const isolate = c.get('isolate')
   const now = new Date()
@@ -85,6 +83,6 @@ export const imports = endpoint<typeof addImportContract>(addImport, async (c) =
   })
   checkTypes(c, ...body.counters.map(({ type }) => type))
   const rows = listed.map((entry) => ({ counter: entry.counter, count: entry.count, day: dayOf(entry) }))
-  const importing = importCounts({ db: databaseOf(callerOf(c)), cache: isolate.reads.rolled }, rows, { id, at: now })
+  const importing = importCounts({ db: callerOf(c).db, cache: isolate.reads.rolled }, rows, { id, at: now })
   return answerChange(c, id, importing, { imported: rows.length })
 })

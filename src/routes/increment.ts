@@ -3,12 +3,12 @@ import { countIn } from '../counters/read/read-counters.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { checkScope, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
-import { idempotencyKey, SEND_AGAIN } from '../http/change.ts'
+import { idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, count, described, namedObject } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { incrementKey } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid, exampleProblem, exampleUnknownType } from '../openapi/problems.ts'
 import { addToCounters } from '../service/count.ts'
@@ -16,11 +16,10 @@ import { byField, incrementList, MAX_LIST_BYTES, MAX_LISTED, once, shortBody } f
 import { listedCounters } from '../service/named-counters.ts'
 import { readCounters } from '../service/read.ts'
 
-const incrementOne = {
-  method: 'post',
-  path: '/v1/counters/{type}/{key}',
-  access: 'count',
-  params: COUNTER_PARAMS,
+/** For an increment whose outcome is unknown. */
+const ADVICE = 'Retry with the same Idempotency-Key to count it exactly once.'
+
+const incrementOne = route('post', '/v1/counters/{type}/{key}', 'count', {
   query: () => ({
     return: once(
       z.optional(z.literal('count', { error: 'must be "count" if given' })),
@@ -29,11 +28,10 @@ const incrementOne = {
   }),
   body: { ...shortBody(1024, '{"by":1}', () => ({ by: byField })), optional: true },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const incrementContract = () =>
-  ({
-    ...incrementOne,
+  operation(incrementOne, {
     id: 'increment',
     tag: 'Counting',
     summary: 'Add to a counter',
@@ -93,25 +91,18 @@ export const incrementContract = () =>
         says: { 'X-Hit': 'ignored; reason=unauthorized' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 const accepted = () => namedObject('Accepted', { accepted: described(z.int(), 'The number of increments.') })
 
-const incrementMany = {
-  method: 'post',
-  path: '/v1/increments',
-  access: 'count',
+const incrementMany = route('post', '/v1/increments', 'count', {
   typesInBody: true,
-  body: {
-    maxBytes: MAX_LIST_BYTES,
-    schema: incrementList,
-  },
+  body: { maxBytes: MAX_LIST_BYTES, schema: incrementList },
   problemHeaders: ['X-Hit'],
-} as const satisfies Route
+})
 
 export const incrementManyContract = () =>
-  ({
-    ...incrementMany,
+  operation(incrementMany, {
     id: 'incrementMany',
     tag: 'Counting',
     summary: 'Add to many counters',
@@ -147,13 +138,13 @@ export const incrementManyContract = () =>
         says: { 'X-Hit': 'ignored; reason=invalid_request' },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const increment = endpoint<typeof incrementContract>(incrementOne, async (c, { type, key, counter, query }) => {
   if (query.return !== undefined && !type.public) checkScope(c, 'read')
   const idempotency = await idempotencyKey(c, 'count')
   const { by } = await readJson(c, incrementOne.body)
-  const options = { key: idempotency, advice: SEND_AGAIN }
+  const options = { key: idempotency, advice: ADVICE }
   const outcome = await addToCounters(callerOf(c), [{ counter, by: BigInt(by) }], options)
   const answer = { type: type.name, key, added: by }
   if (outcome === 'queued') {
@@ -177,6 +168,6 @@ export const increments = endpoint<typeof incrementManyContract>(incrementMany, 
   const listed = await listedCounters(c.get('isolate'), 'increments', body.increments)
   checkTypes(c, ...body.increments.map(({ type }) => type))
   const increments = listed.map(({ counter, by }) => ({ counter, by: BigInt(by) }))
-  const outcome = await addToCounters(callerOf(c), increments, { key, advice: SEND_AGAIN })
+  const outcome = await addToCounters(callerOf(c), increments, { key, advice: ADVICE })
   return c.json({ accepted: increments.length }, outcome === 'queued' ? 202 : 200, { 'X-Hit': outcome })
 })

@@ -8,11 +8,10 @@ import { answerChange, idempotencyKey } from '../http/change.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem, type ProblemCode } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { keyField, once, shortBody } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest } from '../service/problem.ts'
@@ -43,11 +42,7 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
 
 const BELOW_RULE = 'must be a whole number'
 
-const deleteCounter = {
-  method: 'delete',
-  path: '/v1/counters/{type}/{key}',
-  access: 'manage',
-  params: COUNTER_PARAMS,
+const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
     below: once(
       z.optional(
@@ -63,56 +58,45 @@ const deleteCounter = {
       },
     ),
   }),
-} as const satisfies Route
+})
 
 export const deleteCounterContract = () =>
-  ({
-    ...deleteCounter,
+  operation(deleteCounter, {
     id: 'delete',
     summary: 'Delete a counter',
     description:
       'Deletes the counter with its name, history and adjustments. Later hits of its key create a new counter.',
     ...change(['count_not_below']),
-  }) as const satisfies Operation
+  })
 
-const rename = {
-  method: 'post',
-  path: '/v1/counters/{type}/{key}/rename',
-  access: 'manage',
-  params: COUNTER_PARAMS,
+const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
   body: shortBody(4096, '{"to":"/new"}', () => ({
     to: described(keyField, 'The new key, which must not have a counter.'),
   })),
-} as const satisfies Route
+})
 
 export const renameContract = () =>
-  ({
-    ...rename,
+  operation(rename, {
     id: 'rename',
     summary: 'Rename a counter',
     description: 'Moves count, history and adjustments to a new key. Later hits of the old key create a new counter.',
     ...change(['counter_exists', 'different_ranges'], { to: '/new' }),
-  }) as const satisfies Operation
+  })
 
-const merge = {
-  method: 'post',
-  path: '/v1/counters/{type}/{key}/merge',
-  access: 'manage',
-  params: COUNTER_PARAMS,
+const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
   body: shortBody(4096, '{"into":"/other"}', () => ({
     into: described(keyField, 'The key of the other counter, which must exist.'),
   })),
-} as const satisfies Route
+})
 
 export const mergeContract = () =>
-  ({
-    ...merge,
+  operation(merge, {
     id: 'merge',
     summary: 'Merge a counter into another one',
     description:
       'Adds count, history and adjustments to another counter of the same type, and deletes this one. Later hits of its key create a new counter.',
     ...change(['different_ranges'], { into: '/other' }),
-  }) as const satisfies Operation
+  })
 
 export const deletion = endpoint<typeof deleteCounterContract>(deleteCounter, (c, parts) =>
   answerTo(c, parts, { kind: 'delete', target: null, below: parts.query.below ?? null }),
@@ -128,7 +112,6 @@ export const merging = endpoint<typeof mergeContract>(merge, async (c, parts) =>
   return answerTo(c, parts, { kind: 'merge', target: await targetOf(c, parts, 'into', into), below: null })
 })
 
-/** The counter of a key in the body. */
 async function targetOf(
   c: Context<AppEnv>,
   { type, counter }: { type: CounterType; counter: CounterAddress },
@@ -146,7 +129,7 @@ async function answerTo(
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const store = { db: databaseOf(callerOf(c)), cache: c.get('isolate').reads.rolled }
+  const store = { db: callerOf(c).db, cache: c.get('isolate').reads.rolled }
   const moving = moveCounter(store, counter, { ...asked, key: given ?? null })
   return answerChange(c, given, moving, { type: type.name, key })
 }

@@ -7,8 +7,8 @@ import { DAY_MS, dayText } from '../counters/calendar.ts'
 import { type ChosenPeriod, type Comparison, chosenPeriod, PERIOD_NAMES } from '../counters/history/comparison.ts'
 import { type Compared, readCompared, readUnits, type Units } from '../counters/history/period-counts.ts'
 import { MAX_RANKED, type Ranking, readPeriodCounts, readRanking } from '../counters/history/ranking.ts'
-import { type HistoryReader, historyOfCounter, historyOfTotal } from '../counters/history/read-history.ts'
-import { readTotal, type TotalOf, totalOf } from '../counters/history/read-total.ts'
+import { type HistoryReader, historyOfCounter, historyOfSum } from '../counters/history/read-history.ts'
+import { readSum, type SumOf, sumOf } from '../counters/history/read-sum.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
@@ -23,13 +23,11 @@ import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { revalidated } from '../http/reading.ts'
-import { databaseOf } from '../service/caller.ts'
 import { limitField, once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 
-/** Rows of the list, unless more are asked for. */
 const DEFAULT_ROWS = 10
 /** Milliseconds for which a page waits for the numbers that it comes with. */
 const INCLUDED_DEADLINE_MS = 1_000
@@ -67,8 +65,8 @@ interface Source {
 }
 
 /**
- * All numbers of a page of the dashboard in one answer, because a page asks again and again. It has no contract: it changes with
- * the pages, and programs have the API. It holds no current time, so its `ETag` changes only when something is counted.
+ * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
+ * holds no current time, so its `ETag` changes only when something is counted.
  */
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
@@ -76,7 +74,7 @@ export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c)
   const type = c.get('isolate').config.types.get(name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, name)
-  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, databaseOf(callerOf(c)), asked)
+  const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
   keepVisitorZone(c, asked.tz)
   return c.json(answer, 200, { 'Cache-Control': 'private, no-cache' })
 })
@@ -87,8 +85,8 @@ export function typesOf(c: Context<AppEnv>, { types }: Token): CounterType[] {
 }
 
 /**
- * The numbers that a page comes with, by the query of its address and the time zone that its visitor had the last time. `null` if
- * that is not known, or if they cannot be read soon: the page then asks for them, and says what is wrong. It never fails.
+ * The numbers in a page, by the query of its address and its visitor's last time zone. `null` if that is unknown, or if they cannot
+ * be read soon: the page then asks for them, and reports the problem. It never fails.
  */
 export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<IncludedNumbers | null> {
   const tz = visitorZone(c)
@@ -123,7 +121,7 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
   const { config, addresses } = c.get('isolate')
   const source = { db, asked, now: new Date(), config }
   const also = types.find(({ name }) => name === type.also)
-  if (key === undefined) return typeNumbers(source, { type, also })
+  if (key === undefined) return typeNumbers(source, type, also)
   const read = async (of: CounterType, asked: AskedNumbers) =>
     counterNumbers({ ...source, asked }, await counterOfKey(addresses, of, key))
   const [own, other] = await Promise.all([read(type, asked), also && read(also, { ...asked, period: '30d' })])
@@ -131,18 +129,14 @@ async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: E
 }
 
 /**
- * The numbers of a type's page, as of the last roll-up. If the keys in the list begin with a prefix that the type lists, and not
- * with too many, all of them are about that prefix.
- *
+ * The numbers of a type's page, as of the last roll-up. They are about the prefix in the search, if the type lists it and it has
+ * not too many keys.
  * @throws {InvalidInput} if the period or the time zone is not valid
  */
-export async function typeNumbers(
-  source: Source,
-  { type, also }: { type: CounterType; also: CounterType | undefined },
-) {
+export async function typeNumbers(source: Source, type: CounterType, also: CounterType | undefined) {
   const period = periodOf(source)
-  const of = await sumOf(source, type, period)
-  const reading = readHistory(source, period, historyOfTotal(source.db, of))
+  const of = await shownSum(source, type, period)
+  const reading = readHistory(source, period, historyOfSum(source.db, of))
   const spans = reading.then(({ spans }) => spans)
   const [{ history }, total, list, alsoShown] = await Promise.all([
     reading,
@@ -154,28 +148,24 @@ export async function typeNumbers(
 }
 
 /** What the page adds up: all counters of the type, or those of a prefix, if they are few enough. */
-async function sumOf(
+async function shownSum(
   { db, asked: { find } }: Source,
   { recordType, prefixes }: CounterType,
   { range: { edges } }: ChosenPeriod,
-): Promise<TotalOf> {
-  const all = await totalOf(recordType, null)
+): Promise<SumOf> {
+  const all = await sumOf(recordType, null)
   if (!prefixes.includes(find)) return all
   const days = Math.max(FIGURE_DAYS, Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS))
   try {
     await checkPrefix(db, { recordType, name: find }, { rows: days })
-    return await totalOf(recordType, find)
+    return await sumOf(recordType, find)
   } catch (error) {
     if (error instanceof TooManyKeys) return all
     throw error
   }
 }
 
-/**
- * The numbers of a counter's page: exact, and its history with what is pending.
- *
- * @throws {InvalidInput} if the period or the time zone is not valid
- */
+/** The numbers of a counter's page, pending counts included. @throws {InvalidInput} as `typeNumbers` */
 async function counterNumbers(source: Source, counter: CounterAddress) {
   const period = periodOf(source)
   const [{ history, adjustments }, [reading]] = await Promise.all([
@@ -260,30 +250,21 @@ function orNull(count: bigint | null): number | null {
   return count === null ? null : toJsonNumber(count)
 }
 
-async function rolledTotal({ db, config: { ranges } }: Source, of: TotalOf): Promise<number> {
-  const { total } = await readTotal(db, of, { mostPending: 0, period: null, ranges })
+async function rolledTotal({ db, config: { ranges } }: Source, of: SumOf): Promise<number> {
+  const { total } = await readSum(db, of, { mostPending: 0, period: null, ranges })
   return toJsonNumber(total)
 }
 
 /** The figures of the type that counts the same visits in another way; none if it does not list the same prefix. */
-async function alsoNumbers(
-  source: Source,
-  type: CounterType,
-  prefix: string,
-  period: ChosenPeriod,
-): Promise<{ also?: { figures: Awaited<ReturnType<typeof readFigures>>['figures']; total: number } }> {
-  const of = await sumOf(source, type, period)
+async function alsoNumbers(source: Source, type: CounterType, prefix: string, period: ChosenPeriod) {
+  const of = await shownSum(source, type, period)
   if (of.name !== prefix) return {}
-  const reader = historyOfTotal(source.db, of)
+  const reader = historyOfSum(source.db, of)
   const [{ figures }, total] = await Promise.all([readFigures(source, reader), rolledTotal(source, of)])
   return { also: { figures, total } }
 }
 
-/**
- * The first counters of the period, or those that were searched.
- *
- * @param comparing the spans of which the counts of all rows are compared
- */
+/** The first counters of the period, or those found. @param comparing the spans in which all rows are compared */
 async function readList(
   source: Source,
   type: CounterType,

@@ -1,13 +1,10 @@
 import { Hono } from 'hono'
 import { type AppEnv, publicPath } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-
-const docs = { method: 'get', path: '/docs', access: 'anyone', looseQuery: true } as const satisfies Route
+import { operation, route } from '../openapi/contract.ts'
 
 export const docsContract = () =>
-  ({
-    ...docs,
+  operation(route('get', '/docs', 'anyone', { looseQuery: true }), {
     id: 'docs',
     tag: 'Reference',
     summary: 'Get the documentation',
@@ -18,14 +15,10 @@ export const docsContract = () =>
     },
     revalidated: true,
     examples: { page: { summary: 'The page', says: { 'Cache-Control': 'public, max-age=300' } } },
-  }) as const satisfies Operation
+  })
 
 /** The placeholder for the Worker's address in the page, which `npm run build` makes. */
 export const ANY_WORKER = 'https://YOUR-WORKER'
-
-interface Assets {
-  fetch(request: Request): Promise<Response>
-}
 
 /** The documentation: a static asset, in which the Worker replaces the address. */
 export const reference = new Hono<AppEnv>()
@@ -33,7 +26,7 @@ export const reference = new Hono<AppEnv>()
 reference.get(
   '/docs',
   typed<typeof docsContract>(async (c) => {
-    const assets = c.env.ASSETS as Assets | undefined
+    const assets = c.env.ASSETS as { fetch(request: Request): Promise<Response> } | undefined
     if (assets === undefined) return c.notFound()
     const known = c.req.header('If-None-Match')
     const headers = known === undefined ? {} : { 'If-None-Match': known }

@@ -5,7 +5,7 @@ import { type RollUpSummary, rollUp as rollUpPages } from '../counters/rollup/ro
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
@@ -33,11 +33,10 @@ const summary = () =>
     behindSeconds: described(z.nullable(z.int()), 'Seconds since nothing was pending; null if never.'),
   })
 
-const rollUpOnce = { method: 'post', path: '/v1/rollup', access: 'manage' } as const satisfies Route
+const rollUpOnce = route('post', '/v1/rollup', 'manage')
 
 export const rollUpOnceContract = () =>
-  ({
-    ...rollUpOnce,
+  operation(rollUpOnce, {
     id: 'rollUp',
     tag: 'Operating',
     summary: 'Roll up now',
@@ -62,7 +61,7 @@ export const rollUpOnceContract = () =>
         },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
   const { config, reads } = c.get('isolate')

@@ -3,27 +3,21 @@ import { MAX_PAGE, searchCounters } from '../counters/read/search.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { afterField, limitField, nextField, once } from '../service/fields.ts'
 
-const searchKeys = {
-  method: 'get',
-  path: '/v1/search/{type}',
-  access: 'read',
-  params: { type: typeParam },
+const searchKeys = route('get', '/v1/search/{type}', 'read', {
   query: () => ({
     prefix: once(z._default(z.string(), ''), 'The beginning of the keys.'),
     after: afterField(z.string()),
     limit: limitField(MAX_PAGE, 20, 'Maximum number of counters on a page'),
   }),
-} as const satisfies Route
+})
 
 export const searchKeysContract = () =>
-  ({
-    ...searchKeys,
+  operation(searchKeys, {
     id: 'search',
     tag: 'Reading',
     summary: 'Search counters',
@@ -47,13 +41,13 @@ export const searchKeysContract = () =>
         answer: { counters: [], next: null },
       },
     },
-  }) as const satisfies Operation
+  })
 
 /** Needs a token for public types too: some keys may be known to few people. */
 export const search = endpoint<typeof searchKeysContract>(
   searchKeys,
   async (c, { type, query: { prefix, after = null, limit } }) => {
-    const page = await searchCounters(databaseOf(callerOf(c)), type, { prefix, after, limit })
+    const page = await searchCounters(callerOf(c).db, type, { prefix, after, limit })
     const counters = page.counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) }))
     return c.json({ counters, next: page.next }, 200, { 'Cache-Control': 'no-store' })
   },

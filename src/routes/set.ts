@@ -4,21 +4,16 @@ import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { COUNTER_PARAMS, described, namedObject } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { countField, shortBody } from '../service/fields.ts'
 import { KEY_REUSED } from '../service/problem.ts'
 
-const setCount = {
-  method: 'put',
-  path: '/v1/counters/{type}/{key}',
-  access: 'manage',
-  params: COUNTER_PARAMS,
+const setCount = route('put', '/v1/counters/{type}/{key}', 'manage', {
   body: shortBody(1024, '{"count":0}', () => ({ count: described(countField, 'The new count.') })),
-} as const satisfies Route
+})
 
 const CARRY_OVER = {
   params: { type: 'page_view', key: '/about' },
@@ -28,8 +23,7 @@ const CARRY_OVER = {
 }
 
 export const setCountContract = () =>
-  ({
-    ...setCount,
+  operation(setCount, {
     id: 'set',
     tag: 'Changing',
     summary: 'Set a counter',
@@ -54,14 +48,14 @@ export const setCountContract = () =>
         answer: exampleProblem('idempotency_key_reused', KEY_REUSED),
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const set = endpoint<typeof setCountContract>(setCount, async (c, { type, counter, key }) => {
   const given = await idempotencyKey(c, 'set')
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
-  const changing = setCounter({ db: databaseOf(callerOf(c)), cache: reads.rolled }, counter, setting)
+  const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting)
   // A repeated request is told the count that it set, not the present one.
   return answerChange(c, given, changing, { type: type.name, key, count })
 })

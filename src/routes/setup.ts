@@ -18,18 +18,17 @@ import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { Problem } from '../service/problem.ts'
 
 const names = (description: string) => described(z.array(z.string()), description)
 
-const readSetup = { method: 'get', path: '/v1/setup', access: 'manage' } as const satisfies Route
+const readSetup = route('get', '/v1/setup', 'manage')
 
 export const readSetupContract = () =>
-  ({
-    ...readSetup,
+  operation(readSetup, {
     id: 'setup',
     tag: 'Operating',
     summary: 'Get the state of the tables',
@@ -47,13 +46,12 @@ export const readSetupContract = () =>
     },
     problems: ['setup_stopped', ...DATABASE],
     examples: { ready: { summary: 'Ready', answer: { ready: true, missing: [], pending: [], statements: [] } } },
-  }) as const satisfies Operation
+  })
 
-const makeTables = { method: 'post', path: '/v1/setup', access: 'manage' } as const satisfies Route
+const makeTables = route('post', '/v1/setup', 'manage')
 
 export const makeTablesContract = () =>
-  ({
-    ...makeTables,
+  operation(makeTables, {
     id: 'makeTables',
     tag: 'Operating',
     summary: 'Make the tables',
@@ -67,7 +65,7 @@ export const makeTablesContract = () =>
     },
     problems: ['deploy_request_needed', 'setup_stopped', ...DATABASE],
     examples: { again: { summary: 'Nothing was left to do', answer: { applied: [] } } },
-  }) as const satisfies Operation
+  })
 
 export const setupState = endpoint<typeof readSetupContract>(readSetup, async (c) => {
   const progress = await readProgress(withRetries(databaseFor(c)), MIGRATIONS).catch((error: unknown) => {

@@ -9,7 +9,6 @@ import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
-import { databaseOf } from '../service/caller.ts'
 import { once } from '../service/fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
@@ -19,7 +18,6 @@ import { type AskedNumbers, typeNumbers } from './numbers.ts'
 const PAGE_MAX_AGE = 60
 /** Seconds for which its numbers may be cached, here too. They are as of the last roll-up anyway. */
 const NUMBERS_MAX_AGE = 30
-/** Rows of the list. */
 const ROWS = 20
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
@@ -59,19 +57,13 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
-  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(
-    { db: databaseOf(callerOf(c)), asked, now: new Date(), config },
-    { type, also: publicType(c, type.also) },
-  )
+  const source = { db: callerOf(c).db, asked, now: new Date(), config }
+  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(source, type, publicType(c, type.also))
   // Named one by one, so that what is added for the dashboard stays there.
   return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }
 
-/**
- * A time zone in its canonical spelling, so that another spelling is not another question.
- *
- * @throws {InvalidInput} if there is no such time zone, or if it is an offset that no clock has
- */
+/** The canonical name: spellings share an answer. @throws {InvalidInput} also for offsets that no clock has */
 function publicTimeZone(tz: string): string {
   const { name } = knownTimeZone(tz)
   if (/^[+-]/.test(name) && !/:(00|15|30|45)$/.test(name))

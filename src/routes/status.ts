@@ -4,9 +4,8 @@ import { openDatabase } from '../database/database.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { log } from '../log.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
-import { databaseOf } from '../service/caller.ts'
 import { FINDING_CODES } from '../status/findings.ts'
 import { statusReport } from '../status/report.ts'
 import { SURVEY_PARTS, survey } from '../status/survey.ts'
@@ -103,11 +102,48 @@ const statusSchema = () =>
     ),
   })
 
-const readStatus = { method: 'get', path: '/v1/status', access: 'read' } as const satisfies Route
+const readStatus = route('get', '/v1/status', 'read')
+
+const CAUGHT_UP = {
+  version: '0.2.0',
+  healthy: true,
+  problems: [],
+  unavailable: [],
+  pendingSlots: 3,
+  pendingSlotsAtLeast: false,
+  prunableSlots: 0,
+  prunableSlotsAtLeast: false,
+  rollUp: {
+    running: false,
+    lastRunAt: '2026-11-20T10:00:00.000Z',
+    caughtUpAt: '2026-11-20T10:00:00.000Z',
+    behindSeconds: 4,
+  },
+  history: { oldestHour: '2026-11-19T08:00:00.000Z' },
+  database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
+  contention: {
+    since: '2026-11-01T04:00:00.000Z',
+    rowLockWaits: 12,
+    rowLockWaitsNow: 0,
+    rowLockAverageMs: 1,
+    deadlocks: 0,
+  },
+  sizes: { estimated: true, tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }] },
+  isolate: {
+    breaker: 'closed',
+    counting: { waiting: 0, flushes: 0 },
+    reading: { waiting: 0, queries: 0 },
+    ignored: [],
+  },
+  rateLimits: { counting: true, reading: true, newKeys: true },
+  types: [
+    { name: 'page_view', title: 'Page views', unit: 'views', url: null, also: null, recordType: 1, key: 'string' },
+    { name: 'download', title: 'Downloads', unit: 'downloads', url: null, also: null, recordType: 2, key: 'string' },
+  ],
+}
 
 export const readStatusContract = () =>
-  ({
-    ...readStatus,
+  operation(readStatus, {
     id: 'status',
     tag: 'Operating',
     summary: 'Get the status',
@@ -116,68 +152,8 @@ export const readStatusContract = () =>
       '`problems` says so. Counts are exact even if the roll-up is behind.',
     answers: { 200: { description: 'The status.', schema: statusSchema() } },
     problems: [],
-    examples: {
-      status: {
-        summary: 'Caught up four seconds ago',
-        answer: {
-          version: '0.2.0',
-          healthy: true,
-          problems: [],
-          unavailable: [],
-          pendingSlots: 3,
-          pendingSlotsAtLeast: false,
-          prunableSlots: 0,
-          prunableSlotsAtLeast: false,
-          rollUp: {
-            running: false,
-            lastRunAt: '2026-11-20T10:00:00.000Z',
-            caughtUpAt: '2026-11-20T10:00:00.000Z',
-            behindSeconds: 4,
-          },
-          history: { oldestHour: '2026-11-19T08:00:00.000Z' },
-          database: { version: '8.4.6', isolation: 'REPEATABLE-READ', latencyMs: 1.8 },
-          contention: {
-            since: '2026-11-01T04:00:00.000Z',
-            rowLockWaits: 12,
-            rowLockWaitsNow: 0,
-            rowLockAverageMs: 1,
-            deadlocks: 0,
-          },
-          sizes: {
-            estimated: true,
-            tables: [{ name: 'slotted_counters', rows: 18, dataBytes: 16384, indexBytes: 32768 }],
-          },
-          isolate: {
-            breaker: 'closed',
-            counting: { waiting: 0, flushes: 0 },
-            reading: { waiting: 0, queries: 0 },
-            ignored: [],
-          },
-          rateLimits: { counting: true, reading: true, newKeys: true },
-          types: [
-            {
-              name: 'page_view',
-              title: 'Page views',
-              unit: 'views',
-              url: null,
-              also: null,
-              recordType: 1,
-              key: 'string',
-            },
-            {
-              name: 'download',
-              title: 'Downloads',
-              unit: 'downloads',
-              url: null,
-              also: null,
-              recordType: 2,
-              key: 'string',
-            },
-          ],
-        },
-      },
-    },
-  }) as const satisfies Operation
+    examples: { status: { summary: 'Caught up four seconds ago', answer: CAUGHT_UP } },
+  })
 
 /** Milliseconds for one part of the status. */
 const PART_DEADLINE_MS = 3_000
@@ -187,7 +163,7 @@ export const status = endpoint<typeof readStatusContract>(readStatus, async (c) 
   const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
-  const found = await survey(databaseOf(callerOf(c)), c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
+  const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }

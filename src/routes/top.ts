@@ -1,24 +1,19 @@
 import * as z from 'zod/mini'
-import { startOf } from '../counters/calendar.ts'
+import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { databaseOf } from '../service/caller.ts'
 import { choice, limitField, once } from '../service/fields.ts'
 import { invalidRequest } from '../service/problem.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
 
-const topCounters = {
-  method: 'get',
-  path: '/v1/top/{type}',
-  access: 'read-unless-public',
-  params: { type: typeParam },
+const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
     period: once(z._default(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
     date: once(
@@ -29,11 +24,10 @@ const topCounters = {
     ),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
-} as const satisfies Route
+})
 
 export const topCountersContract = () =>
-  ({
-    ...topCounters,
+  operation(topCounters, {
     id: 'top',
     tag: 'Reading',
     summary: 'Top counters',
@@ -73,7 +67,7 @@ export const topCountersContract = () =>
         answer: exampleInvalid('date', 'needs a period: day, week or month'),
       },
     },
-  }) as const satisfies Operation
+  })
 
 /** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
@@ -82,7 +76,7 @@ export const top = publicReading<typeof topCountersContract>(
   topCounters,
   async (c, { type, query: { period, date, limit } }) => {
     const asked = askedPeriod(period, date, new Date())
-    const counters = await readTop(databaseOf(callerOf(c)), type, asked, limit)
+    const counters = await readTop(callerOf(c).db, type, asked, limit)
     const answer = {
       type: type.name,
       period,
@@ -101,8 +95,7 @@ function askedPeriod(period: TopPeriod['period'], date: string | undefined, now:
 
 function bounds(top: TopPeriod): { start: string | null; end: string | null } {
   if (top.period === 'all') return { start: null, end: null }
-  const end = new Date(top.start)
-  if (top.period === 'month') end.setUTCMonth(end.getUTCMonth() + 1)
-  else end.setUTCDate(end.getUTCDate() + (top.period === 'week' ? 7 : 1))
-  return { start: top.start.toISOString(), end: end.toISOString() }
+  const start = top.start.getTime()
+  const end = top.period === 'month' ? monthsLater(start, 1) : start + (top.period === 'week' ? 7 : 1) * DAY_MS
+  return { start: top.start.toISOString(), end: new Date(end).toISOString() }
 }

@@ -3,22 +3,15 @@ import { toJsonNumber } from '../database/values.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
-import { count, described, instant, namedObject, typeParam } from '../openapi/described.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { READING } from '../openapi/problems.ts'
-import { readTotal, totalAnswer, totalQuery } from '../service/read.ts'
+import { readSum, totalAnswer, totalQuery } from '../service/read.ts'
 
-const totalOfType = {
-  method: 'get',
-  path: '/v1/types/{type}',
-  access: 'read-unless-public',
-  params: { type: typeParam },
-  query: totalQuery,
-} as const satisfies Route
+const totalOfType = route('get', '/v1/types/{type}', 'read-unless-public', { query: totalQuery })
 
 export const totalOfTypeContract = () =>
-  ({
-    ...totalOfType,
+  operation(totalOfType, {
     id: 'typeTotal',
     tag: 'Reading',
     summary: 'Get the total of a type',
@@ -57,10 +50,10 @@ export const totalOfTypeContract = () =>
         },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const typeTotal = publicReading<typeof totalOfTypeContract>(totalOfType, async (c, { type, query }) => {
   const prefix = await askedPrefix(c, type, query.prefix)
-  const { reading, maxAge } = await readTotal(callerOf(c), type, prefix, query.consistency)
+  const { reading, maxAge } = await readSum(callerOf(c), type, prefix, query.consistency)
   return { answer: totalAnswer(type, prefix, reading, toJsonNumber), maxAge }
 })

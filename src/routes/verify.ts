@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { readNames } from '../counters/keys/names.ts'
+import { LARGEST_ID } from '../counters/ranges.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
 import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
@@ -8,24 +9,20 @@ import { withRetries } from '../database/retry-and-breaker.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { openBackgroundDatabase } from '../isolate.ts'
-import type { Operation, Route } from '../openapi/contract.ts'
+import { operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
 import { DATABASE } from '../openapi/problems.ts'
 import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../service/fields.ts'
 
-const verifyCounts = {
-  method: 'post',
-  path: '/v1/verify',
-  access: 'read',
+const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
     after: afterField(parsed(readCursor, AFTER_RULE)),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
-} as const satisfies Route
+})
 
 export const verifyCountsContract = () =>
-  ({
-    ...verifyCounts,
+  operation(verifyCounts, {
     id: 'verify',
     tag: 'Operating',
     summary: 'Verify',
@@ -60,7 +57,7 @@ export const verifyCountsContract = () =>
         answer: { checked: 0, wrong: [], next: null },
       },
     },
-  }) as const satisfies Operation
+  })
 
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
@@ -116,7 +113,7 @@ function readCursor(text: string): VerifyPosition | null {
     /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
     []
   const recordType = Number(number)
-  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) < 2n ** 64n) {
+  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) <= LARGEST_ID) {
     return { phase: 'counters', recordType, recordId: BigInt(rest!) }
   }
   if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }

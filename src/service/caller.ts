@@ -4,6 +4,8 @@ import type { Isolate } from '../isolate.ts'
 /** Who calls the service layer: a request, or code of the same Worker. */
 export interface Caller {
   isolate: Isolate
+  /** The isolate's database, timed if the caller has a clock. */
+  db: Database
   /** Continues work after the caller has gone. */
   waitUntil(work: Promise<unknown>): void
   /** Without a token, readings are bounded, and may be some seconds old. */
@@ -12,9 +14,4 @@ export interface Caller {
   wantsFresh: boolean
   /** Measures the database for `Server-Timing`. */
   databaseTime?: DatabaseTime | undefined
-}
-
-/** The isolate's database, timed if the caller has a clock. */
-export function databaseOf({ isolate, databaseTime }: Caller): Database {
-  return databaseTime?.of(isolate.db) ?? isolate.db
 }

@@ -20,11 +20,7 @@ interface AddOptions {
   answerReady?: boolean
 }
 
-/**
- * Adds to counters: to all of them or to none.
- *
- * @throws {Problem} that says whether anything was counted
- */
+/** Adds to counters: to all of them or to none. @throws {Problem} that says whether anything was counted */
 export async function addToCounters(
   { isolate: { keys, counting }, waitUntil, databaseTime }: Caller,
   increments: readonly Increment[],
@@ -49,7 +45,6 @@ export async function addToCounters(
 /** How pages load files by themselves. Otherwise any page could count a download for each of its visitors. */
 const EMBEDDED = new Set(['image', 'script', 'style', 'font', 'iframe', 'frame', 'embed', 'object'])
 
-/** A request that may count as a visit. */
 export interface Visit {
   type: CounterType
   counter: CounterAddress
@@ -68,7 +63,6 @@ export interface Visit {
 
 /**
  * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
- *
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
@@ -158,11 +152,7 @@ function once(counter: CounterAddress, key: bigint | undefined): Increment {
   return key === undefined ? { counter, by: 1n } : { counter, by: 1n, key }
 }
 
-/**
- * What identifies a visit; `undefined` if its visitor cannot be recognized, so that it counts every time.
- *
- * @param longest see `Window`
- */
+/** Identifies a visit; `undefined`: its visitor is unknown, so it counts every time. @param longest see `Window` */
 async function keyOfVisit(
   { isolate, waitUntil }: Caller,
   { visitor: { address, agent } }: Visit,
@@ -193,13 +183,13 @@ const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz']
 const IN_ADVANCE = /\b(?:prefetch|prerender|preview)\b/i
 
 /** Whether a browser loads a page in advance. */
-export function isInAdvance(headers: Headers): boolean {
+function isInAdvance(headers: Headers): boolean {
   for (const name of PURPOSE_HEADERS) if (IN_ADVANCE.test(headers.get(name) ?? '')) return true
   return false
 }
 
 /** Whether a browser asks not to be tracked (DNT, Global Privacy Control). */
-export function asksNotToBeTracked(headers: Headers): boolean {
+function asksNotToBeTracked(headers: Headers): boolean {
   return headers.get('DNT') === '1' || headers.get('Sec-GPC') === '1'
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { fitsTotal } from '../counters/ledger/totals.ts'
 import { fieldErrors } from '../field-errors.ts'
 import { type Description, described, namedObject, TYPE_DESCRIPTION } from '../openapi/described.ts'
 import { invalidRequest } from './problem.ts'
@@ -24,12 +25,7 @@ export function checkParameters<Shape extends z.core.$ZodShape>(
 
 const valueSchemas = new WeakMap<() => z.ZodMiniType, z.ZodMiniType>()
 
-/**
- * Checks a value from a client.
- *
- * @param make makes the schema; always the same function for a path
- * @throws {Problem} 422
- */
+/** Checks a client's value. @param make always the same function for a path @throws {Problem} 422 */
 export function check<Schema extends z.ZodMiniType>(make: () => Schema, value: unknown): z.infer<Schema> {
   const schema = (valueSchemas.get(make) as Schema | undefined) ?? make()
   valueSchemas.set(make, schema)
@@ -115,7 +111,6 @@ export const incrementList = () =>
 
 const IMPORTED_RULE = `${BY_RULE}; beyond that, the digits of a signed 64-bit integer in quotation marks`
 const IMPORTED_DIGITS = /^-?\d{1,19}$/
-const LARGEST = 2n ** 63n - 1n
 
 /** An imported count. JSON numbers do not hold the largest counts exactly. */
 export const importedCountField = () =>
@@ -130,7 +125,7 @@ export const importedCountField = () =>
       ),
       z.transform((value) => BigInt(value)),
     )
-    .check(z.refine((value) => value <= LARGEST && value >= -LARGEST, IMPORTED_RULE))
+    .check(z.refine(fitsTotal, IMPORTED_RULE))
 
 export const AFTER_RULE = 'must be the "next" of the previous page'
 

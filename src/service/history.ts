@@ -2,18 +2,13 @@ import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
 import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/range.ts'
-import {
-  type CounterHistory,
-  readCounterHistory,
-  readPrefixHistory,
-  readTypeHistory,
-} from '../counters/history/read-history.ts'
-import { totalOf } from '../counters/history/read-total.ts'
+import { type CounterHistory, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
+import { sumOf } from '../counters/history/read-sum.ts'
 import { mostRows, sourcesOf } from '../counters/history/sum-periods.ts'
 import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
-import { type Caller, databaseOf } from './caller.ts'
+import type { Caller } from './caller.ts'
 import { choice, once } from './fields.ts'
 import { readKept } from './read.ts'
 
@@ -54,7 +49,7 @@ export async function counterHistory<Count>(
   const { hourDays } = caller.isolate.config.history
   const mostPending = (await caller.hasToken()) ? null : MAX_PUBLIC_PENDING
   const read = async () => {
-    const history = await readCounterHistory(databaseOf(caller), counter, range, now, mostPending)
+    const history = await readCounterHistory(caller.db, counter, range, now, mostPending)
     return historyAnswer(range, history, toCount)
   }
   const isLong = mostRows(sourcesOf(range), hourDays) > MOST_ROWS_OF_COUNTER
@@ -74,17 +69,11 @@ export async function typeHistory<Count>(
 ) {
   const now = new Date()
   const range = askedRange(query, now)
-  const db = databaseOf(caller)
-  const of = await totalOf(recordType, prefix)
+  const of = await sumOf(recordType, prefix)
   const { history: kept, ranges } = caller.isolate.config
   const rows = mostRows(sourcesOf(range), kept.hourDays)
   const limit = (await caller.hasToken()) ? undefined : { rows: rows + ROWS_OF_KEY, maxRows: MAX_PUBLIC_ROWS }
-  const read = async () => {
-    const counts = await (prefix === null
-      ? readTypeHistory(db, recordType, range)
-      : readPrefixHistory(db, of, range, limit))
-    return periodsAnswer(range, counts, toCount)
-  }
+  const read = async () => periodsAnswer(range, await readSumHistory(caller.db, of, range, limit), toCount)
   const history =
     prefix !== null || rows * MAX_LANES * ranges > MOST_ROWS
       ? await readKept(caller, ['history', ...questionOf(range), recordType, prefix], read)

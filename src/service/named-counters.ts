@@ -8,7 +8,6 @@ import { invalidRequest } from './problem.ts'
 
 /**
  * The counter of a key.
- *
  * @param key text, or for types with integer keys also a number
  * @param field the name of the key in the request
  * @throws {InvalidInput}
@@ -29,7 +28,6 @@ export async function counterOfKey(
 
 /**
  * The entries of a list in a body with their counters, in its order.
- *
  * @param list the name of the list, for error messages
  * @param check finds another error in an entry
  * @throws {Problem} 422 with all errors of the list
@@ -61,11 +59,7 @@ export async function listedCounters<Entry extends { type: string; key: string |
   return found
 }
 
-/**
- * The prefix of a caller without a token: the type must list it.
- *
- * @throws {InvalidInput} of field `prefix`
- */
+/** The prefix of a caller without a token: the type must list it. @throws {InvalidInput} of field `prefix` */
 export function listedPrefix(type: CounterType, asked: string | undefined): string | null {
   const prefix = spelledPrefix(type, asked)
   if (prefix === null || type.prefixes.includes(prefix)) return prefix

@@ -8,11 +8,9 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { type FieldError, InvalidInput } from '../field-errors.ts'
 import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 
-/** Details of one problem. */
 interface ProblemDetails {
   /** What happened this time and what to do about it. */
   detail: string
-  /** The invalid fields. */
   errors?: readonly FieldError[]
   headers?: Record<string, string>
   /** For the log, never for the client. */
@@ -101,7 +99,6 @@ const REFUSALS: Record<ChangeRefusal, [ProblemCode, string]> = {
 
 /**
  * Turns any error into a problem. Only messages written for clients leave the Worker.
- *
  * @param advice for a request that changes something: what to do if the outcome is unknown
  */
 export function problemOf(error: unknown, advice?: string): Problem {

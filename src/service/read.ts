@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
-import { type TotalReading, totalOf } from '../counters/history/read-total.ts'
+import { type SumReading, sumOf } from '../counters/history/read-sum.ts'
 import type { RecentPeriod } from '../counters/history/recent-period.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
@@ -27,12 +27,7 @@ export const totalQuery = () => ({ prefix: prefixField(), consistency: consisten
 /** Milliseconds for which callers without a token share an answer that takes many rows. */
 const KEPT_MS = 10_000
 
-/**
- * Reads counters; concurrent calls share a query. Without a token, a counter with very many pending slots is read as of the last
- * roll-up.
- *
- * @param counters at most `MAX_READ`
- */
+/** Reads up to `MAX_READ` counters. Without a token, those with very many pending slots are read as `rolled`. */
 export async function readCounters(
   caller: Caller,
   counters: readonly CounterAddress[],
@@ -46,11 +41,7 @@ export async function readCounters(
   return { readings: values, maxAge }
 }
 
-/**
- * Reads what takes many rows. Callers without a token share an answer that is at most ten seconds old.
- *
- * @param question identifies the answer
- */
+/** Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds. */
 export async function readKept<Value>(
   caller: Caller,
   question: readonly (string | number | null)[],
@@ -83,46 +74,38 @@ export async function readRecent(caller: Caller, counter: CounterAddress, period
   return count!
 }
 
-/**
- * Reads the total of a type, or of a prefix; concurrent calls share a query.
- *
- * @throws {TooManyKeys}
- */
-export async function readTotal(
+/** Reads the sum of a type, or of a prefix; concurrent calls share a query. @throws {TooManyKeys} */
+export async function readSum(
   caller: Caller,
   { recordType }: CounterType,
   prefix: string | null,
   consistency: 'exact' | 'rolled',
-): Promise<{ reading: TotalReading; maxAge: number | null }> {
-  const total = await totalOf(recordType, prefix)
+): Promise<{ reading: SumReading; maxAge: number | null }> {
+  const sum = await sumOf(recordType, prefix)
   const { exact, bounded, rolled } = caller.isolate.reads.sums
   const asked = (await caller.hasToken()) ? exact : bounded
-  const read = () => readCacheable(caller, { exact: asked, rolled }, [total], consistency)
+  const read = () => readCacheable(caller, { exact: asked, rolled }, [sum], consistency)
   const { values, maxAge } =
     prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, consistency], read)
   return { reading: orThrow(values[0]!), maxAge }
 }
 
-/**
- * The same for a period that ends now.
- *
- * @throws {TooManyKeys}
- */
-export async function readRecentTotal(
+/** The same for a period that ends now. @throws {TooManyKeys} */
+export async function readRecentSum(
   caller: Caller,
   { recordType }: CounterType,
   prefix: string | null,
   period: RecentPeriod,
-): Promise<TotalReading> {
-  const total = await totalOf(recordType, prefix)
+): Promise<SumReading> {
+  const sum = await sumOf(recordType, prefix)
   const { recent } = caller.isolate.reads.sums
-  const read = () => timedValues(caller, recent[period].read([total], caller.waitUntil))
+  const read = () => timedValues(caller, recent[period].read([sum], caller.waitUntil))
   const [reading] = prefix === null ? await read() : await readKept(caller, ['total', recordType, prefix, period], read)
   return orThrow(reading!)
 }
 
 /** @throws {TooManyKeys} */
-function orThrow(reading: TotalReading | TooManyKeys): TotalReading {
+function orThrow(reading: SumReading | TooManyKeys): SumReading {
   if (reading instanceof TooManyKeys) throw reading
   return reading
 }
@@ -140,21 +123,21 @@ export function counterAnswer<Count>(
   reading: Reading,
   toCount: (count: bigint) => Count,
 ) {
-  return { type: type.name, key, ...sums(reading, toCount), pending: toCount(reading.pending ?? 0n) }
+  return { type: type.name, key, ...readingFields(reading, toCount), pending: toCount(reading.pending ?? 0n) }
 }
 
 /** What is told of a total. */
 export function totalAnswer<Count>(
   type: CounterType,
   prefix: string | null,
-  reading: TotalReading,
+  reading: SumReading,
   toCount: (count: bigint) => Count,
 ) {
   const pending = reading.pending === null ? null : toCount(reading.pending)
-  return { type: type.name, prefix, ...sums(reading, toCount), pending }
+  return { type: type.name, prefix, ...readingFields(reading, toCount), pending }
 }
 
-function sums<Count>(reading: Reading | TotalReading, toCount: (count: bigint) => Count) {
+function readingFields<Count>(reading: Reading | SumReading, toCount: (count: bigint) => Count) {
   return {
     count: toCount(countIn(reading)),
     total: toCount(reading.total),

@@ -18,7 +18,6 @@ export type Survey = Awaited<ReturnType<typeof survey>>
 /**
  * Reads the state of the database in seven statements, and two more on Vitess. Stops after the first if the database is
  * unavailable.
- *
  * @param aside for the other statements, so that slow statistics do not count as failures
  */
 export async function survey(db: Database, aside: Executor, { idempotencyHours }: { idempotencyHours: number }) {

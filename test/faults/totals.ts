@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { MAX_PENDING, readTotal, totalOf } from '../../src/counters/history/read-total.ts'
+import { MAX_PENDING, readSum, sumOf } from '../../src/counters/history/read-sum.ts'
 import { TooManyKeys } from '../../src/counters/keys/prefix.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PREFIXES } from './counters.ts'
@@ -19,7 +19,7 @@ export async function checkTotals(db: Database, counts: readonly Counted[], roll
   for (const [type, recordType] of Object.entries(RECORD_TYPES)) {
     const ofType = PREFIXES.filter((prefix) => prefix.recordType === recordType).map(({ text }) => text)
     for (const prefix of [null, ...ofType]) {
-      const reading = await readTotal(db, await totalOf(recordType, prefix), options).catch((error: unknown) => {
+      const reading = await readSum(db, await sumOf(recordType, prefix), options).catch((error: unknown) => {
         if (error instanceof TooManyKeys) return null
         throw error
       })

@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, dayText, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 
@@ -46,7 +46,6 @@ export interface Comparison {
 /**
  * Finds a period and its predecessor: as many days before, for seven days and more the fewest whole weeks that are as long. So
  * the same days of the week are compared. Months are compared with those of the year before.
- *
  * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
@@ -104,9 +103,7 @@ function earlierBy(zone: TimeZone, dateBefore: (date: number) => number): (at: n
 }
 
 /**
- * The two spans to compare. A finished period: the whole of it and of its predecessor. A running one: up to its last full hour,
- * and the same part of its predecessor.
- *
+ * The two spans to compare: a finished period and its predecessor; of a running one, up to its last full hour, and the same part.
  * @returns `byDay`: the same up to yesterday, for when one of `cutDays` (midnights in UTC) has counts without an hour. `null`: the
  *   period has no predecessor
  */
@@ -130,17 +127,8 @@ export function comparedSpans(
   return { byHour: upTo(hour), byDay: upTo(midnight), cutDays: [today, zone.dateAt(earlier(midnight))] }
 }
 
-/** The first day of the month that is so many months later. */
-function monthsLater(date: number, months: number): number {
-  const from = new Date(date)
-  return Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
-}
-
 function dateOf(field: 'from' | 'to', text = ''): number {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(at) || dayText(at) !== text || at < Date.UTC(1975) || at >= Date.UTC(2100)) {
-    throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
-  }
-  return at
+  const at = midnightOf(text)
+  if (at >= Date.UTC(1975) && at < Date.UTC(2100)) return at
+  throw new InvalidInput(field, 'must be a date such as 2026-11-20, in the years 1975 to 2099')
 }

@@ -22,9 +22,8 @@ export interface ExpiryOptions extends ExpirySettings {
 }
 
 /**
- * Deletes the hours of old days from the history, oldest first, page by page. Days hold the sums of their hours, so histories
- * by UTC days or months do not change. An hour whose day is missing is kept.
- * @returns also `kept`: hours that are old enough but whose day is missing
+ * Deletes the hours of old days, oldest first, page by page. Days hold their sums, so histories by UTC days or months stay.
+ * @returns also `kept`: old hours whose day is missing
  */
 export async function expireHours(database: Database, options: ExpiryOptions) {
   const { hourDays, pageHours, recordTypes, at, ...budgets } = options

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 
 /** The units of a history: what one point covers. */
@@ -13,7 +13,7 @@ export const MAX_POINTS = 2_000
 /** Periods in a response if the request has no `from`. */
 export const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
 
-/** Time zones in one generation of those that an isolate keeps; it keeps two. */
+/** Time zones in one generation of the cache; it holds two. */
 const MAX_ZONES = 16
 
 /** The years 1970 to 2100 in every time zone. */
@@ -25,12 +25,9 @@ export interface AskedRange {
   by: HistoryUnit
   /** An IANA time zone. */
   timeZone: string
-  /**
-   * A date (the start of that day in the time zone) or a date and time with an offset, both ISO 8601; `undefined` for
-   * `DEFAULT_POINTS` periods.
-   */
+  /** ISO 8601: a date (the start of that day in the time zone), or a date and time with offset. Default: `DEFAULT_POINTS`. */
   from: string | undefined
-  /** Written like `from`, exclusive; `undefined` for the end of the current period. */
+  /** The same, exclusive. Default: the end of the current period. */
   to: string | undefined
 }
 
@@ -45,10 +42,7 @@ export interface HistoryRange {
 }
 
 /**
- * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone, because the history has
- * nothing shorter.
- *
- * @param now an instant in the current period
+ * Finds the periods that a range touches, each as a whole. Hours are UTC hours in every time zone: the history has nothing shorter.
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date): HistoryRange {
@@ -56,12 +50,10 @@ export function historyRange({ by, timeZone, from, to }: AskedRange, now: Date):
   const end = to === undefined ? now.getTime() + 1 : instantOf('to', to, zone)
   const begin = from === undefined ? undefined : instantOf('from', from, zone)
   if (begin !== undefined && begin >= end) {
-    const [field, message] =
-      to === undefined ? ['from' as const, 'must be in the past'] : ['to' as const, 'must be after "from"']
-    throw new InvalidInput(field, message)
+    if (to === undefined) throw new InvalidInput('from', 'must be in the past')
+    throw new InvalidInput('to', 'must be after "from"')
   }
-  const periods = by === 'hour' ? hours(begin, end) : calendarPeriods(by, zone, begin, end)
-  return { by, zone, ...periods }
+  return { by, zone, ...(by === 'hour' ? hours(begin, end) : calendarPeriods(by, zone, begin, end)) }
 }
 
 function hours(begin: number | undefined, end: number) {
@@ -85,7 +77,7 @@ function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | un
   const edges: number[] = []
   const indexByDate = new Map<number, number>()
   for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
-    const date = stepped(by, first, step)
+    const date = by === 'day' ? first + step * DAY_MS : monthsLater(first, step)
     const edge = zone.startOf(date)
     // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then refer to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
@@ -95,26 +87,17 @@ function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | un
   }
 }
 
-/** The first date of the period that a date lies in. */
+/** The first date of the period that contains a date. */
 function periodOf(by: 'day' | 'month', date: number): number {
-  return by === 'day' ? date : new Date(date).setUTCDate(1)
-}
-
-/** The first date of the period that is so many periods later. */
-function stepped(by: 'day' | 'month', first: number, periods: number): number {
-  if (by === 'day') return first + periods * DAY_MS
-  const date = new Date(first)
-  return date.setUTCMonth(date.getUTCMonth() + periods)
+  return by === 'day' ? date : monthsLater(date, 0)
 }
 
 function tooMany(): InvalidInput {
-  return new InvalidInput(
-    'from',
-    `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`,
-  )
+  const message = `must leave at most ${MAX_POINTS} periods up to "to": choose a later one, or longer periods`
+  return new InvalidInput('from', message)
 }
 
-/** Time zones that were used lately, by the name that was asked for: making one takes about a millisecond, and it learns. */
+/** By the requested name. Creating one takes about a millisecond, and it caches its look-ups. */
 const zones = new BoundedMap<TimeZone>(MAX_ZONES)
 
 /** @throws {InvalidInput} if there is no such time zone */
@@ -129,24 +112,22 @@ export function knownTimeZone(name: string): TimeZone {
   return zone
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/
 /** Seconds with ten decimals are valid in ISO 8601. They have always been refused here. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 
 function instantOf(field: 'from' | 'to', text: string, zone: TimeZone): number {
-  const isDate = DATE.test(text)
-  const date = text.slice(0, 10)
-  const parsed = isDate || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
-  // Date.parse takes the 30th of February for the 2nd of March.
-  if (Number.isNaN(parsed) || new Date(date).toISOString().slice(0, 10) !== date) {
+  const date = midnightOf(text.slice(0, 10))
+  const isDate = text.length === 10
+  const time = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(date) || (!isDate && Number.isNaN(time))) {
     throw new InvalidInput(field, 'must be a date, or a date and time with at most nanoseconds')
   }
-  const at = isDate ? zone.startOf(parsed) : parsed
+  const at = isDate ? zone.startOf(date) : time
   if (at < EARLIEST || at > LATEST) throw new InvalidInput(field, 'must be in the years 1970 to 2100')
   return at
 }
 
-/** The index of the period that an instant lies in; `undefined` if it lies in none of them. */
+/** The index of the period that contains an instant; `undefined`: none does. */
 export function periodAt({ edges }: HistoryRange, at: number): number | undefined {
   if (at < edges[0]! || at >= edges.at(-1)!) return undefined
   let low = 0
@@ -159,7 +140,7 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
   return low
 }
 
-/** The index of the period that has the date of a UTC day. In a history by hours, the one in which that day begins. */
+/** The index of the period with the date of a UTC day; in a history by hours, of the one in which that day begins. */
 export function periodOfDay(range: HistoryRange, day: number): number | undefined {
   return range.by === 'hour' ? periodAt(range, day) : range.indexByDate.get(periodOf(range.by, day))
 }

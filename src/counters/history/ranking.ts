@@ -9,16 +9,15 @@ import { type Hours, type Selection, selectionOf } from './selection.ts'
 
 /** The most counters in a ranking. */
 export const MAX_RANKED = 100
-/** How many counters are looked at in each part of a period, at most, and in all parts together. */
+/** The most candidates read from each part of a period, and from all parts. */
 const PER_PART = 150
 const IN_ALL_PARTS = 1_500
-/** How many counters are added up, at most. */
+/** The most candidates that are added up. */
 const MAX_CANDIDATES = 150
 
 /** The counters with the highest counts in a period, highest first. */
 export interface Ranking {
   counters: CounterAddress[]
-  /** In the order of the counters. */
   counts: bigint[]
   /** Whether there are more. */
   more: boolean
@@ -27,12 +26,9 @@ export interface Ranking {
 }
 
 /**
- * Ranks the counters of a type by what was counted in a period, as of the last roll-up.
- *
- * No index has the sums of any period. But a counter that leads in a period usually leads in a part of it, and an index has the
- * first counters of each day, week and month. They are added up exactly. So the cost depends on the length of the period, not on
- * the number of counters.
- *
+ * Ranks the counters of a type by their counts in a period, as of the last roll-up. No index has the sums of any period, but one
+ * has the first counters of each day, week and month. Those are added up exactly: a counter that leads in a period usually leads
+ * in a part of it. So the cost depends on the length of the period, not on the number of counters.
  * @param limit at most `MAX_RANKED`
  */
 export async function readRanking(db: Executor, type: KeyedType, period: Span, limit: number): Promise<Ranking> {
@@ -40,15 +36,14 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
   const counts = await readSelection(db, candidates, selection)
-  const ranked = recordIds
-    .map((recordId, index) => ({ recordId, count: counts[index]! }))
+  const ranked = candidates
+    .map((place, index) => ({ ...place, count: counts[index]! }))
     .filter(({ count }) => count > 0n)
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
-  const addresses = listed.map(({ recordId }) => ({ recordType: type.recordType, recordId }))
-  const nameOf = await readNames(db, addresses)
+  const nameOf = await readNames(db, listed)
   return {
-    counters: addresses.map((address) => ({ ...address, name: nameOf(address) ?? '' })),
+    counters: listed.map(({ count: _, ...place }) => ({ ...place, name: nameOf(place) ?? '' })),
     counts: listed.map(({ count }) => count),
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
@@ -57,7 +52,6 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
 
 /**
  * Reads the first counters of each part of a period.
- *
  * @returns those that may be among the first of the period, and the most that any other counter can have in it
  */
 async function readCandidates(
@@ -66,7 +60,7 @@ async function readCandidates(
   { parts, hours }: Selection,
   limit: number,
 ): Promise<{ recordIds: bigint[]; mostOfOthers: bigint }> {
-  // A day of which only hours count is looked at too.
+  // Days of which only hours count, too.
   const added = hours.filter(({ sign }) => sign === '+')
   const looked = [
     ...parts,
@@ -108,12 +102,7 @@ async function readCandidates(
   return { recordIds: byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => recordId), mostOfOthers }
 }
 
-/**
- * Reads what counters of a type counted in a period, as of the last roll-up.
- *
- * @param counters at most `MAX_CANDIDATES`
- * @returns the counts, in the order of the counters
- */
+/** The counts of up to `MAX_CANDIDATES` counters in a period, in their order, as of the last roll-up. */
 export function readPeriodCounts(db: Executor, counters: readonly CounterPlace[], period: Span): Promise<bigint[]> {
   return readSelection(db, counters, selectionOf(period))
 }
@@ -130,12 +119,9 @@ async function readSelection(
   const selects = counterListsSql(counters).flatMap((list) => [
     ...(['day', 'week', 'month'] as const).flatMap((period) => {
       const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${dayText(start)}'`)
-      return starts.length === 0
-        ? []
-        : [
-            `SELECT '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period = ${PERIODS[period]} AND period_start IN (${starts.join(',')}) GROUP BY record_id`,
-          ]
+      const sql = `SELECT '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period = ${PERIODS[period]} AND period_start IN (${starts.join(',')}) GROUP BY record_id`
+      return starts.length === 0 ? [] : [sql]
     }),
     ...hours.map((part) => hoursSql(list, part)),
   ])

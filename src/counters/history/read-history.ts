@@ -7,13 +7,12 @@ import { checkPrefix, fromNamesSql, type PrefixLimit } from '../keys/prefix.ts'
 import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './range.ts'
-import type { TotalOf } from './read-total.ts'
+import type { SumOf } from './read-sum.ts'
 import { type HistoryRow, type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
 
-/** Kinds of adjustments, by their number in the database. */
 const KINDS = new Map<number, AdjustmentKind>(ADJUSTMENT_KINDS.map((kind) => [ADJUSTMENTS[kind], kind]))
 
 /** A change of a total other than by counting. */
@@ -23,45 +22,39 @@ export interface Adjustment {
   count: bigint
 }
 
-/** The count of each period of a range, in its order, and the adjustments within the range, oldest first. */
+/** The counts of the periods of a range, in its order, and the adjustments within it, oldest first. */
 export interface CounterHistory {
   counts: bigint[]
   adjustments: Adjustment[]
-  /** Whether the current period has what is pending. */
+  /** Whether the current period includes pending counts. */
   exact: boolean
 }
 
-/** A row of the history, and how much of it was imported with nothing but its day. */
+/** A row, and how much of it was imported without an hour. */
 export interface DetailedRow extends HistoryRow {
   imported: bigint
 }
 
 /** Reads the history of a counter, or of all counters of a type or prefix together. */
 export interface HistoryReader {
-  /** Reads rows, what is pending in the present hour, and the adjustments within the range, from one snapshot. */
+  /** Reads rows, pending counts, and the adjustments within the range, from one snapshot. */
   readRows: (
     range: HistoryRange,
     sources: readonly HistorySource[],
   ) => Promise<{ rows: DetailedRow[]; pending: bigint; adjustments: Adjustment[] }>
-  /** When counting had begun: the end of the first day or month. */
+  /** Reads the end of the first day or month with a count. */
   readBegun: () => Promise<number>
-  /** From then on, every day that was counted has its hours: its remainder was imported. */
+  /** From then on, days have all their hours: a remainder was imported. */
   hoursSince: number
 }
 
-/** Says of a row that it has no count, because that was not read. */
+/** The part of a row whose count was not read. */
 const NOT_READ = 'not read'
 
-/** A row: what it is of, its time, its kind and its count. */
+/** The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
 type Row = [part: string, at: number, kind: number, count: bigint]
 
-/** One SELECT of a union. */
-interface Part {
-  sql: string
-  args: unknown[]
-}
-
-/** SQL of the columns of a `Row`. The time of a period is in hours since 1970, that of an adjustment in milliseconds. */
+/** SQL of the columns of a `Row`. */
 function rowSql(part: string, at: string, kind: string, count: string): string {
   return packedSql(`'${part}'`, at, kind, count)
 }
@@ -69,10 +62,8 @@ function rowSql(part: string, at: string, kind: string, count: string): string {
 const hoursSql = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
 
 /**
- * Reads the history of one counter. Pending counts belong to the current period. One statement reads from one snapshot, so a
- * roll-up is seen whole or not at all.
- *
- * @param mostPending the most pending slots that are added up; what is in more is left out. `null`: all of them
+ * Reads the history of one counter from one snapshot: a roll-up is seen whole or not at all. Pending counts belong to now.
+ * @param mostPending the most pending slots that are added up; others are left out. `null`: all of them
  */
 export async function readCounterHistory(
   db: Executor,
@@ -128,7 +119,6 @@ function pendingSql(counter: CounterAddress, most: number | null): string {
       FROM counter_names AS n WHERE n.record_type = ${counter.recordType} AND n.record_id = ${counter.recordId}`
 }
 
-/** Where the rows of a source are, and what is read of them. */
 function columnsOf({ unit }: HistorySource) {
   const time = 'h.period_start'
   if (unit === 'hours') return { table: 'counter_history', period: '', time: `DATE(${time})` }
@@ -148,34 +138,32 @@ function adjustmentsOf(rows: readonly Row[]): Adjustment[] {
 }
 
 /**
- * Reads the history of all counters of a type together, without pending counts: the cost of adding those up would grow with
- * the number of counters. A period has a row for each roll-up lane. They are added up here, not with GROUP BY: vtgate would
- * then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
- *
- * @returns the count of each period of the range, in its order
+ * Reads the history of a sum, without pending counts: adding those up would cost more with every counter.
+ * @param limit for a prefix; by default, that of a caller with a token
+ * @returns the count of each period of the range @throws {TooManyKeys}
  */
-export async function readTypeHistory(db: Executor, recordType: number, range: HistoryRange): Promise<bigint[]> {
-  return sumPeriods(range, historyRows(await readTypeRows(db, recordType, sourcesOf(range))))
-}
-
-/**
- * The same for the counters whose keys begin with a prefix, added up from their own histories.
- *
- * @param limit by default, that of somebody with a token
- * @throws {TooManyKeys} if there are too many
- */
-export async function readPrefixHistory(
+export async function readSumHistory(
   db: Executor,
-  of: TotalOf,
+  of: SumOf,
   range: HistoryRange,
   limit?: PrefixLimit,
 ): Promise<bigint[]> {
-  return sumPeriods(range, historyRows(await readPrefixRows(db, of, range, sourcesOf(range), limit)))
+  return sumPeriods(range, historyRows(await readSumRows(db, of, range, sourcesOf(range), limit)))
+}
+
+function readSumRows(
+  db: Executor,
+  of: SumOf,
+  range: HistoryRange,
+  sources: readonly HistorySource[],
+  limit?: PrefixLimit,
+): Promise<Row[]> {
+  return of.name === '' ? readTypeRows(db, of.recordType, sources) : readPrefixRows(db, of, range, sources, limit)
 }
 
 async function readPrefixRows(
   db: Executor,
-  of: TotalOf,
+  of: SumOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
   limit = usualLimit(range, sources),
@@ -199,7 +187,10 @@ function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]):
   return { rows: sources.every(({ unit }) => unit === 'month') ? Math.ceil(days / 28) : days }
 }
 
-/** The rows of the import lane have a kind that is not 0. */
+/**
+ * A period has a row for each lane; those of the import lane have a kind that is not 0. They are not added up with GROUP BY: vtgate
+ * would then ask for days and hours apart, and no longer read the rows of a shard from one snapshot.
+ */
 async function readTypeRows(db: Executor, recordType: number, sources: readonly HistorySource[]): Promise<Row[]> {
   const parts = sources.map((source) => ({
     sql: `SELECT ${rowSql(source.unit, hoursSql('period_start'), `range_lane & ${IMPORT_LANE}`, 'count')} FROM type_history
@@ -209,12 +200,12 @@ async function readTypeRows(db: Executor, recordType: number, sources: readonly 
   return unpacked(await readParts(db, parts))
 }
 
-/** Reads the history of all counters of a type or prefix together. @throws {TooManyKeys} as `readPrefixHistory` */
-export function historyOfTotal(db: Executor, of: TotalOf): HistoryReader {
+/** The history of a sum. Reading it throws `TooManyKeys`. */
+export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
   const isType = of.name === ''
   return {
     readRows: async (range, sources) => {
-      const rows = await (isType ? readTypeRows(db, of.recordType, sources) : readPrefixRows(db, of, range, sources))
+      const rows = await readSumRows(db, of, range, sources)
       return { rows: historyRows(rows), pending: 0n, adjustments: [] }
     },
     readBegun: () =>
@@ -226,7 +217,7 @@ export function historyOfTotal(db: Executor, of: TotalOf): HistoryReader {
   }
 }
 
-/** The same of one counter. */
+/** The history of one counter. */
 export function historyOfCounter(db: Executor, counter: CounterAddress, hoursSince: number): HistoryReader {
   const { recordType, recordId } = counter
   return {
@@ -252,7 +243,8 @@ async function readBegun(db: Executor, period: 'day' | 'month', from: string): P
   return Date.parse(String(first).slice(0, 10)) + (period === 'day' ? 1 : 31) * DAY_MS
 }
 
-async function readParts(db: Executor, parts: readonly Part[]): Promise<Record<string, unknown>[]> {
+/** @param parts the SELECTs of a union */
+async function readParts(db: Executor, parts: readonly { sql: string; args: unknown[] }[]) {
   const { rows } = await db.execute(
     parts.map(({ sql }) => sql).join('\nUNION ALL '),
     parts.flatMap(({ args }) => args),

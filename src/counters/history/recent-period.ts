@@ -19,14 +19,10 @@ export function recentSpan(period: RecentPeriod, now: Date): { after: Date; next
 }
 
 /**
- * Reads what was counted in a period that ends now: the hours of the history that began within it, the present one included, and
- * the pending slots. A counter's rows are from one snapshot, so a roll-up is seen whole or not at all.
- *
- * It adds up the hours of the day in which the period begins, and whole days after that: for each counter at most 23 rows, 30
- * rows, and `MAX_PUBLIC_PENDING` slots; what is pending in more slots is left out. Days include imported counts.
- *
+ * Reads what was counted in a period that ends now, the current hour and pending slots included. One snapshot for each counter: a
+ * roll-up is seen whole or not at all. A counter has at most 23 rows of hours, 30 of days, and `MAX_PUBLIC_PENDING` slots; others
+ * are left out. Days include imported counts.
  * @param counters at most `MAX_RECENT`
- * @param now whole hours in UTC are counted back from here
  * @returns the counts, in the order of the counters
  */
 export async function readRecentPeriod(
@@ -49,7 +45,6 @@ export async function readRecentPeriod(
   return counters.map((counter) => counts.get(counterId(counter)) ?? 0n)
 }
 
-/** SQL of the period of the counters in a list: up to three rows for each. */
 function periodSql(list: string): string {
   const sum = 'SELECT record_type, record_id, SUM(count) AS count FROM'
   const grouped = 'GROUP BY record_type, record_id'

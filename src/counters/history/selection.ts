@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, monthsLater } from '../calendar.ts'
 import type { Span } from './comparison.ts'
 import type { HistoryRow, HistorySource, Times } from './sum-periods.ts'
 
@@ -19,10 +19,7 @@ export interface Selection {
   hours: Hours[]
 }
 
-/**
- * The rows that make up a span, as the history adds them up: an hour belongs to the day in which it begins in the time zone, and
- * the remainder of a UTC day to the day with the same name.
- */
+/** The rows that make up a span. As in `sumPeriods`, the remainder of a UTC day belongs to the day with its name. */
 export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
   // East of Greenwich a day begins on the evening of the UTC day before.
   const ceilHour = (at: number) => Math.ceil(at / HOUR_MS) * HOUR_MS
@@ -40,19 +37,13 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
 function partsBetween(from: number, to: number): Part[] {
   const parts: Part[] = []
   for (let day = from; day < to; ) {
-    const date = new Date(day)
-    const nextMonth = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-    const monthAfter = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 2, 1)
+    const [nextMonth, nextWeek] = [monthsLater(day, 1), day + 7 * DAY_MS]
     // A week does not cross into a month that can be taken whole.
-    const weekEnd = monthAfter <= to ? nextMonth : to
-    const [period, next] =
-      date.getUTCDate() === 1 && nextMonth <= to
-        ? (['month', nextMonth] as const)
-        : date.getUTCDay() === 1 && day + 7 * DAY_MS <= weekEnd
-          ? (['week', day + 7 * DAY_MS] as const)
-          : (['day', day + DAY_MS] as const)
-    parts.push({ period, start: day })
-    day = next
+    const weekEnd = monthsLater(day, 2) <= to ? nextMonth : to
+    const isMonth = day === monthsLater(day, 0) && nextMonth <= to
+    const isWeek = new Date(day).getUTCDay() === 1 && nextWeek <= weekEnd
+    parts.push({ period: isMonth ? 'month' : isWeek ? 'week' : 'day', start: day })
+    day = isMonth ? nextMonth : isWeek ? nextWeek : day + DAY_MS
   }
   return parts
 }
@@ -76,7 +67,7 @@ export function sourcesOfSelections(selections: readonly Selection[]): HistorySo
   })
 }
 
-/** Adds up a selection. The rows may have others as well. */
+/** @param rows may contain others */
 export function sumSelection({ parts, hours }: Selection, rows: readonly HistoryRow[]): bigint {
   return rows.reduce((sum, { unit, start, count }) => {
     if (unit !== 'hour') return parts.some((part) => part.period === unit && part.start === start) ? sum + count : sum

@@ -28,10 +28,7 @@ interface Midnights {
   after: number
 }
 
-/**
- * The rows that `sumPeriods` needs: another time zone needs the hours between its midnights and UTC's, and hours need the days,
- * for counts without an hour.
- */
+/** The rows for `sumPeriods`: also hours between UTC's midnights and the zone's, and the days of hours. */
 export function sourcesOf(range: HistoryRange): HistorySource[] {
   const { by, zone, edges, indexByDate } = range
   const days = daysOf(range)
@@ -69,7 +66,6 @@ export function daysOf({ edges }: HistoryRange): Times {
   }
 }
 
-/** An SQL condition for the rows of a source. */
 export function sourceSql({ from, to, only }: HistorySource, column: string): string {
   const within = (times: Times) => `${column} >= '${timeOf(times.from)}' AND ${column} < '${timeOf(times.to)}'`
   if (only === undefined) return within({ from, to })
@@ -91,9 +87,9 @@ function timeOf(at: number): string {
 }
 
 /**
- * Adds up the counts of each period of a range. An hour belongs to the period in which it begins. A day may exceed the sum of
- * its hours, because hours expire and imports have none. The remainder belongs to the period with the day's name (that day, or
- * its month) in any time zone; in a history by hours, to the first hour of the day.
+ * Adds up the counts of each period. An hour belongs to the period in which it begins. A day may exceed the sum of its hours,
+ * because hours expire and imports have none. In any time zone, the remainder belongs to the period with the day's name (that
+ * day, or its month); in a history by hours, to the first hour of the day.
  * @param rows those of `sourcesOf(range)`, and any others
  */
 export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {

@@ -34,9 +34,7 @@ export class TimeZone {
     return Math.floor((at + this.offsetAt(at)) / DAY_MS) * DAY_MS
   }
 
-  /**
-   * The instant at which a date begins, not always midnight. Dates are midnights in UTC. A date left out begins with the next.
-   */
+  /** The instant at which a date (midnight in UTC) begins. A date that was skipped begins with the next. */
   startOf(date: number): number {
     const before = this.offsetAt(date - DAY_MS)
     const after = this.offsetAt(date + DAY_MS)

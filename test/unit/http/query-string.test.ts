@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
-import { RememberedQueries } from '../../../src/http/query-string.ts'
+import { rememberedQueries } from '../../../src/http/query-string.ts'
 import { once } from '../../../src/service/fields.ts'
 import { Problem } from '../../../src/service/problem.ts'
 
@@ -12,8 +12,8 @@ describe('Remembered queries', () => {
       return value !== 'wrong'
     }),
   )
-  const queries = new RememberedQueries(() => ({ type: once(z.string()), key: once(checked) }))
-  const read = (query: string) => queries.read(`https://example.com/hit${query}`)
+  const readHit = rememberedQueries(() => ({ type: once(z.string()), key: once(checked) }))
+  const read = (query: string) => readHit(`https://example.com/hit${query}`)
 
   it('give the same result again, without another check', () => {
     const first = read('?type=page_view&key=%2Fa%26b')

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ExpiryOptions, expireHours } from '../../../../src/counters/history/expire-hours.ts'
 import { historyRange } from '../../../../src/counters/history/range.ts'
-import { readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
+import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
+import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
@@ -30,7 +31,7 @@ describe('Deleting old hours', () => {
   const read = async (by: 'day' | 'month', timeZone = 'UTC') => {
     const range = historyRange({ by, timeZone, from: '2026-08-01', to: '2026-12-01' }, AT)
     const { counts } = await readCounterHistory(db, { recordType: 1, recordId: 1n, name: '/1' }, range, AT)
-    return [counts, await readTypeHistory(db, 1, range)]
+    return [counts, await readSumHistory(db, await sumOf(1, null), range)]
   }
   beforeEach(async () => {
     db = await freshDatabase()

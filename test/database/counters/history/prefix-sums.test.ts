@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { importCounts } from '../../../../src/counters/changes/import-counts.ts'
 import { setCounter } from '../../../../src/counters/changes/set-counter.ts'
 import { type HistoryUnit, historyRange } from '../../../../src/counters/history/range.ts'
-import { readCounterHistory, readPrefixHistory } from '../../../../src/counters/history/read-history.ts'
-import { MAX_PENDING, readTotal, totalOf } from '../../../../src/counters/history/read-total.ts'
+import { readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
+import { MAX_PENDING, readSum, sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { random63 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { TooManyKeys } from '../../../../src/counters/keys/prefix.ts'
@@ -26,13 +26,13 @@ const addresses = (keys: readonly string[]) => Promise.all(keys.map(addressOf))
 const count = (some: readonly CounterAddress[], by: bigint) =>
   new TestIsolate(db).count(some.map((counter) => ({ counter, by })))
 const total = async (prefix: string | null, more = {}) =>
-  readTotal(db, await totalOf(1, prefix), { mostPending: MAX_PENDING, period: null, ranges: db.ranges, ...more })
+  readSum(db, await sumOf(1, prefix), { mostPending: MAX_PENDING, period: null, ranges: db.ranges, ...more })
 const exactTotal = async (prefix: string | null) => {
   const { total: rolled, pending } = await total(prefix)
   return rolled + pending!
 }
 /** The sum of counters, read one by one. */
-const sumOf = async (some: readonly CounterAddress[]) =>
+const countedIn = async (some: readonly CounterAddress[]) =>
   (await readCounters(db, some)).reduce((sum, reading) => sum + countIn(reading), 0n)
 const options = () => ({ id: random63(), at: NOW })
 /** A counter whose key begins with a text, in the same range as another one: only there can that one be moved. */
@@ -61,17 +61,17 @@ describe('The sum of a prefix', () => {
     await setCounter(ledger, one, { count: 50n, ...options() })
     const rows = [DAY, null].map((day) => ({ counter: two, count: 7n, day }))
     await importCounts(ledger, rows, options())
-    expect(await exactTotal(PREFIX)).toBe(await sumOf(withPrefix()))
+    expect(await exactTotal(PREFIX)).toBe(await countedIn(withPrefix()))
     await move(db, three)
     const moved = await inRangeOf(one, 'app-moved')
     await move(db, one, { kind: 'rename', target: moved })
     const merged = await inRangeOf(two, 'zoo')
     await count([merged], 1n)
     await move(db, two, { kind: 'merge', target: merged })
-    expect(await exactTotal(PREFIX)).toBe(await sumOf([...withPrefix(), moved]))
-    expect(await exactTotal('zoo')).toBe(await sumOf([counters.at(-1)!, merged]))
+    expect(await exactTotal(PREFIX)).toBe(await countedIn([...withPrefix(), moved]))
+    expect(await exactTotal('zoo')).toBe(await countedIn([counters.at(-1)!, merged]))
     await rollUpAt(db, NOW)
-    expect(await total(PREFIX)).toMatchObject({ total: await sumOf([...withPrefix(), moved]), pending: 0n })
+    expect(await total(PREFIX)).toMatchObject({ total: await countedIn([...withPrefix(), moved]), pending: 0n })
     expect(await exactTotal('nothing')).toBe(0n)
   })
 
@@ -142,11 +142,7 @@ describe('The history of a prefix', () => {
           withPrefix().map((counter) => readCounterHistory(db, counter, range, new Date('2027-01-01'))),
         )
         const sums = range.edges.slice(1).map((_, i) => histories.reduce((sum, { counts }) => sum + counts[i]!, 0n))
-        expect([by, timeZone, await readPrefixHistory(db, await totalOf(1, PREFIX), range)]).toEqual([
-          by,
-          timeZone,
-          sums,
-        ])
+        expect([by, timeZone, await readSumHistory(db, await sumOf(1, PREFIX), range)]).toEqual([by, timeZone, sums])
         expect(sums.reduce((all, one) => all + one)).toBeGreaterThan(20n)
       }
     }

@@ -10,8 +10,8 @@ import {
 import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
 import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
 import { readPeriodCounts, readRanking } from '../../../../src/counters/history/ranking.ts'
-import { historyOfCounter, historyOfTotal } from '../../../../src/counters/history/read-history.ts'
-import { totalOf } from '../../../../src/counters/history/read-total.ts'
+import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
+import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
@@ -82,7 +82,7 @@ describe.each(NOWS)('At %s', (text) => {
   })
 
   /** What the ledger has in a span. */
-  const sumOf = ({ from, to, firstDay, nextDay }: Span, of = (_: Count) => true) =>
+  const countedIn = ({ from, to, firstDay, nextDay }: Span, of = (_: Count) => true) =>
     ledger
       .filter(of)
       .filter(({ at, imported }) => (imported ? at >= firstDay && at < nextDay : at >= from && at < to))
@@ -118,13 +118,13 @@ describe.each(NOWS)('At %s', (text) => {
       expect(period.to).toBe(next.toZonedDateTime(zone).epochMilliseconds)
 
       const say = `${zone} ${JSON.stringify(one)}`
-      const reader = historyOfTotal(db, await totalOf(1, null))
+      const reader = historyOfSum(db, await sumOf(1, null))
       const shown = (await readCompared(reader, [period], now.getTime()))[0]!
-      expect(shown.count, say).toBe(sumOf(period))
+      expect(shown.count, say).toBe(countedIn(period))
       expect((await readUnits(reader, period, now.getTime())).counts, say).toEqual(countsOf(period))
 
       const { counters, counts, certain, more } = await readRanking(db, TYPE, period, 10)
-      const expected = KEYS.map((key) => ({ key, count: sumOf(period, (count) => count.key === key) }))
+      const expected = KEYS.map((key) => ({ key, count: countedIn(period, (count) => count.key === key) }))
         .filter(({ count }) => count > 0n)
         .sort((a, b) => Number(b.count - a.count))
       expect(
@@ -140,10 +140,10 @@ describe.each(NOWS)('At %s', (text) => {
       const spans = ledger.some(isImported) ? byDay : byHour
       expect(shown.spans, say).toEqual(ledger.some(({ at }) => at < byHour.before.from - DAY_MS) ? spans : null)
       if (shown.spans === null) continue
-      expect([shown.compared, shown.before], say).toEqual([sumOf(spans.current), sumOf(spans.before)])
+      expect([shown.compared, shown.before], say).toEqual([countedIn(spans.current), countedIn(spans.before)])
       for (const span of [spans.current, spans.before]) {
         const compared = await readPeriodCounts(db, counters, span)
-        expect(compared, say).toEqual(counters.map(({ name }) => sumOf(span, ({ key }) => key === name)))
+        expect(compared, say).toEqual(counters.map(({ name }) => countedIn(span, ({ key }) => key === name)))
       }
       partsCompared += cutDays.length
       const counter = await addressOfKey(TYPE, '/')
@@ -162,7 +162,7 @@ describe.each(NOWS)('At %s', (text) => {
           .filter((count) => count.imported)
           .map(({ at }) => at),
       )
-    const ofType = await readUnits(historyOfTotal(db, await totalOf(1, null)), period, now.getTime())
+    const ofType = await readUnits(historyOfSum(db, await sumOf(1, null)), period, now.getTime())
     const days = ofType.starts
     const all = imported(() => true)
     expect(ofType.imported).toEqual(days.map((day) => all.has(day)))

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type AskedRange, historyRange } from '../../../../src/counters/history/range.ts'
-import { MAX_ADJUSTMENTS, readCounterHistory, readTypeHistory } from '../../../../src/counters/history/read-history.ts'
+import { MAX_ADJUSTMENTS, readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
+import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
@@ -110,7 +111,8 @@ describe('A history', () => {
     await roll('2026-11-20T10:00:00Z', 3n, 100n)
     await roll('2026-11-20T10:00:00Z', 1n, 1_000n, 2)
     const from = '2026-11-18'
-    const ofType = (asked: Partial<AskedRange>) => readTypeHistory(db, 1, rangeOf({ from, ...asked }))
+    const ofType = async (asked: Partial<AskedRange>) =>
+      readSumHistory(db, await sumOf(1, null), rangeOf({ from, ...asked }))
     expect(await ofType({})).toEqual([11n, 0n, 100n])
     expect(await ofType({ timeZone: 'Europe/Berlin' })).toEqual([1n, 10n, 100n])
     expect(await ofType({ by: 'month' })).toEqual([111n])

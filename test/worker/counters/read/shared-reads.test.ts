@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { totalOf } from '../../../../src/counters/history/read-total.ts'
+import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import { isolateOf } from '../../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { stopClock } from '../../../harness/stopped-clock.ts'
@@ -45,7 +45,7 @@ describe('Reads at the same time', () => {
   it('of five totals, 40 of them: after the first request, each total is read once', async () => {
     // However slow the machine is, the requests come at once.
     stopClock()
-    const totals = await Promise.all([1, 2, 3, 4, 5].map((recordType) => totalOf(recordType, null)))
+    const totals = await Promise.all([1, 2, 3, 4, 5].map((recordType) => sumOf(recordType, null)))
     const { exact } = isolateOf(worker.env).reads.sums
     const statements = await db.recording(async () => {
       await Promise.all(Array.from({ length: 40 }, (_, i) => exact.read([totals[i % 5]!], () => {})))

@@ -13,17 +13,17 @@ export const MAX_PENDING = 10_000
 export const MAX_PUBLIC_PENDING_OF_TYPE = 500
 
 /**
- * The counters that a total adds up, addressed like one counter, to be read and cached as one: `name` is the prefix of their
- * keys and `recordId` its hash. For a whole type, `name` is empty and `recordId` 0.
+ * The counters of a sum, addressed and cached like one counter: `name` is the prefix of their keys and `recordId` its hash. For a
+ * whole type, `name` is empty and `recordId` 0.
  */
-export type TotalOf = CounterAddress
+export type SumOf = CounterAddress
 
-/** The total of a type, or of the counters whose keys begin with a prefix. */
-export async function totalOf(recordType: number, prefix: string | null): Promise<TotalOf> {
+/** The sum of a type, or of the counters whose keys begin with a prefix. */
+export async function sumOf(recordType: number, prefix: string | null): Promise<SumOf> {
   return { recordType, recordId: prefix === null ? 0n : await hash64(prefix), name: prefix ?? '' }
 }
 
-export interface TotalReading {
+export interface SumReading {
   /** Rolled up, set and imported. */
   total: bigint
   /** Not rolled up yet; `null` if that was not read. */
@@ -32,8 +32,8 @@ export interface TotalReading {
   rolledUpAt: Date | null
 }
 
-export interface TotalOptions {
-  /** The most pending slots that are added up. With more slots, or with 0, the total is as of the last roll-up. */
+export interface SumOptions {
+  /** The most pending slots that are added up. With more slots, or with 0, the sum is as of the last roll-up. */
   mostPending: number
   /** As for `checkPrefix`. */
   maxRows?: number | undefined
@@ -42,26 +42,25 @@ export interface TotalOptions {
 }
 
 /**
- * Reads a total. A type's is the sum of its history and adjustments, a few rows a month; a prefix's is added up from its
- * counters. Pending counts are added up from the slots. The statement names no record id, so vtgate sends it whole to each
- * shard: both parts come from one snapshot there.
- * @throws {TooManyKeys} if too many keys begin with the prefix
+ * Reads a sum: a type's from its history and adjustments, a few rows a month; a prefix's from its counters; both with pending
+ * slots. The statement names no record id, so vtgate sends it whole to each shard: the parts come from one snapshot there.
+ * @throws {TooManyKeys}
  */
-export async function readTotal(db: Executor, of: TotalOf, options: TotalOptions): Promise<TotalReading> {
+export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
   if (of.name !== '') {
     const rows = ROWS_OF_KEY + (options.period === null ? 1 : 24 + RECENT_PERIOD_HOURS[options.period] / 24 + 1)
     await checkPrefix(db, of, { rows, maxRows: options.maxRows })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
-  const { rows } = await db.execute(totalSql(of, options, exact))
+  const { rows } = await db.execute(sumSql(of, options, exact))
   const parts = Map.groupBy(rows, ({ part }) => String(part))
-  const sumOf = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
+  const sumIn = (part: string) => (parts.get(part) ?? []).reduce((sum, { sum: more }) => sum + toBigInt(more ?? 0), 0n)
   const runs = new Map(
     parts.get('run')?.map(({ id, sum }) => [toBigInt(id), sum === null ? null : new Date(Number(toBigInt(sum)))]),
   )
   return {
-    total: sumOf('kept'),
-    pending: exact ? sumOf('pending') : null,
+    total: sumIn('kept'),
+    pending: exact ? sumIn('pending') : null,
     rolledUpAt: earliest(rangeStarts(options.ranges).map((start) => runs.get(start) ?? null)),
   }
 }
@@ -74,7 +73,7 @@ async function hasFewPending(db: Executor, recordType: number, most: number): Pr
   return rows.length === 0
 }
 
-function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string {
+function sumSql(of: SumOf, { period }: SumOptions, exact: boolean): string {
   const parts = [
     ...keptSql(of, period),
     ...(exact ? [pendingSql(of)] : []),
@@ -85,7 +84,7 @@ function totalSql(of: TotalOf, { period }: TotalOptions, exact: boolean): string
 }
 
 /** The rows whose sum was rolled up in a period, or in all time, then with adjustments. */
-function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
+function keptSql(of: SumOf, period: RecentPeriod | null): string[] {
   // Grouped by lane, which names the shard: vtgate would not push down a sum of all rows.
   const ofType = (periods: string, more: string) =>
     `SELECT 'kept' AS part, 0 AS id, SUM(count) AS number FROM type_history FORCE INDEX (PRIMARY)
@@ -106,7 +105,7 @@ function keptSql(of: TotalOf, period: RecentPeriod | null): string[] {
       ]
 }
 
-function pendingSql(of: TotalOf): string {
+function pendingSql(of: SumOf): string {
   const slots = 'slotted_counters AS s FORCE INDEX (pending)'
   return of.name === ''
     ? `SELECT 'pending', 0, SUM(s.count) FROM ${slots} WHERE s.pending = 1 AND s.record_type = ${of.recordType}
