@@ -90,7 +90,7 @@ describe('the page of a counter', () => {
     await page.getByLabel('Another key').fill('all.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
     await dialog.getByRole('button', { name: 'Rename' }).click()
-    await shows(page, '#move-message', /^There is a counter with the new key/)
+    await shows(page, '#move-message', /^The new key already has a counter/)
     violations.messages = violations.messages.filter((line) => !line.includes('409'))
 
     await page.getByLabel('Another key').fill('new.zip')
