@@ -125,6 +125,8 @@ async function readSelection(
     }),
     ...hours.map((part) => hoursSql(list, part)),
   ])
+  // In the first hour of a period, nothing is compared yet.
+  if (selects.length === 0) return counters.map(() => 0n)
   const { rows } = await db.execute(selects.join('\nUNION ALL '))
   const counts = new Map<bigint, bigint>()
   for (const { sign, record_id, count } of rows) {

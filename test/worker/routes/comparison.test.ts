@@ -18,7 +18,18 @@ interface Numbers {
 }
 
 /** A type for each test. */
-const TYPES = ['hourly', 'weekly', 'imported', 'young', 'yesterday', 'yearly', 'finished', 'twelve', 'thirteen']
+const TYPES = [
+  'hourly',
+  'weekly',
+  'imported',
+  'young',
+  'yesterday',
+  'yearly',
+  'finished',
+  'twelve',
+  'thirteen',
+  'early',
+]
 const COUNTERS = Object.fromEntries(
   TYPES.map((name, index) => [name, { record_type: index + 1, prefixes: ['/a'], public: true, public_page: true }]),
 )
@@ -171,6 +182,21 @@ describe('A comparison', () => {
     const { figures, chart, list } = await ask('yesterday', 'period=today')
     expect([figures.today, chart, ...list.counters]).toMatchObject([none, none, none])
     expect((await ask('yesterday', 'period=today&key=/a')).figures.today).toMatchObject(none)
+  })
+
+  it('is of nothing today where hours are not known, and in the first hour of a day', async () => {
+    await count('early', '/a', 1, '2026-11-20T03:00:00Z')
+    await count('early', '/a', 5, '2026-11-25T03:00:00Z')
+    expect((await worker.bring([{ type: 'early', key: '/a', day: NOW.slice(0, 10), count: 7 }])).status).toBe(200)
+    const imported = await ask('early', 'period=today')
+    expect([imported.chart.count, imported.chart.compared]).toEqual([7, 0])
+    expect(imported.list.counters).toMatchObject([{ key: '/a', count: 7, compared: 0 }])
+    vi.setSystemTime(Date.parse('2026-11-27T00:20:00Z'))
+    await count('early', '/a', 2, '2026-11-27T00:05:00Z')
+    const early = await ask('early', 'period=today')
+    vi.setSystemTime(Date.parse(NOW))
+    expect([early.chart.count, early.chart.compared]).toEqual([2, 0])
+    expect(early.list.counters).toMatchObject([{ key: '/a', count: 2, compared: 0 }])
   })
 
   it('of 12 months takes the months of the year before, up to the same day', async () => {
