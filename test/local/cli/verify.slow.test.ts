@@ -47,7 +47,7 @@ describe('npm run verify', () => {
 
   it.each([
     ['a wrong token', ['--token', 'wrong'], '401'],
-    ['an invalid cursor', ['--after', 'nonsense'], 'the "next" of the page before'],
+    ['an invalid cursor', ['--after', 'nonsense'], 'the "next" of the previous page'],
     ['a page that is too large', ['--limit', '501'], 'from 1 to 500'],
     ['an unknown option', ['--nonsense'], 'unknown option'],
     ['an invalid address', ['--url', 'nowhere'], 'must be a URL'],
