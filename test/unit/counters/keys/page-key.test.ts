@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { pageKey } from '../../../../src/counters/keys/page-key.ts'
+
+describe('The key of a page', () => {
+  it.each([
+    ['/about', '/about'],
+    ['/caf%C3%A9', '/café'],
+    ['/caf%c3%a9', '/café'],
+    ['/v/%7Euser', '/v/~user'],
+    ['/a%20b+c', '/a b+c'],
+    ['/%E6%97%A5%E6%9C%AC', '/日本'],
+    ['/%F0%9F%98%80', '/😀'],
+    ['/a%3Bb%3Ac%40d%26e%3Df%2Bg%24h%2Ci', '/a;b:c@d&e=f+g$h,i'],
+  ])('%s is %s', (path, key) => {
+    expect(pageKey(path)).toBe(key)
+  })
+
+  it.each([
+    ['what separates the parts of a URL', '/a%2Fb%3Fc%23d', '/a%2Fb%3Fc%23d'],
+    ['the percent sign', '/100%25/%2541', '/100%25/%2541'],
+    ['control characters', '/a%00%0A%1B%7F%C2%80', '/a%00%0A%1B%7F%C2%80'],
+    ['bytes that are not UTF-8', '/%E9/%C3/%C3A/%C0%AF/%ED%A0%80/%F8%88%80%80%80/%80', undefined],
+    ['what is no escape', '/100%/%4/%zz/%4z/%', undefined],
+  ])('keeps %s', (_, path, key = path) => {
+    expect(pageKey(path)).toBe(key)
+  })
+
+  it('has capital digits in the escapes that remain', () => {
+    expect(pageKey('/a%2fb%3f')).toBe('/a%2Fb%3F')
+  })
+
+  it('decodes valid characters beside bytes that are not UTF-8', () => {
+    expect(pageKey('/%C3%41/%FFx%C3%A9/%E6%97%2B')).toBe('/%C3A/%FFxé/%E6%97+')
+  })
+
+  it('is the same for every spelling of a character that a URL may have', () => {
+    const character = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((c) => !/[/?#%]|\p{Cc}/u.test(c))
+    fc.assert(
+      fc.property(character, (c) => {
+        const escaped = [...new TextEncoder().encode(c)]
+          .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+          .join('')
+        expect(pageKey(escaped)).toBe(c)
+        expect(pageKey(escaped.toUpperCase())).toBe(c)
+        // A browser escapes what is not ASCII.
+        expect(pageKey(new URL(`https://example.com/${escaped}`).pathname)).toBe(`/${c}`)
+      }),
+    )
+  })
+})
