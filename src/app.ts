@@ -1,14 +1,14 @@
-import { type Context, type ExecutionContext, Hono } from 'hono'
-import { methodNotAllowed } from 'hono/method-not-allowed'
+import type { Context, ExecutionContext } from 'hono'
 import { requestId } from 'hono/request-id'
 import { getPath } from 'hono/utils/url'
 import { type Bindings, basePathOf, belowBasePath } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
+import { Hono } from './http/hono.ts'
 import { routedPath } from './http/path.ts'
 import { logFailure, problemResponse } from './http/problem-response.ts'
-import { databaseTimed, timed } from './http/reading.ts'
+import { timed } from './http/reading.ts'
 import { isolateOf } from './isolate.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
@@ -40,26 +40,19 @@ app.use(async (c, next) => {
   if (problem !== null) throw new ConfigurationError(c.env, [problem])
   await next()
 })
-app.use('/v1/*', timed, databaseTimed)
-app.use('/badge/*', timed, databaseTimed)
-app.use(
-  methodNotAllowed({
-    app,
-    onMethodNotAllowed: (c, methods) =>
-      problemResponse(
-        c,
-        new Problem('method_not_allowed', {
-          detail: `This path supports ${methods.join(', ')}.`,
-          headers: { Allow: methods.join(', ') },
-        }),
-      ),
-  }),
-)
+app.use('/v1/*', timed)
+app.use('/badge/*', timed)
 
 for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
 for (const routes of BROWSER_ROUTES) app.route('/', routes)
 
 app.notFound((c) => {
+  const methods = methodsOf(c.req.path)
+  if (methods.length > 0 && !methods.includes(c.req.method)) {
+    const Allow = methods.join(', ')
+    const detail = `This path supports ${Allow}.`
+    return problemResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
+  }
   const base = basePathOf(c.env)
   const outside = c.req.path === OUTSIDE && base !== ''
   const detail = outside
@@ -67,6 +60,16 @@ app.notFound((c) => {
     : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
   return problemResponse(c, new Problem('not_found', { detail }))
 })
+
+/** The methods that a path supports. */
+function methodsOf(path: string): string[] {
+  const handlers = (method: string) => app.router.match(method, path)[0].length
+  const methods = new Set(app.routes.map(({ method }) => method))
+  // Middlewares are registered for all methods.
+  return [...methods]
+    .filter((method) => handlers(method) > handlers('ALL'))
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+}
 
 app.onError(failed)
 

@@ -1,5 +1,5 @@
 import { WorkerEntrypoint } from 'cloudflare:workers'
-import { type Context, Hono } from 'hono'
+import type { Context } from 'hono'
 import { basePath } from 'hono/route'
 import { serve } from './app.ts'
 import { runQueued, runScheduled } from './background.ts'
@@ -8,6 +8,7 @@ import { type Bindings, basePathOf, belowBasePath } from './config/bindings.ts'
 import { ConfigurationError } from './config/config.ts'
 import { bindingsOf, type CounterOptions } from './config/options.ts'
 import type { Delivery } from './counters/write/queue.ts'
+import { Hono } from './http/hono.ts'
 import { logFailure, problemResponse } from './http/problem-response.ts'
 import { isolateOf } from './isolate.ts'
 import type { App } from './routes/route-list.ts'
@@ -36,7 +37,7 @@ export interface SlottedCounter {
  * Makes a counter. The first call of its methods reports wrong options, together with wrong secrets and bindings.
  * @param options settings that replace those in wrangler.toml
  * @example
- * const counter = createSlottedCounter({ basePath: '/counter', types: { page_view: { recordType: 1, public: true } } })
+ * const counter = createSlottedCounter({ BASE_PATH: '/counter', COUNTERS: { page_view: { record_type: 1, public: true } } })
  * export default { fetch: counter.fetch, scheduled: counter.scheduled, queue: counter.queue }
  */
 export function createSlottedCounter(options: CounterOptions = {}): SlottedCounter {

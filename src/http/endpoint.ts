@@ -1,4 +1,4 @@
-import { type Context, type Handler, Hono, type Input, type MiddlewareHandler } from 'hono'
+import type { Context, Handler, Input, MiddlewareHandler, Hono as TypedHono } from 'hono'
 import type { ToSchema } from 'hono/types'
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
@@ -8,6 +8,7 @@ import { once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
+import { Hono } from './hono.ts'
 import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey } from './path.ts'
 import { tellHit } from './problem-response.ts'
 import { readQuery } from './query-string.ts'
@@ -19,7 +20,7 @@ type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
   : Path
 
 /** The type of an endpoint for Hono's client. */
-type Routes<O extends Operation> = Hono<
+type Routes<O extends Operation> = TypedHono<
   AppEnv,
   ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
   '/'

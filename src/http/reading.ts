@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { cors } from 'hono/cors'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { createMiddleware } from 'hono/factory'
-import { setMetric, timing } from 'hono/timing'
 import { DatabaseTime } from '../database/database.ts'
 import { Problem } from '../service/problem.ts'
 import { exceedsLimit, LONGEST_PERIOD } from '../visits/rate-limit.ts'
@@ -55,17 +54,16 @@ export async function limitReading(c: Context<AppEnv>): Promise<void> {
   })
 }
 
-/** Reports in `Server-Timing` the milliseconds of a response (`total`) and of the database (`db`). */
-export const timed = timing({
-  totalDescription: 'all of it',
-  crossOrigin: (c) => c.res.headers.get('Access-Control-Allow-Origin') ?? false,
-})
-
-/** Measures the database for `timed`. Register it after `timed`. */
-export const databaseTimed = createMiddleware<AppEnv>(async (c, next) => {
+/** Reports in `Server-Timing` the milliseconds of the database (`db`) and of the whole response (`total`). */
+export const timed = createMiddleware<AppEnv>(async (c, next) => {
+  const began = performance.now()
   const time = new DatabaseTime()
   c.set('databaseTime', time)
   await next()
   const { result } = time
-  if (result !== null) setMetric(c, 'db', result.milliseconds, result.shared ? 'shared' : undefined)
+  const total = `total;dur=${performance.now() - began};desc="all of it"`
+  const db = result && `db;dur=${result.milliseconds}${result.shared ? ';desc="shared"' : ''},`
+  c.header('Server-Timing', `${db ?? ''}${total}`)
+  const readers = c.res.headers.get('Access-Control-Allow-Origin')
+  if (readers !== null) c.header('Timing-Allow-Origin', readers)
 })

@@ -1,6 +1,6 @@
-import { Hono } from 'hono'
 import { type AppEnv, publicPath } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
+import { Hono } from '../http/hono.ts'
 import { operation, route } from '../openapi/contract.ts'
 
 export const docsContract = () =>
