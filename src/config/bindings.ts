@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
-import type { WRITTEN, WrittenSettings } from './fields.ts'
+
+/** The key of what the options of `createSlottedCounter` name. */
+export const OPTIONS = Symbol('options')
 
 /** What the platform binds to the Worker, unchecked: see `readConfig`. */
 export interface Bindings {
@@ -30,8 +32,8 @@ export interface Bindings {
   SHARDING?: unknown
   EXCLUDE?: unknown
   CRONS?: unknown
-  /** Set by `bindingsOf`. */
-  [WRITTEN]?: WrittenSettings
+  /** The names that bindings have in `env`, and the settings given. Set by `bindingsOf`. */
+  [OPTIONS]?: { bindings: Readonly<Record<string, string>>; settings: readonly string[] }
 }
 
 /** Segments that need no encoding in a URL, in HTML or in the name of a cookie. */

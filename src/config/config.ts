@@ -5,9 +5,9 @@ import type { QueueProducer } from '../counters/write/queue.ts'
 import { type FieldError, fieldErrors } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
-import { type Bindings, basePath } from './bindings.ts'
+import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { counterTypes, outlivesPruning, sharedRecordTypes, wrongCompanions } from './counter-types.ts'
-import { asWritten, integer, optionalTable, orNull, table, WRITTEN } from './fields.ts'
+import { integer, optionalTable, orNull, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens } from './tokens.ts'
 
@@ -31,11 +31,15 @@ const crons = z.prefault(
   {},
 )
 
-/** All errors in the settings, under the names that their author used. Never contains a value. */
+/** All errors in the settings, with the names that bindings have in `env`. Never contains a value. */
 export class ConfigurationError extends Error {
   readonly problems: readonly FieldError[]
   constructor(bindings: Bindings, found: readonly FieldError[]) {
-    const problems = asWritten(bindings[WRITTEN], found)
+    const inEnv = bindings[OPTIONS]?.bindings ?? {}
+    const problems = found.map(({ field, message }) => {
+      const name = inEnv[field] ?? field
+      return { field: name, message: message.replaceAll(field, name) }
+    })
     super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
     this.name = 'ConfigurationError'
     this.problems = problems
@@ -162,11 +166,20 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
+function unknownOptions({ [OPTIONS]: options }: Bindings, { shape }: Schema): FieldError[] {
+  if (options === undefined) return []
+  const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
+  return [...options.settings, ...names.map((name) => `bindings.${name}`)]
+    .filter((field) => !Object.hasOwn(shape, field.replace('bindings.', '')))
+    .map((field) => ({ field, message: 'is not known here' }))
+}
+
 /** Checks the settings, types them and fills in defaults. @throws {ConfigurationError} with every error */
 export function readConfig(bindings: Bindings) {
-  const parsed = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free').safeParse(bindings)
+  const schema = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
+  const parsed = schema.safeParse(bindings)
   const problems = [
-    ...(bindings[WRITTEN]?.problems ?? []),
+    ...unknownOptions(bindings, schema),
     ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
     ...sharedRecordTypes(bindings.COUNTERS),
   ]

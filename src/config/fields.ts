@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import type { FieldError } from '../field-errors.ts'
 
 export function integer(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
@@ -41,29 +40,6 @@ function camelCased<Table extends object>(settings: Table): CamelCased<Table> {
   return Object.fromEntries(entries) as CamelCased<Table>
 }
 
-export function inCamelCase(name: string): string {
+function inCamelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-/** The key of bindings for settings that were not written in wrangler.toml. */
-export const WRITTEN = Symbol('written settings')
-
-export interface WrittenSettings {
-  /** The author's name of a setting, such as `rollUp.maxSeconds` for `ROLLUP.max_seconds`. */
-  nameOf(name: string): string
-  /** Unknown names. */
-  problems: readonly FieldError[]
-}
-
-/** A setting’s name in a field or a message. After `vars.` it is about wrangler.toml. */
-const NAME = /(?<!vars\.)\b[A-Z]+(?:_[A-Z]+)*\b(?:\.[\w-]+)*/g
-
-/** Problems under the names that the settings' author used. */
-export function asWritten(
-  written: WrittenSettings | undefined,
-  problems: readonly FieldError[],
-): readonly FieldError[] {
-  if (written === undefined) return problems
-  const named = (text: string) => text.replace(NAME, (name) => written.nameOf(name))
-  return problems.map(({ field, message }) => ({ field: named(field), message: named(message) }))
 }

@@ -26,9 +26,9 @@ beforeAll(async () => {
 })
 
 const TYPES = {
-  page_view: { recordType: 1, public: true, allowedOrigins: ['*'] },
-  number: { recordType: 2, key: 'integer' },
-} as const satisfies CounterOptions['types']
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+  number: { record_type: 2, key: 'integer' },
+} as const satisfies CounterOptions['COUNTERS']
 
 /** Runs one event of a Worker, and what it leaves to `waitUntil`. */
 async function event<Result>(work: (context: ExecutionContext) => Result): Promise<Awaited<Result>> {
@@ -42,7 +42,7 @@ const send = (to: Pick<SlottedCounter, 'fetch'>, path: string, init: RequestInit
   event((context) => to.fetch(new Request(`http://host.test${path}`, init), env, context))
 
 describe('a counter in a Hono app', () => {
-  const counter = createSlottedCounter({ basePath: '/counter', types: TYPES })
+  const counter = createSlottedCounter({ BASE_PATH: '/counter', COUNTERS: TYPES })
   /** An app with routes, middlewares and answers of its own. */
   const host = new Hono<{ Bindings: object }>()
   host.use(secureHeaders())
@@ -81,7 +81,7 @@ describe('a counter in a Hono app', () => {
   it.each([
     ['/stats', '/counter', counter],
     ['/counter/inside', '/counter', counter],
-    ['/stats', '', createSlottedCounter({ types: TYPES })],
+    ['/stats', '', createSlottedCounter({ COUNTERS: TYPES })],
   ])('says that it is mounted at %j, and not at its base path %j', async (path, base, wrong) => {
     const app = new Hono<{ Bindings: object }>().route(path, wrong.routes)
     await logged(async () => {
@@ -95,7 +95,7 @@ describe('a counter in a Hono app', () => {
   })
 
   it('reports a base path that is written in a wrong way', async () => {
-    const wrong = createSlottedCounter({ types: TYPES, basePath: '/stats/' })
+    const wrong = createSlottedCounter({ COUNTERS: TYPES, BASE_PATH: '/stats/' })
     const app = new Hono<{ Bindings: object }>().route('/stats', wrong.routes)
     await logged(async () => {
       const response = await send(asHost(app), '/stats/hit?type=page_view&key=a', { method: 'POST' })
@@ -112,7 +112,7 @@ describe('types', () => {
     MINE: string
     COUNTER: Service<Counter>
   }
-  const counter = createSlottedCounter({ basePath: '/counter', types: TYPES })
+  const counter = createSlottedCounter({ BASE_PATH: '/counter', COUNTERS: TYPES })
 
   it('fit a Worker with bindings of its own, a typed client and a service binding', () => {
     const app = new Hono<{ Bindings: Env }>().route('/counter', counter.routes)
@@ -137,27 +137,27 @@ describe('types', () => {
   })
 
   it('refuse options that the settings do not have', () => {
-    // @ts-expect-error: options are in camel case
-    createSlottedCounter({ types: { page_view: { record_type: 1 } } })
+    // @ts-expect-error: settings are in snake case
+    createSlottedCounter({ COUNTERS: { page_view: { recordType: 1 } } })
     // @ts-expect-error: misspelled
-    createSlottedCounter({ rollUp: { maxSecond: 1 } })
+    createSlottedCounter({ ROLLUP: { max_second: 1 } })
     // @ts-expect-error: misspelled
-    createSlottedCounter({ typs: {} })
+    createSlottedCounter({ COUNTRES: {} })
     // @ts-expect-error: neither "string" nor "integer"
-    createSlottedCounter({ types: { page_view: { recordType: 1, key: 'text' } } })
-    // @ts-expect-error: recordType is missing
-    createSlottedCounter({ types: { page_view: {} } })
+    createSlottedCounter({ COUNTERS: { page_view: { record_type: 1, key: 'text' } } })
+    // @ts-expect-error: record_type is missing
+    createSlottedCounter({ COUNTERS: { page_view: {} } })
   })
 })
 
 describe('several counters in a Worker', () => {
   it('with different options do not mix', async () => {
     const other = (await freshDatabase()).url
-    const one = createSlottedCounter({ basePath: '/one', types: { views: { recordType: 1, public: true } } })
+    const one = createSlottedCounter({ BASE_PATH: '/one', COUNTERS: { views: { record_type: 1, public: true } } })
     const two = createSlottedCounter({
-      basePath: '/two',
-      types: { visits: { recordType: 1, public: true } },
-      bindings: { databaseUrl: 'OTHER_DATABASE_URL' },
+      BASE_PATH: '/two',
+      COUNTERS: { visits: { record_type: 1, public: true } },
+      bindings: { DATABASE_URL: 'OTHER_DATABASE_URL' },
     })
     env.OTHER_DATABASE_URL = other
     const increment = (counter: SlottedCounter, type: string) =>
@@ -177,10 +177,10 @@ describe('several counters in a Worker', () => {
 describe('wrong options', () => {
   it('are reported with every mistake by HTTP, calls and cron triggers', async () => {
     const wrong = createSlottedCounter({
-      types: { page_view: { recordType: 0 }, other: { recordType: 2, slots: 0 } },
-      rollUp: { maxSeconds: 0 },
+      COUNTERS: { page_view: { record_type: 0 }, other: { record_type: 2, slots: 0 } },
+      ROLLUP: { max_seconds: 0 },
     })
-    const fields = ['types.page_view.recordType', 'types.other.slots', 'rollUp.maxSeconds']
+    const fields = ['COUNTERS.page_view.record_type', 'COUNTERS.other.slots', 'ROLLUP.max_seconds']
     const errors = fields.map((field) => expect.objectContaining({ field }))
     await logged(async () => {
       const response = await send(wrong, '/v1/status')
@@ -188,14 +188,16 @@ describe('wrong options', () => {
       const called = await event((context) => wrong.bind(env, context).increment('page_view', 'a'))
       expect(called).toMatchObject({ ok: false, status: 503, code: 'configuration_invalid', errors })
       const controller = createScheduledController({ cron: '* * * * *', scheduledTime: new Date() })
-      await expect(wrong.scheduled(controller, env)).rejects.toThrow(/types\.page_view\.recordType.*rollUp\.maxSeconds/)
+      await expect(wrong.scheduled(controller, env)).rejects.toThrow(
+        /COUNTERS\.page_view\.record_type.*ROLLUP\.max_seconds/,
+      )
     })
   })
 })
 
 describe('cron triggers', () => {
   it('may have expressions of their own, and others are refused', async () => {
-    const counter = createSlottedCounter({ types: TYPES, crons: { rollUp: '*/5 * * * *', pruning: '7 * * * *' } })
+    const counter = createSlottedCounter({ COUNTERS: TYPES, CRONS: { roll_up: '*/5 * * * *', pruning: '7 * * * *' } })
     const fire = (cron: string) =>
       counter.scheduled(createScheduledController({ cron, scheduledTime: new Date() }), env)
     const lines = await logged(async () => {
@@ -211,7 +213,7 @@ describe('cron triggers', () => {
 
 describe('a queue', () => {
   it('is counted', async () => {
-    const counter = createSlottedCounter({ types: TYPES })
+    const counter = createSlottedCounter({ COUNTERS: TYPES })
     const messages = [{ id: '1', timestamp: new Date(), attempts: 1, body: 'no batch' }]
     const batch = createMessageBatch('batches', messages)
     await logged(async () => {
@@ -222,7 +224,7 @@ describe('a queue', () => {
 })
 
 describe('calls without HTTP', () => {
-  const counter = createSlottedCounter({ types: TYPES })
+  const counter = createSlottedCounter({ COUNTERS: TYPES })
   const call = <Result>(work: (bound: ReturnType<SlottedCounter['bind']>) => Promise<Result>) =>
     event((context) => work(counter.bind(env, context)))
 
@@ -362,7 +364,7 @@ describe('calls without HTTP', () => {
 
 describe('the entrypoint for service bindings', () => {
   it('answers the same calls and requests', async () => {
-    const counter = createSlottedCounter({ basePath: '/counter', types: TYPES })
+    const counter = createSlottedCounter({ BASE_PATH: '/counter', COUNTERS: TYPES })
     const on = <Result>(work: (entrypoint: InstanceType<SlottedCounter['Entrypoint']>) => Result) =>
       event((context) => work(new counter.Entrypoint(context, env as never)))
     expect(await on((entrypoint) => entrypoint.increment('page_view', 'rpc', { by: 2 }))).toMatchObject({ ok: true })

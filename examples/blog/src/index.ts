@@ -5,13 +5,13 @@ import { createSlottedCounter } from 'slotted-counter'
 const POSTS: Record<string, string> = { hello: 'Hello', again: 'Hello again' }
 
 const counter = createSlottedCounter({
-  basePath: '/counter',
-  types: {
+  BASE_PATH: '/counter',
+  COUNTERS: {
     page_view: {
-      recordType: 1,
+      record_type: 1,
       public: true,
-      allowedOrigins: ['https://blog.example', 'http://localhost:8787'],
-      newKeys: ['/', '/posts/*'],
+      allowed_origins: ['https://blog.example', 'http://localhost:8787'],
+      new_keys: ['/', '/posts/*'],
     },
   },
 })

@@ -5,7 +5,7 @@ const LINKS: Record<string, string> = {
   vitess: 'https://vitess.io/docs/',
 }
 
-const counter = createSlottedCounter({ types: { follow: { recordType: 1 } } })
+const counter = createSlottedCounter({ COUNTERS: { follow: { record_type: 1 } } })
 
 export default {
   async fetch(request: Request, env: object, ctx: ExecutionContext): Promise<Response> {
