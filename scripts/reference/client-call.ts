@@ -17,7 +17,7 @@ export function clientCall(example: DocumentExample, path: string): string | und
   const { method, params, query, headers, body } = example
   // The client does not encode a path's parameters.
   const param = Object.entries(params).map(([name, value]) => `${name}: ${literal(value, name === 'key')}`)
-  // Node and browsers send a User-Agent of their own.
+  // Node and browsers send their own User-Agent.
   const header = Object.entries(headers).filter(([name]) => name !== 'User-Agent')
   const parts = [
     param.length > 0 && `param: { ${param.join(', ')} },`,

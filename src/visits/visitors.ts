@@ -8,7 +8,7 @@ export const AGENT_CLASSES = 64
 
 /**
  * The class of a user agent, from 0 to 63: FNV-1a with a secret beginning, and the last step of MurmurHash3, which spreads
- * agents that differ in one letter. Not cryptographic: whoever knows it can fill 64 classes and no more.
+ * agents that differ in one letter. Not cryptographic: a visitor who knows it can fill 64 classes and no more.
  * @param seed 32 bits of the salt, so that nobody else can tell the class
  */
 export function classOf(agent: string, seed: number): number {

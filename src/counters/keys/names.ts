@@ -62,7 +62,7 @@ export function namePruningStatements(ranges: number): number {
 
 /**
  * Deletes the names that were marked more than an hour ago and whose counters do not count. Removes the mark of a counter that
- * counts after all, because an isolate still believed in its name. Nothing begins to count in between: whoever counts ensures
+ * counts after all, because an isolate still believed in its name. Nothing begins to count in between: counting ensures
  * the name first, which removes the mark.
  */
 export async function pruneNames(db: Database): Promise<void> {

@@ -11,7 +11,7 @@ const KEPT_ESCAPED = /[/?#%]|\p{Cc}/u
  * The key of a page: its path as people read it. Escapes are decoded if they are valid UTF-8 and do not stand for `/`, `?`,
  * `#`, `%` or a control character. Those that remain have capital digits. So `/caf%C3%A9`, `/caf%c3%a9` and `/café` are one page.
  *
- * For paths of URLs and of log lines. Not for keys that a program names. The beacon has a copy of its own.
+ * For paths of URLs and of log lines. Not for keys that a program names. The beacon has its own copy.
  *
  * @param path the path of a URL, such as `location.pathname`
  */
