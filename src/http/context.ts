@@ -1,5 +1,4 @@
-import type { Context } from 'hono'
-import { type Bindings, basePathOf } from '../config/bindings.ts'
+import type { Bindings } from '../config/bindings.ts'
 import type { Token } from '../config/tokens.ts'
 import type { DatabaseTime } from '../database/database.ts'
 import type { Isolate } from '../isolate.ts'
@@ -18,9 +17,4 @@ export interface AppEnv {
     /** Set on timed paths. */
     databaseTime?: DatabaseTime
   }
-}
-
-/** Adds the base path to a path. */
-export function publicPath(c: Context<AppEnv>, path: string): string {
-  return basePathOf(c.env) + path
 }

@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import { routePath } from 'hono/route'
+import { basePathOf } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { Problem } from '../service/problem.ts'
-import { type AppEnv, publicPath } from './context.ts'
+import type { AppEnv } from './context.ts'
 
 /** Replaces the key in the path if the key is a parameter. Half a character: no URL decodes to it. */
 export const KEY_IN_QUERY = '\ud800'
@@ -20,6 +21,11 @@ export function routedPath({ method, url }: Request, path: string): string {
   const [, counters, action = ''] = COUNTER_PATH.exec(path) ?? []
   if (counters === undefined || (action === '' && ['GET', 'HEAD', 'OPTIONS'].includes(method))) return path
   return `${counters}/${KEY_IN_QUERY}${action}`
+}
+
+/** Adds the base path to a path. */
+export function publicPath(c: Context<AppEnv>, path: string): string {
+  return basePathOf(c.env) + path
 }
 
 /** The counter type in the path. @throws {Problem} 404 */

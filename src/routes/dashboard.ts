@@ -7,7 +7,7 @@ import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
 import { MIGRATIONS } from '../generated.ts'
 import { recognize } from '../http/authorization.ts'
-import { type AppEnv, publicPath } from '../http/context.ts'
+import type { AppEnv } from '../http/context.ts'
 import {
   endSession,
   forgetVisitorZone,
@@ -20,6 +20,7 @@ import {
 } from '../http/cookies.ts'
 import { Hono } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
+import { publicPath } from '../http/path.ts'
 import type { Isolate } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'

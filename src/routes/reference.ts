@@ -1,6 +1,7 @@
-import { type AppEnv, publicPath } from '../http/context.ts'
+import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
 import { Hono } from '../http/hono.ts'
+import { publicPath } from '../http/path.ts'
 import { operation, route } from '../openapi/contract.ts'
 
 export const docsContract = () =>
