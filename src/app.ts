@@ -69,6 +69,7 @@ function methodsOf(path: string): string[] {
   return [...methods]
     .filter((method) => handlers(method) > handlers('ALL'))
     .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method))
+    .sort()
 }
 
 app.onError(failed)

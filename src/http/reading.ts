@@ -61,8 +61,8 @@ export const timed = createMiddleware<AppEnv>(async (c, next) => {
   c.set('databaseTime', time)
   await next()
   const { result } = time
-  const total = `total;dur=${performance.now() - began};desc="all of it"`
-  const db = result && `db;dur=${result.milliseconds}${result.shared ? ';desc="shared"' : ''},`
+  const total = `total;dur=${(performance.now() - began).toFixed(1)};desc="all of it"`
+  const db = result && `db;dur=${result.milliseconds.toFixed(1)}${result.shared ? ';desc="shared"' : ''},`
   c.header('Server-Timing', `${db ?? ''}${total}`)
   const readers = c.res.headers.get('Access-Control-Allow-Origin')
   if (readers !== null) c.header('Timing-Allow-Origin', readers)

@@ -101,7 +101,7 @@ describe('a counter in a Hono app', () => {
       const response = await send(asHost(app), '/stats/hit?type=page_view&key=a', { method: 'POST' })
       expect(await response.json()).toMatchObject({
         code: 'configuration_invalid',
-        errors: [{ field: 'basePath', message: expect.stringMatching(/^must be a path such as/) }],
+        errors: [{ field: 'BASE_PATH', message: expect.stringMatching(/^must be a path such as/) }],
       })
     })
   })
