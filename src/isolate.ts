@@ -28,7 +28,7 @@ import { batchQueue } from './counters/write/queue.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
 import { CircuitBreaker, retrying, withBreaker, withRetries } from './database/retry-and-breaker.ts'
 import { Bots } from './visits/bots.ts'
-import { IgnoredHits } from './visits/ignored-hits.ts'
+import { LatestIgnoredHits } from './visits/latest-ignored-hits.ts'
 import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
 import { Salts } from './visits/salts.ts'
 import { Visitors } from './visits/visitors.ts'
@@ -107,7 +107,7 @@ function makeIsolate(config: Config) {
     addresses: new AddressCache(),
     visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
     bots: new Bots(),
-    ignoredHits: new IgnoredHits(),
+    ignoredHits: new LatestIgnoredHits(),
     tokens: new TokenList(config),
     tokenAttempts: new TokenAttempts(MAX_TOKEN_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),

@@ -12,7 +12,7 @@ export interface IgnoredHit {
 const MAX_ORIGIN = 200
 
 /** The latest uncounted hit of each type, in one isolate, for owners who wonder why nothing is counted. Plain data. */
-export class IgnoredHits {
+export class LatestIgnoredHits {
   readonly #byType = new Map<string, IgnoredHit>()
 
   /** @param type the name of a configured type @param page its origin or URL */
