@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { parseLogLine } from './access-log.ts'
+import { parseLogLine } from './log-line.ts'
 import { classifyRequest, type ReplayRules } from './replay-rules.ts'
-import type { LogEnds } from './replayed-log-ends.ts'
+import type { RunMemory } from './run-memory.ts'
 
 /** The most increments that POST /v1/increments accepts. */
 const MAX_INCREMENTS = 1_000
@@ -34,22 +34,21 @@ export interface ReplayBatch {
  * Cuts a log into batches. The end of a batch depends only on the lines before it, so a second run over the same log makes
  * the same batches. The key of a batch is a hash chained over all lines so far.
  *
- * The server may not have finished the last line. If the line is a request already, the hash leaves out the text that the
- * server still adds. If it is not, neither the key of the last batch nor its remembered end includes the line, and a later
- * run reads it again.
+ * The server may not have finished the last line. If it has a request and the agent that the lines before have, the hash leaves
+ * out the text that the server still adds. If not, neither the key of the last batch nor its remembered end includes the line,
+ * and a later run reads it again.
  */
 export async function* replayBatches(
   lines: AsyncIterable<string>,
   rules: ReplayRules,
-  logEnds: LogEnds,
+  memory: RunMemory,
 ): AsyncGenerator<ReplayBatch> {
-  let state = hash('slotted-counter replay', JSON.stringify(describe(rules)))
+  let state = hash('slotted-counter replay', JSON.stringify({ ...rules, downloads: String(rules.downloads) }))
   let increments = new Map<string, ReplayedCount>()
   let skipped: Skipped = new Map()
   let count = 0
   let bytes = 0
-  let before = state
-  let isRequest = true
+  let hasAgents = false
   const finish = (): ReplayBatch => {
     const batch = {
       idempotencyKey: `replay-${state}`,
@@ -63,22 +62,29 @@ export async function* replayBatches(
     bytes = 0
     return batch
   }
-  for await (const line of lines) {
+  for await (const { line, isLast } of withLast(lines)) {
     // Only when there is a next line: it proves that the server has finished the last one.
     if (
       increments.size === MAX_INCREMENTS ||
       bytes >= MAX_JSON_BYTES ||
       count === MAX_LINES ||
-      (count > 0 && logEnds.has(state))
+      (count > 0 && memory.has(state))
     ) {
       yield finish()
     }
     const request = parseLogLine(line)
-    isRequest = request !== null
-    before = state
-    state = hash(state, request?.text ?? line)
+    const isUnfinished = isLast && (request === null || (request.agent === null && hasAgents))
+    if (request !== null) hasAgents = request.agent !== null
+    if (!isUnfinished) state = hash(state, request?.text ?? line)
+    // The lines of this batch up to here, if there are any.
+    if (isLast && (count > 0 || !isUnfinished) && !memory.has(state)) await memory.add(state)
     count++
-    const outcome = request === null ? { skip: 'not a request line' } : classifyRequest(request, rules)
+    const outcome =
+      request === null
+        ? { skip: 'not a request line' }
+        : isUnfinished
+          ? { skip: 'unfinished line' }
+          : classifyRequest(request, rules)
     if ('skip' in outcome) skipped.set(outcome.skip, (skipped.get(outcome.skip) ?? 0) + 1)
     else {
       const id = `${outcome.type} ${outcome.day ?? ''} ${outcome.key}`
@@ -90,17 +96,17 @@ export async function* replayBatches(
       }
     }
   }
-  if (count > 0) {
-    const whole = isRequest ? count : count - 1
-    if (!isRequest) state = before
-    if (whole > 0 && !logEnds.has(state)) await logEnds.add(state)
-    yield finish()
-  }
+  if (count > 0) yield finish()
 }
 
-function describe(rules: ReplayRules): unknown {
-  const list = (set: ReadonlySet<string> | null) => (set === null ? null : [...set].sort())
-  return { ...rules, downloads: String(rules.downloads), methods: list(rules.methods), statuses: list(rules.statuses) }
+/** Says of each line whether it is the last. */
+async function* withLast(lines: AsyncIterable<string>): AsyncGenerator<{ line: string; isLast: boolean }> {
+  let held: string | null = null
+  for await (const line of lines) {
+    if (held !== null) yield { line: held, isLast: false }
+    held = line
+  }
+  if (held !== null) yield { line: held, isLast: true }
 }
 
 function hash(state: string, text: string): string {

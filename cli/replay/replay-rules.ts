@@ -1,5 +1,25 @@
 import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
-import type { LoggedRequest } from './access-log.ts'
+import { pageKey } from '../../src/counters/keys/page-key.ts'
+import { Bots } from '../../src/visits/bots.ts'
+import { destinationOf } from '../../src/visits/download.ts'
+import type { LoggedRequest } from './log-line.ts'
+
+/** Paths that are downloads by default: archives, packages, disk images, documents, audio and video. */
+export const DOWNLOADS = new RegExp(
+  `\\.(?:${[
+    'zip|tar|tgz|tbz2?|txz|tzst|gz|bz2|xz|zst|lz4?|lzma|br|7z|rar',
+    'jar|war|ear|whl|egg|gem|crate|nupkg|vsix|xpi|crx|phar|deb|rpm|apks?|xapk|aab|ipa|pkg',
+    'exe|msi|msix|msixbundle|appx|appxbundle|appinstaller|cab|appimage|flatpak|flatpakref|snap|run|bin',
+    'dmg|iso|img|ova|ovf|qcow2|vmdk|vhdx?|vdi|wim',
+    'pdf|epub|mobi|azw3|djvu|docx?|xlsx?|pptx?|od[tsp]|csv',
+    'mp3|m4[abv]|aac|flac|og[agv]|opus|wav|mp4|mkv|mov|avi|webm',
+  ].join('|')})$`,
+  'i',
+)
+
+/** Paths of what pages, readers and crawlers load, and which is no page. */
+const FILES_OF_PAGES =
+  /\.(?:a?png|jpe?g|gif|webp|avif|jxl|svgz?|ico|cur|bmp|tiff?|heic|css|[mc]?js|map|wasm|json|webmanifest|swf|woff2?|ttf|otf|eot|xml|xslt?|rss|atom|txt|log|vtt|m3u8|ts)$/i
 
 /** Which requests of a log count, and as what. */
 export interface ReplayRules {
@@ -7,36 +27,64 @@ export interface ReplayRules {
   downloadType: string
   /** Matches the paths that are downloads. */
   downloads: RegExp
-  /** Methods to count; `null` counts all. */
-  methods: ReadonlySet<string> | null
-  /** Statuses to count, such as `200` or `2xx`; `null` counts all. */
-  statuses: ReadonlySet<string> | null
+  /** Counts every request that has a path. Otherwise those that the Worker would have counted. */
+  all: boolean
   keepQuery: boolean
   /** Counts requests on the days on which they were made, rather than now. Absent if not wanted. */
   dated?: true
 }
 
+const bots = new Bots()
+
 /** Decides which counter a logged request belongs to, or why it is skipped. */
 export function classifyRequest(
-  { method, target, status, day }: LoggedRequest,
+  request: LoggedRequest,
   rules: ReplayRules,
 ): { type: string; key: string; day?: string } | { skip: string } {
-  if (rules.methods !== null && !rules.methods.has(method)) return { skip: 'other method' }
-  if (
-    rules.statuses !== null &&
-    !rules.statuses.has(String(status)) &&
-    !rules.statuses.has(`${Math.floor(status / 100)}xx`)
-  ) {
-    return { skip: 'other status' }
-  }
-  const key = rules.keepQuery ? target : target.replace(/[?#].*$/s, '')
-  if (key === '' || key.includes('\0')) return { skip: 'no path' }
+  const { path, query } = partsOf(request.target)
+  if (!path.startsWith('/') || path.includes('\0')) return { skip: 'no path' }
+  // Java servers append parameters: /app.zip;jsessionid=1
+  const file = path.replace(/;[^/]*$/, '')
+  const isDownload = rules.downloads.test(file)
+  const reason = rules.all ? null : reasonToSkip(request, file, isDownload)
+  if (reason !== null) return { skip: reason }
+  const spelled = isDownload ? downloadKey(path) : pageKey(path)
+  if (spelled === null) return { skip: 'no path' }
+  const key = rules.keepQuery ? spelled + query : spelled
   // JSON can hold lone surrogates; a request cannot.
   if (!key.isWellFormed()) return { skip: 'path is not Unicode' }
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return { skip: `path longer than ${MAX_KEY_BYTES} bytes` }
-  const type = rules.downloads.test(key.replace(/[?#].*$/s, '')) ? rules.downloadType : rules.pageType
+  const type = isDownload ? rules.downloadType : rules.pageType
   if (rules.dated === undefined) return { type, key }
+  const { day } = request
   if (day === null) return { skip: 'without a time' }
   if (day > new Date().toISOString().slice(0, 10)) return { skip: 'in the future' }
   return { type, key, day }
+}
+
+/** The path of a request's target, which proxies and HTTP/2 may log as a URL, and what follows it. */
+function partsOf(target: string): { path: string; query: string } {
+  const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]*)?([^?#]*)(.*)$/is.exec(target) ?? []
+  return { path: origin !== undefined && path === '' ? '/' : path, query }
+}
+
+/** Why the Worker would not have counted a request. A log does not tell which part of a file was asked for, nor who asks twice. */
+function reasonToSkip({ method, status, agent }: LoggedRequest, file: string, isDownload: boolean): string | null {
+  if (method === 'HEAD') return 'HEAD'
+  if (method !== 'GET') return 'other methods'
+  if (status === 206) return 'parts of files'
+  // 304: the visitor has the page from an earlier visit.
+  if (!(status >= 200 && status <= 299) && status !== 304) return 'failed or redirected'
+  if (!isDownload && FILES_OF_PAGES.test(file)) return 'files of pages'
+  return bots.has(agent ?? '', isDownload ? 'download' : 'page') ? 'bots' : null
+}
+
+/** The key under which `/d` would count a path; `null` if it would refuse it. */
+function downloadKey(path: string): string | null {
+  try {
+    const key = decodeURIComponent(path.slice(1))
+    return destinationOf('/', key) === null ? null : key
+  } catch {
+    return null
+  }
 }

@@ -9,10 +9,11 @@ import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { openAccessLog } from './access-log.ts'
 import { type ReplayBatch, replayBatches, type Skipped } from './cut-log-batches.ts'
-import type { ReplayRules } from './replay-rules.ts'
-import { openLogEnds } from './replayed-log-ends.ts'
+import { DOWNLOADS, type ReplayRules } from './replay-rules.ts'
+import { openRunMemory, type RunMemory } from './run-memory.ts'
 
-const ARCHIVES = /\.(zip|tar|tgz|gz|bz2|xz|zst|7z|rar|jar|war|whl|gem|deb|rpm|apk|dmg|pkg|exe|msi|iso|img|pdf|epub)$/
+/** How long the Worker recognizes a batch, unless it is dated: `PRUNING.idempotency_hours` by default. */
+const RECOGNIZED_MS = 24 * 3_600_000
 
 function pattern(text: string): RegExp {
   try {
@@ -22,37 +23,25 @@ function pattern(text: string): RegExp {
   }
 }
 
-/** @param form what every entry must match. The entry `all` gives `null`. */
-function list(text: string, form: RegExp): ReadonlySet<string> | null {
-  const values = text
-    .split(',')
-    .map((value) => value.trim())
-    .filter((value) => value !== '')
-  if (values.includes('all')) return null
-  if (values.length === 0 || !values.every((value) => form.test(value)))
-    throw new InvalidArgumentError(`Every entry must match ${form}.`)
-  return new Set(values)
-}
-
 program
   .name(commandName('replay'))
   .description(
     'Counts the requests of an access log on a running Worker, each under its path. The log is in common or combined format or ' +
-      'JSON lines, plain or compressed with gzip. Running it again is safe: lines that were counted within the idempotency ' +
-      'window (24 hours) are not counted twice.',
+      'JSON lines of nginx, Caddy or Traefik, plain or compressed with gzip. Left out is what the Worker would not have counted: ' +
+      'bots, HEAD, parts of files, files of pages, failures and redirects. Running it again is safe: lines that were counted ' +
+      'within the idempotency window (24 hours) are not counted twice.',
   )
   .argument('<file>', 'the log, or - for standard input')
   .addOption(URL_OPTION)
   .addOption(TOKEN_OPTION)
   .option('--pages <type>', 'counter type of page views', 'page_view')
   .option('--downloads <type>', 'counter type of downloads', 'download')
-  .option('--download-pattern <regex>', 'paths that are downloads (default: archives, packages, PDF)', pattern)
-  .option('--methods <list>', 'methods to count, such as GET,POST (default: all)', (text: string) =>
-    list(text, /^[A-Z]+$/),
+  .option(
+    '--download-pattern <regex>',
+    'paths that are downloads (default: archives, packages, documents, media)',
+    pattern,
   )
-  .option('--statuses <list>', 'statuses to count, such as 200,304 or 2xx,3xx (default: all)', (text: string) =>
-    list(text, /^[1-5](xx|\d\d)$/),
-  )
+  .option('--all', 'count every request, whoever sent it and whatever the answer was', false)
   .option('--keep-query', 'keep the query string in the key', false)
   .option('--dated', 'count requests on the days (UTC) on which they were made; safe to run again at any time', false)
   .parse()
@@ -63,8 +52,7 @@ const options = program.opts<{
   pages: string
   downloads: string
   downloadPattern?: RegExp
-  methods?: ReadonlySet<string> | null
-  statuses?: ReadonlySet<string> | null
+  all: boolean
   keepQuery: boolean
   dated: boolean
 }>()
@@ -72,15 +60,14 @@ const [file = '-'] = program.args
 const rules: ReplayRules = {
   pageType: options.pages,
   downloadType: options.downloads,
-  downloads: options.downloadPattern ?? ARCHIVES,
-  methods: options.methods ?? null,
-  statuses: options.statuses ?? null,
+  downloads: options.downloadPattern ?? DOWNLOADS,
+  all: options.all,
   keepQuery: options.keepQuery,
   ...(options.dated && { dated: true as const }),
 }
 
 const began = Date.now()
-const sent = { lines: 0, requests: 0, retries: 0 }
+const sent = { lines: 0, requests: 0, retries: 0, repeated: 0 }
 const byType = new Map<string, number>()
 const skipped: Skipped = new Map()
 const interrupted = interruption()
@@ -97,28 +84,41 @@ const worker = new WorkerClient({
   },
 })
 
-/** Sends a batch. Its key makes it safe to send it again. */
-async function send({ idempotencyKey, increments }: ReplayBatch): Promise<void> {
+/** Sends a batch. Its key makes it safe to send it again. @returns whether the Worker had counted it */
+async function send({ idempotencyKey, increments }: ReplayBatch, memory: RunMemory): Promise<boolean> {
   if (options.dated) {
     const counters = increments.map(({ by, ...where }) => ({ ...where, count: by }))
-    await worker.post('/v1/imports', { counters }, idempotencyKey)
-    return
+    try {
+      return (await worker.post('/v1/imports', { counters }, idempotencyKey)).repeated
+    } catch (error) {
+      // The same lines. An earlier version of the rules counted others of them.
+      if (error instanceof RefusedError && error.code === 'idempotency_key_reused') return true
+      throw error
+    }
   }
   await worker.post('/v1/increments', { increments }, idempotencyKey)
+  const entry = `${idempotencyKey} ${options.url}`
+  const isRepeated = memory.has(entry, RECOGNIZED_MS)
+  await memory.add(entry)
+  return isRepeated
 }
 
-function add(batch: ReplayBatch): void {
-  sent.lines += batch.lines
-  for (const { type, by } of batch.increments) byType.set(type, (byType.get(type) ?? 0) + by)
-  for (const [reason, count] of batch.skipped) skipped.set(reason, (skipped.get(reason) ?? 0) + count)
+function add({ lines, increments, skipped: left }: ReplayBatch, isRepeated: boolean): void {
+  sent.lines += lines
+  for (const { type, by } of increments) {
+    if (isRepeated) sent.repeated += by
+    else byType.set(type, (byType.get(type) ?? 0) + by)
+  }
+  for (const [reason, count] of left) skipped.set(reason, (skipped.get(reason) ?? 0) + count)
 }
 
 function summary(): string {
   const types = [...byType].map(([type, count]) => `${count} ${type}`).join(', ') || 'nothing'
+  const repeated = sent.repeated > 0 ? `; counted before: ${sent.repeated}` : ''
   const reasons = [...skipped].map(([reason, count]) => `${count} ${reason}`).join(', ')
   const seconds = ((Date.now() - began) / 1_000).toFixed(1)
   return (
-    `${sent.lines} lines: counted ${types}${reasons && `; not counted: ${reasons}`}. ` +
+    `${sent.lines} lines: counted ${types}${repeated}${reasons && `; not counted: ${reasons}`}. ` +
     `${sent.requests} requests, ${sent.retries} retries, ${seconds} s.`
   )
 }
@@ -129,16 +129,17 @@ const bar = new cliProgress.SingleBar(
 )
 try {
   const log = await openAccessLog(file)
-  const logEnds = await openLogEnds(join(STATE_DIRECTORY, 'replay.json'))
+  const memory = await openRunMemory(join(STATE_DIRECTORY, 'replay.json'))
   const isTerminal = process.stderr.isTTY && log.size !== null
   if (isTerminal) bar.start(log.size ?? 0, 0, { lines: 0 })
   let nextNotice = Date.now() + 5_000
-  for await (const batch of replayBatches(log.lines, rules, logEnds)) {
+  for await (const batch of replayBatches(log.lines, rules, memory)) {
+    let isRepeated = false
     if (batch.increments.length > 0) {
-      await send(batch)
+      isRepeated = await send(batch, memory)
       sent.requests++
     }
-    add(batch)
+    add(batch, isRepeated)
     if (isTerminal) bar.update(log.bytesRead(), { lines: sent.lines })
     else if (Date.now() > nextNotice) {
       nextNotice = Date.now() + 5_000

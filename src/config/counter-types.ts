@@ -93,6 +93,9 @@ const prefix = z
     ),
   )
 
+const OTHER_RULE = 'must be the name of another type'
+const otherType = z.string({ error: OTHER_RULE })
+
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
 const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
 
@@ -144,7 +147,9 @@ const counterType = table({
   /** Whether badges may count their viewers. */
   counting_badge: flag,
   /** The type that counts the same visits once per visitor and window. */
-  also: orNull(z.string({ error: 'must be the name of another type' })),
+  also: orNull(otherType),
+  /** The type that counts visits by bots instead of this one. */
+  bots: orNull(otherType),
   /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
   redirect_to: orNull(folder),
   /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
@@ -220,16 +225,19 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
   })
 }
 
-/** Types whose `also` cannot count the same visits. */
+/** Types whose `also` or `bots` cannot count their visits. */
 export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
-  return [...types.values()].flatMap((type) => {
-    const problem = type.also === null ? null : companionProblem(type, types.get(type.also))
-    return problem === null ? [] : [{ field: `COUNTERS.${type.name}.also`, message: problem }]
-  })
+  return [...types.values()].flatMap((type) =>
+    (['also', 'bots'] as const).flatMap((field) => {
+      const other = type[field]
+      const problem = other === null ? null : companionProblem(type, field, types.get(other))
+      return problem === null ? [] : [{ field: `COUNTERS.${type.name}.${field}`, message: problem }]
+    }),
+  )
 }
 
-function companionProblem(type: CounterType, other: CounterType | undefined): string | null {
-  if (other === undefined || other === type) return 'must be the name of another type'
+function companionProblem(type: CounterType, field: 'also' | 'bots', other: CounterType | undefined): string | null {
+  if (other === undefined || other === type) return OTHER_RULE
   const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
   if (other.also !== null) return `cannot be chained: ${named} has \`also\` as well`
   // The same key must be the same record id in both.
@@ -237,6 +245,7 @@ function companionProblem(type: CounterType, other: CounterType | undefined): st
   if (spellingsOf(type) !== spellingsOf(other)) {
     return `needs a type with the same keys: ${own}.same_key and ${named}.same_key differ`
   }
+  if (field === 'bots') return null
   const seconds = other.dedupeSeconds ?? 0
   if (seconds === 0) return `needs a type that counts a visitor once: set ${named}.dedupe_seconds`
   const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)

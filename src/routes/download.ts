@@ -38,7 +38,7 @@ export const downloadContract = () =>
       'even if counting fails.',
     headers: {
       Range: described(z.optional(z.string()), 'A range that does not begin at the first byte is not counted.'),
-      ...userAgent('. Here, curl and wget are not treated as bots.'),
+      ...userAgent('. Here, programs that fetch files, such as curl and npm, are not treated as bots.'),
     },
     answers: { 302: { description: 'A redirect to the file.', headers: ['Location', 'X-Hit'] } },
     problems: ['not_found'],

@@ -66,10 +66,10 @@ export interface Visit {
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
-export async function countVisit(caller: Caller, visit: Visit): Promise<string> {
+export async function countVisit(caller: Caller, received: Visit): Promise<string> {
   const { isolate, waitUntil } = caller
-  const reason = reasonToIgnore(caller, visit)
-  if (reason !== null) return ignored(caller, visit, reason)
+  const visit = visitToCount(caller, received)
+  if (typeof visit === 'string') return ignored(caller, received, visit)
   const { rateLimit } = isolate.config
   if (rateLimit === null && isolate.keys.knows(visit.counter)) return countAdmitted(caller, visit, true)
   const counting = (async () => {
@@ -81,8 +81,11 @@ export async function countVisit(caller: Caller, visit: Visit): Promise<string> 
   return counting
 }
 
-/** Why a visit does not count, by its headers, in the order of the checks. `rate`, `key` and `duplicate` follow. */
-function reasonToIgnore({ isolate: { bots, config } }: Caller, visit: Visit): HitReason | null {
+/**
+ * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its headers, in the order of the checks.
+ * `rate`, `key` and `duplicate` follow.
+ */
+function visitToCount({ isolate: { bots, config } }: Caller, visit: Visit): Visit | HitReason {
   const { type, visitor, purpose, isHead = false, automated = false } = visit
   const { headers } = visitor
   const { ownNetworks } = config
@@ -94,8 +97,13 @@ function reasonToIgnore({ isolate: { bots, config } }: Caller, visit: Visit): Hi
   if (automated && !type.countAutomated) return 'automated'
   if (isInAdvance(headers)) return 'prefetch'
   if (type.respectDoNotTrack && asksNotToBeTracked(headers)) return 'dnt'
-  if (!type.countBots && bots.has(visitor.agent, purpose)) return 'bot'
-  return null
+  if (type.countBots || !bots.has(visitor.agent, purpose)) return visit
+  return type.bots === null ? 'bot' : inType(visit, config.types.get(type.bots)!)
+}
+
+/** The same key in another type. It has the same record id, so both are in one range. */
+function inType(visit: Visit, type: CounterType): Visit {
+  return { ...visit, type, counter: { ...visit.counter, recordType: type.recordType } }
 }
 
 function isAllowed({ allowedOrigins }: CounterType, page: string | null): boolean {

@@ -6,9 +6,18 @@ const MAX_GENERATION = 500
 /** Longer user agents are not cached: strangers send them. */
 const MAX_LENGTH = 300
 
-/** Programs that people use for downloads, by the start of their user agent. isbot lists them because they view no pages. */
-const DOWNLOADERS =
-  /^(?:curl|wget2?|aria2|axel|lftp|httpie|xh|apt|debian apt-http|homebrew|fdm|uget|jdownloader|downthemall|mozilla\/\d.*\b(?:windows)?powershell)\b/i
+/**
+ * Crawlers, link previews and monitors, by the names that they give themselves. For downloads, every other program that fetches
+ * files is somebody's tool: package managers, download managers, updaters, scripts. isbot lists those too, because they view no
+ * pages.
+ */
+const NAMED_BOTS = [
+  /(?<! cu)bots?(?:\b|_)|crawl|spider|slurp|scrap[ey]|^google(?! |update|-cloud)|-google\b|ia_archiver|nutch|xenu|masscan/i,
+  /^(?:facebook|meta-external|whatsapp|snapchat|viber|pinterest|tumblr|slack-)|(?:link|uri|url).?preview|iframely|embedly|onebox|mastodon|-scrap\b/i,
+  /pingdom|uptime|statuscake|24x7|updown\.io|health.?check|link.?check|checklink|lychee|validator|probe\b|pinger|nodeping|gatus|prometheus|blackbox|zabbix|nagios|icinga|datadog|monit(?:or|oring)?\b|check_http/i,
+]
+/** Agents of programs begin with their name. Those of bots that imitate a browser do not, so isbot knows them. */
+const IMITATES_BROWSER = /^mozilla\/(?!.*(?:powershell|winhttp|download))/i
 
 /**
  * Proxies that fetch the images of a README or a profile for a reader: GitHub's, and what GitLab and others run. Names from
@@ -18,16 +27,15 @@ const IMAGE_PROXIES = /^(?:github-camo|camo asset proxy|go-camo)\b/i
 
 export type Purpose = 'page' | 'download' | 'image'
 
-/** Programs that people use for a purpose: not bots then. */
-const USED_BY_PEOPLE: Record<Purpose, RegExp | null> = { page: null, download: DOWNLOADERS, image: IMAGE_PROXIES }
-
-/** Recognizes bots with the list of isbot. Cached, because a few browsers send nearly all requests. Plain data, shared. */
+/** Recognizes bots. Plain data, shared. */
 export class Bots {
+  /** What isbot says, because a few browsers send nearly all requests. */
   readonly #known = new BoundedMap<boolean>(MAX_GENERATION)
 
   /** Whether a user agent is a bot. An empty one is not, because nothing identifies it. */
   has(agent: string, purpose: Purpose = 'page'): boolean {
-    if (USED_BY_PEOPLE[purpose]?.test(agent)) return false
+    if (purpose === 'image' && IMAGE_PROXIES.test(agent)) return false
+    if (purpose === 'download' && !IMITATES_BROWSER.test(agent)) return NAMED_BOTS.some((names) => names.test(agent))
     const known = this.#known.get(agent)
     if (known !== undefined) return known
     const found = isbot(agent)

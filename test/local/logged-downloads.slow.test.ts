@@ -13,7 +13,8 @@ const FILE =
   process.env.ACCESS_LOG === undefined
     ? /^\/[\w./-]+\.html$/
     : /^\/(?:files\/[^?]+|[^?]+\.(?:tar\.gz|tgz|zip|jar|rpm|deb|pdf|gem))$/
-const DOWNLOADER = /^(?:curl|wget|aria2|axel|lftp)/i
+/** What isbot lists among the agents of both logs, and is no crawler. */
+const PROGRAM = /^(?:-$|A |User-Agent|curl|wget|fetch libfetch|chef client|portscout|distilator)/i
 const BASE = 'https://files.example.com/'
 /** Longer than the test: a second visit is always within it. */
 const DAY_SECONDS = 86_400
@@ -48,7 +49,7 @@ function filesIn(log: string): Logged[] {
 function ruleFor({ address, method, path, status, agent }: Logged, seen: Set<string>): string {
   if (method === 'HEAD') return 'ignored; reason=head'
   if (status === 206) return 'ignored; reason=range'
-  if (isbot(agent) && !DOWNLOADER.test(agent)) return 'ignored; reason=bot'
+  if (isbot(agent) && !PROGRAM.test(agent)) return 'ignored; reason=bot'
   const visit = JSON.stringify([address, agent, path])
   if (seen.has(visit)) return 'ignored; reason=duplicate'
   seen.add(visit)

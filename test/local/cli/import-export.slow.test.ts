@@ -435,7 +435,8 @@ describe('npm run import and npm run export', () => {
         `192.0.2.1 - - [${String(day).padStart(2, '0')}/Nov/2026:${early ? '00:30' : '12:00'}:00 +0100] "GET ${path}?q=${i} HTTP/1.1" 200 5 "-" "-"`,
       )
       const utc = new Date(Date.UTC(2026, 10, early ? day - 1 : day)).toISOString().slice(0, 10)
-      const id = `${path} ${utc}`
+      // A download has the key of /d.
+      const id = `${path.replace(/^\/(?=files)/, '')} ${utc}`
       expected.set(id, (expected.get(id) ?? 0n) + 1n)
     }
     lines.push(

@@ -6,6 +6,8 @@ import { atEndOfSuite, NpmScript, npmStartOnServer, saying } from '../npm-script
 import { WithholdingProxy } from '../withholding-proxy.ts'
 import { accessLog, countPaths, generateAccessLog } from './sample-log.ts'
 
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
 describe('npm run replay', () => {
   const log = accessLog()
   let url: string
@@ -28,37 +30,80 @@ describe('npm run replay', () => {
     return script
   }
 
-  /** Compares the count of every path of a log, as page view and download together, with an independent count. */
+  /** Compares the counts of every path of a log, as page view and as download, with an independent count. */
   async function checkCounts(text: string): Promise<void> {
     const expected = new Map([...countPaths(text)].filter(([path]) => Buffer.byteLength(path) <= 512))
     const counted = new Map<string, number>()
     const paths = [...expected.keys()]
     for (let begin = 0; begin < paths.length; begin += 50) {
-      const query = paths
-        .slice(begin, begin + 50)
-        .map((path) => `key=${encodeURIComponent(path)}`)
-        .join('&')
-      for (const type of ['page_view', 'download']) {
-        const response = await fetch(`${url}/v1/counters/${type}?${query}`)
+      for (const [type, slash] of [
+        ['page_view', ''],
+        ['download', '/'],
+      ] as const) {
+        // A download has no slash at its beginning.
+        const keys = paths.slice(begin, begin + 50).map((path) => path.slice(slash.length))
+        const query = keys.filter((key) => key !== '').map((key) => `key=${encodeURIComponent(key)}`)
+        const response = await fetch(`${url}/v1/counters/${type}?${query.join('&')}`)
         const { counters } = (await response.json()) as { counters: { key: string; count: number }[] }
-        for (const { key, count } of counters) counted.set(key, (counted.get(key) ?? 0) + count)
+        for (const { key, count } of counters) counted.set(slash + key, (counted.get(slash + key) ?? 0) + count)
       }
     }
     expect(paths.length).toBeGreaterThan(1_000)
     expect(paths.filter((path) => counted.get(path) !== expected.get(path))).toEqual([])
   }
 
-  it('counts every line of a log exactly once: plain, compressed, piped, and again after a roll-up', async () => {
-    const first = await replay([join(folder, 'access.log')]).outcome()
-    expect(first).toEqual(saying(0, /\d+ lines: counted .*page_view.*not counted: .*requests, 0 retries/))
+  it('with --all counts every line of a log exactly once: plain, compressed, piped, and again after a roll-up', async () => {
+    const all = [join(folder, 'access.log'), '--all']
+    const first = await replay(all).outcome()
+    expect(first).toEqual(saying(0, /\d+ lines: counted \d+ page_view[^;]*; not counted: .*requests, 0 retries/))
     await checkCounts(log)
-    expect(await replay([join(folder, 'access.log.gz')]).ended).toBe(0)
-    expect(await replay(['-'], { input: log }).ended).toBe(0)
+    const again = /\d+ lines: counted nothing; counted before: \d+; not counted: /
+    expect(await replay([join(folder, 'access.log.gz'), '--all']).outcome()).toEqual(saying(0, again))
+    expect(await replay(['-', '--all'], { input: log }).outcome()).toEqual(saying(0, again))
     await checkCounts(log)
     const rollUp = await fetch(`${url}/v1/rollup`, { method: 'POST', headers: { Authorization: 'Bearer local' } })
     expect(rollUp.status).toBe(200)
-    expect(await replay([join(folder, 'access.log')]).ended).toBe(0)
+    expect(await replay(all).ended).toBe(0)
     await checkCounts(log)
+  })
+
+  it('counts what the Worker would have counted, and says what it left out and what it counted before', async () => {
+    const line = (request: string, status = 200, agent = BROWSER) =>
+      `192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "${request}" ${status} 12 "-" "${agent}"`
+    const caddy = {
+      request: { method: 'GET', uri: '/live/caf%C3%A9', headers: { 'User-Agent': [BROWSER] } },
+      status: 200,
+    }
+    const traefik = { RequestMethod: 'GET', RequestPath: '/live/café?x', DownstreamStatus: 200 }
+    const lines = [
+      line('GET /live/caf%C3%A9 HTTP/1.1'),
+      line('GET https://www.example.com/live/caf%c3%a9?utm=1 HTTP/2.0', 304),
+      JSON.stringify({ ...caddy, ts: 1_795_168_800.12 }),
+      JSON.stringify({ ...traefik, StartUTC: '2026-11-20T10:00:00Z' }),
+      line('GET /live/caf%C3%A9.AppImage HTTP/1.1', 200, 'npm/11.6.1 node/v24.9.0 linux x64'),
+      line('HEAD /live/caf%C3%A9.AppImage HTTP/1.1'),
+      line('GET /live/caf%C3%A9.AppImage HTTP/1.1', 206),
+      line('GET /live/caf%C3%A9 HTTP/1.1', 200, 'Mozilla/5.0 (compatible; Googlebot/2.1)'),
+      line('GET /live/logo.PNG?v=2 HTTP/1.1'),
+      line('GET /live/missing HTTP/1.1', 404),
+      line('POST /live/form HTTP/1.1'),
+      line('OPTIONS * HTTP/1.1'),
+    ]
+    const file = join(folder, 'live.log')
+    // The mark must not cost the first line.
+    await writeFile(file, `\ufeff${lines.join('\r\n')}\r\n`)
+    const left =
+      'not counted: 1 HEAD, 1 parts of files, 1 bots, 1 files of pages, 1 failed or redirected, 1 other methods, 1 no path'
+    const page = `${url}/v1/counters/page_view/${encodeURIComponent('/live/café')}`
+    const download = `${url}/v1/counters/download/${encodeURIComponent('live/café.AppImage')}`
+    for (const said of ['counted 4 page_view, 1 download', 'counted nothing; counted before: 5']) {
+      expect(await replay([file]).outcome()).toEqual(saying(0, `12 lines: ${said}; ${left}.`))
+      expect(await (await fetch(page)).json()).toMatchObject({ count: 4 })
+      expect(await (await fetch(download)).json()).toMatchObject({ count: 1 })
+    }
+    const dated = [file, '--dated', '--pages', 'download']
+    expect(await replay(dated).outcome()).toEqual(saying(0, /: counted 5 download; not counted: /))
+    expect(await replay(dated).outcome()).toEqual(saying(0, /: counted nothing; counted before: 5; not counted: /))
   })
 
   it('counts every line once if it is interrupted and run again', async () => {
@@ -69,12 +114,12 @@ describe('npm run replay', () => {
     await writeFile(file, text)
     const proxy = await WithholdingProxy.start(url, onTestFinished)
     const third = proxy.withhold('/v1/increments', 3)
-    const interrupted = replay([file], { at: proxy.url })
+    const interrupted = replay([file, '--all'], { at: proxy.url })
     await Promise.race([third, interrupted.ended])
     await interrupted.signal('SIGINT')
     expect(await interrupted.ended).toBe(130)
     expect(interrupted.output).toMatch(/Interrupted\.\nSo far: [1-9].*\nRun the same command again/)
-    expect(await replay([file]).ended).toBe(0)
+    expect(await replay([file, '--all']).ended).toBe(0)
     const own = text
       .split('\n')
       .filter((line) => line.includes('/interrupted/'))
@@ -97,24 +142,6 @@ describe('npm run replay', () => {
       const response = await fetch(`${url}/v1/counters/page_view/%2Fgrowing`)
       expect(await response.json()).toMatchObject({ count: lines })
     }
-  })
-
-  it('reads JSON lines as nginx writes them, and counts only the given methods and statuses', async () => {
-    const file = join(folder, 'nginx.json')
-    const lines = [
-      { request: 'GET /json?a=1 HTTP/2.0', status: '200' },
-      { request_method: 'GET', request_uri: '/json', status: 304 },
-      { request: 'POST /json HTTP/2.0', status: '200' },
-      { request: 'GET /json HTTP/2.0', status: '404' },
-      { nothing: 'here' },
-    ]
-    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'))
-    const script = replay([file, '--methods', 'GET', '--statuses', '2xx,304'])
-    expect(await script.ended).toBe(0)
-    expect(script.output).toMatch(
-      /5 lines: counted 2 page_view; not counted: .*1 other method.*1 other status.*1 not a request line/,
-    )
-    expect(await (await fetch(`${url}/v1/counters/page_view/%2Fjson`)).json()).toMatchObject({ count: 2 })
   })
 
   it.each([

@@ -22,6 +22,7 @@ const PLAIN = {
   dedupeSeconds: null,
   publicPage: false,
   also: null,
+  bots: null,
   prefixes: [],
   redirectTo: null,
   countBots: false,
@@ -70,6 +71,7 @@ describe('The configuration', () => {
           slots: 100,
           dedupe_seconds: 30,
           also: 'c',
+          bots: 'd',
           redirect_to: 'https://files.example.com/dist/',
           count_bots: true,
           count_automated: true,
@@ -77,6 +79,7 @@ describe('The configuration', () => {
           respect_do_not_track: true,
         },
         c: { record_type: 3, key: 'integer', dedupe_seconds: 1_800 },
+        d: { record_type: 4, key: 'integer' },
         a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
       SHARDING: { ranges: 1 },
@@ -84,7 +87,7 @@ describe('The configuration', () => {
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
       HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000, max_seconds: 840 },
     })
-    expect([...config.types.keys()]).toEqual(['b', 'c', 'a'])
+    expect([...config.types.keys()]).toEqual(['b', 'c', 'd', 'a'])
     expect(config.types.get('b')).toEqual({
       name: 'b',
       recordType: 65_535,
@@ -101,6 +104,7 @@ describe('The configuration', () => {
       slots: 100,
       dedupeSeconds: 30,
       also: 'c',
+      bots: 'd',
       prefixes: [],
       redirectTo: 'https://files.example.com/dist/',
       countBots: true,

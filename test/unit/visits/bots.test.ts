@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Bots } from '../../../src/visits/bots.ts'
+import { BOTS, PROGRAMS } from './download-agents.ts'
 
 const BROWSERS = [
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
@@ -14,18 +15,7 @@ const CRAWLERS = [
   'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/142.0.0.0 Safari/537.36',
   'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
-  'python-requests/2.32.3',
 ]
-const DOWNLOADERS = [
-  'curl/8.5.0',
-  'Wget/1.21.3',
-  'Wget2/2.1.0',
-  'aria2/1.36.0',
-  'Axel/2.17.11 (Linux)',
-  'lftp/4.9.2',
-  'HTTPie/3.2.4',
-]
-
 describe('bots', () => {
   it.each(BROWSERS)('do not include a person with %j', (agent) => {
     const bots = new Bots()
@@ -37,26 +27,26 @@ describe('bots', () => {
     for (const purpose of [undefined, 'download', 'image'] as const) expect(bots.has(agent, purpose)).toBe(true)
   })
 
-  it.each(DOWNLOADERS)('do not include a person who downloads with %s', (agent) => {
+  it.each(PROGRAMS)('do not include a person who downloads with %s', (agent) => {
     expect(new Bots().has(agent, 'download')).toBe(false)
   })
 
-  it('include download programs that request pages', () => {
-    for (const agent of ['curl/8.5.0', 'Wget/1.21.3', 'aria2/1.36.0']) {
+  it.each(BOTS)('include %s among downloads', (agent) => {
+    expect(new Bots().has(agent, 'download')).toBe(true)
+  })
+
+  it('include programs that request pages', () => {
+    for (const agent of ['curl/8.5.0', 'npm/11.6.1 node/v24.9.0 linux x64', 'python-requests/2.32.3']) {
       const bots = new Bots()
       expect([bots.has(agent, 'download'), bots.has(agent), bots.has(agent)]).toEqual([false, true, true])
     }
-  })
-
-  it('are recognized even if their agent mentions a download program', () => {
-    expect(new Bots().has('SomeBot/1.0 (like curl/8)', 'download')).toBe(true)
   })
 
   it.each(['github-camo (876de43e)', 'go-camo', 'go-camo 2.7.2', 'Camo Asset Proxy 2.3.0'])(
     'does not take the image proxy %s for a bot, if it asks for an image',
     (agent) => {
       const bots = new Bots()
-      expect([bots.has(agent, 'image'), bots.has(agent), bots.has(agent, 'download')]).toEqual([false, true, true])
+      expect([bots.has(agent, 'image'), bots.has(agent)]).toEqual([false, true])
     },
   )
 
