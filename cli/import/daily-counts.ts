@@ -1,5 +1,6 @@
 import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
-import { type ImportRow, isCount } from './import-row.ts'
+import { isCount } from './cell-values.ts'
+import type { ImportRow } from './import-rows.ts'
 import { LineError } from './line-error.ts'
 
 /** Which counts of an export become which rows. */

@@ -341,15 +341,15 @@ describe('npm run import and npm run export', () => {
     const zipped = join(folder, 'goatcounter.csv.gz')
     await writeFile(zipped, gzipSync(await readFile(join(samples, 'goatcounter-2.csv'))))
     const imports: [string[], Buffer | undefined, string][] = [
-      [['goatcounter', zipped], undefined, 'Left out: events (2), bots (1).\nNever imported: titles, referrers,'],
+      [[zipped], undefined, 'Left out: events (2), bots (1).\nNever imported: titles, referrers,'],
       [
-        ['goatcounter', '-', '--prefix', 'other.example', '--before', '2026-10-31'],
+        ['-', '--from', 'goatcounter', '--prefix', 'other.example', '--before', '2026-10-31'],
         await readFile(join(samples, 'goatcounter.jsonl')),
         'Left out: 2026-10-31 and later (9), events (5).\nNever imported: titles',
       ],
-      [['plausible', join(samples, 'plausible-pages.csv')], undefined, '\nNever imported: visitors, visits,'],
-      [['github-releases', '-'], Buffer.concat(releases), 'Read: 42 counts in 3 rows'],
-      [['goatcounter', join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
+      [[join(samples, 'plausible-pages.csv')], undefined, 'of plausible in 3 rows'],
+      [['-'], Buffer.concat(releases), 'Read: 42 counts of github-releases in 3 rows'],
+      [[join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
     ]
     const expected = [
       'download,/,1,2021-03-01',
@@ -365,8 +365,8 @@ describe('npm run import and npm run export', () => {
       'page_view,other.example/,7,2026-10-30',
     ]
     for (const added of ['rows imported.', 'of them had been imported before and were not added again.']) {
-      for (const [[tool, ...args], input, said] of imports) {
-        const { code, out, said: mistakes } = await run('import', service, ['--from', tool!, ...args], input)
+      for (const [args, input, said] of imports) {
+        const { code, out, said: mistakes } = await run('import', service, args, input)
         expect({ code, out, mistakes }).toEqual({ code: 0, out: expect.stringContaining(said), mistakes: '' })
         expect(out).toContain(added)
       }
@@ -389,7 +389,7 @@ describe('npm run import and npm run export', () => {
       /no counter type "nope"; with --type, choose .*page_view/,
     ],
     ['a day that is none', '', ['--before', 'yesterday'], /--before.*must be a day/],
-    ['a format', '', ['--format', 'csv'], /cannot be used with/],
+    ['rows', 'type,key,count\npage_view,/g,1\n', [], /line 1: the header must have each of the columns date,/],
   ])('An import of another counter imports nothing in case of %s', async (_, content, args, message) => {
     refusing ??= await startService()
     const { code, said } = await run('import', refusing, ['-', '--from', 'plausible', ...args], content)
@@ -397,11 +397,15 @@ describe('npm run import and npm run export', () => {
     expect(await refusing.counts('page_view')).toEqual(new Map())
   })
 
-  it('An import without --from refuses the options that need it', async () => {
+  it('An import of rows refuses the options for exports', async () => {
     refusing ??= await startService()
-    for (const option of ['--type', '--prefix']) {
-      const { code, said } = await run('import', refusing, ['-', option, 'x'], 'type,key,count\npage_view,/g,1\n')
-      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('need --from') })
+    for (const options of [
+      ['--type', 'x'],
+      ['--prefix', 'x'],
+      ['--before', '2026-11-01'],
+    ]) {
+      const { code, said } = await run('import', refusing, ['-', ...options], 'type,key,count\npage_view,/g,1\n')
+      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('are for exports of other counters') })
     }
     expect(await refusing.counts('page_view')).toEqual(new Map())
   })
