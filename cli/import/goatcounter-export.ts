@@ -13,7 +13,7 @@ const FALSE = ['false', 'f', '0']
 
 /**
  * Reads an export of GoatCounter: the CSV, a row for each page view; or of the JSON export `paths.jsonl` and after it
- * `hit_stats.jsonl`, the visits of each hour.
+ * `hit_stats.jsonl`, the visits of each hour. Paths are as browsers encode them, without slashes at the end, with queries.
  *
  * @throws {LineError} at the first row that is wrong
  */
@@ -29,7 +29,7 @@ async function readCsv(texts: AsyncIterable<string>, counts: DailyCounts): Promi
     const day = dayOfTime(line, 'Date', cells.Date)
     if (Number(Bot) > 0) counts.leaveOut('bots')
     else if (TRUE.includes(Event)) counts.leaveOut('events')
-    else counts.add(line, 'path', Path, 1n, day)
+    else counts.addPath(line, Path, 1n, day)
   }
 }
 
@@ -63,7 +63,7 @@ async function readJson(texts: AsyncIterable<string>, counts: DailyCounts): Prom
         throw new LineError(line, 'path_id is unknown; pass paths.jsonl first, then hit_stats.jsonl of the same export')
       }
       if (counted.isEvent) counts.leaveOut('events', BigInt(count))
-      else counts.add(line, 'path', counted.path, BigInt(count), day)
+      else counts.addPath(line, counted.path, BigInt(count), day)
     } else
       throw new LineError(line, 'this is neither of paths.jsonl nor of hit_stats.jsonl; pass these two files alone')
   }

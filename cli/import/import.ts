@@ -1,9 +1,10 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, Option, program } from 'commander'
-import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
+import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
+import { exportPages } from '../export/export-pages.ts'
 import { openInputFile } from '../input-file.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
@@ -15,6 +16,7 @@ import { type ImportRow, readImportRows } from './import-rows.ts'
 import { type InputText, readText } from './input-text.ts'
 import { LineError } from './line-error.ts'
 import { OTHER_COUNTERS, toolOf } from './other-counters.ts'
+import { SimilarKeys } from './similar-keys.ts'
 
 /** The most mistakes that are listed. */
 const MAX_LISTED = 10
@@ -30,6 +32,7 @@ program
   .addOption(URL_OPTION)
   .addOption(TOKEN_OPTION)
   .option('--name <name>', 'name of this import', '')
+  .option('--dry-run', 'check the file, and import nothing')
   .addOption(
     new Option('--from <tool>', 'the file is an export of this tool (default: by its columns)').choices(
       Object.keys(OTHER_COUNTERS),
@@ -41,6 +44,7 @@ program
     if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
     return day
   })
+  .option('--no-query', 'of an export: drop the query and the fragment of paths, as the script does')
   .addHelpText(
     'after',
     `
@@ -57,8 +61,9 @@ standard input, the rows before that line are imported.
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
 apostrophe before = + - @, a tab or a line break.
 
-Of an export, counts are summed for each key and day. What is left out is said. Another --type, --prefix or --before makes
-another import, and so does an export that has grown.
+Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
+left out is said, and which keys differ only by spelling from each other or from counters that exist. Another --type,
+--prefix, --before or --no-query makes another import, and so does an export that has grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
@@ -69,14 +74,16 @@ another import, and so does an export that has grown.
   )
   .parse()
 
-const { from, type, prefix, before, ...options } = program.opts<{
+const { from, type, prefix, before, query, dryRun, ...options } = program.opts<{
   url: string
   token: string
   name: string
+  dryRun?: true
   from?: string
   type?: string
   prefix?: string
   before?: string
+  query: boolean
 }>()
 const [file = '-'] = program.args
 const interrupted = interruption()
@@ -114,7 +121,7 @@ async function* chunksOfFile(): AsyncGenerator<Buffer> {
 /** Sums what the export of another tool holds, and says what it leaves out. */
 async function sumExport(name: string, text: InputText): Promise<ImportRow[]> {
   const { type: usual, read, neverImported } = OTHER_COUNTERS[name]!
-  const rules = { type: type ?? usual, prefix: prefix ?? '', ...(before !== undefined && { before }) }
+  const rules = { type: type ?? usual, prefix: prefix ?? '', query, ...(before !== undefined && { before }) }
   const counts = new DailyCounts(rules)
   await read(text, counts)
   const rows = counts.rows()
@@ -127,8 +134,10 @@ async function sumExport(name: string, text: InputText): Promise<ImportRow[]> {
 }
 
 /** Looks for mistakes before anything is imported. Returns the number of rows. */
-async function check(all: AsyncIterable<ImportRow>): Promise<number> {
-  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
+async function check(
+  all: AsyncIterable<ImportRow> | Iterable<ImportRow>,
+  types: ReadonlyMap<string, KeyedType>,
+): Promise<number> {
   const mistakes: string[] = []
   let rows = 0
   for await (const { line, type: name, key } of all) {
@@ -147,6 +156,19 @@ async function check(all: AsyncIterable<ImportRow>): Promise<number> {
   }
   if (mistakes.length > 0) throw new RefusedError(`the Worker does not count these rows:\n${mistakes.join('\n')}`)
   return rows
+}
+
+/** Says which keys of an export differ only by spelling from each other or from counters that exist. */
+async function compareKeys(rows: readonly ImportRow[], types: ReadonlyMap<string, KeyedType>): Promise<void> {
+  const name = rows[0]?.type
+  if (name === undefined) return
+  const similar = new SimilarKeys(
+    rows.map(({ key }) => key),
+    types.get(name)!.sameKey,
+  )
+  for await (const page of exportPages(worker, [name], 'total')) for (const { key } of page) similar.compare(key)
+  const summary = similar.summary()
+  if (summary !== null) console.log(summary)
 }
 
 async function send({ idempotencyKey, counters, lines }: ImportBatch): Promise<void> {
@@ -196,8 +218,10 @@ async function importRows(rows: AsyncIterable<ImportRow>, total: number | null):
 try {
   const first = await readText(chunksOfFile())
   tool ??= toolOf(first)
-  if (tool === undefined && (type ?? prefix ?? before) !== undefined) {
-    throw new RefusedError('--type, --prefix and --before are for exports of other counters; this file has rows')
+  if (tool === undefined && ((type ?? prefix ?? before) !== undefined || !query)) {
+    throw new RefusedError(
+      '--type, --prefix, --before and --no-query are for exports of other counters; this file has rows',
+    )
   }
   const sums = tool === undefined ? null : await sumExport(tool, first)
   let unread: InputText | null = first
@@ -207,9 +231,12 @@ try {
     unread = null
     yield* readImportRows(text)
   }
+  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
   // Standard input cannot be read twice. Sums are in memory.
-  const total = sums === null && file === '-' ? null : await check(rows())
-  await importRows(rows(), total)
+  const total = sums === null && file === '-' && !dryRun ? null : await check(rows(), types)
+  if (sums !== null) await compareKeys(sums, types)
+  if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
+  else await importRows(rows(), total)
 } catch (error) {
   bar.stop()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`

@@ -1,12 +1,13 @@
 import { countOf, dayOf } from './cell-values.ts'
 import { readCsvRecords, requireColumns } from './csv-records.ts'
-import type { DailyCounts } from './daily-counts.ts'
+import { type DailyCounts, escapeDecoded } from './daily-counts.ts'
 import type { InputText } from './input-text.ts'
 
 const COLUMNS = ['date', 'page', 'pageviews']
 
 /**
- * Reads `imported_pages_….csv` of a Plausible export: the page views of each page and day.
+ * Reads `imported_pages_….csv` of a Plausible export: the page views of each page and day. Plausible decodes paths
+ * (`lib/plausible/ingestion/request.ex`).
  *
  * @throws {LineError} at the first row that is wrong
  */
@@ -16,6 +17,6 @@ export async function readPlausibleExport({ pieces }: InputText, counts: DailyCo
   )
   for await (const { line, cells } of records) {
     const day = dayOf(line, 'date', cells.date)
-    counts.add(line, 'page', cells.page!, countOf(line, 'pageviews', cells.pageviews), day)
+    counts.addPath(line, escapeDecoded(cells.page!), countOf(line, 'pageviews', cells.pageviews), day)
   }
 }

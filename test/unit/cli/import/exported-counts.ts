@@ -14,7 +14,7 @@ export async function* pieces(content: string | Buffer, size: number): AsyncGene
 
 /** Reads an export in pieces of a size: each row as key, count and day, and what is left out. */
 export async function exportedCounts(read: OtherCounter['read'], content: string | Buffer, size = 7) {
-  const counts = new DailyCounts({ type: 'a', prefix: '' })
+  const counts = new DailyCounts({ type: 'a', prefix: '', query: true })
   await read(await readText(pieces(content, size)), counts)
   return {
     rows: counts.rows().map(({ key, count, day }) => [key, count, day ?? null] as const),

@@ -17,7 +17,7 @@ describe('An export of GoatCounter', () => {
           ['/', 2n, '2026-10-30'],
           ['/', 1n, '2026-10-31'],
           ['/a "quoted", page', 1n, '2026-10-31'],
-          ['/a%20b?q=1', 1n, '2026-10-31'],
+          ['/a b?q=1', 1n, '2026-10-31'],
         ],
         leftOut: { bots: 1n, events: 2n },
       })
