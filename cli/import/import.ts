@@ -68,6 +68,8 @@ left out is said, and which keys differ only by spelling from each other or from
   unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
   unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} -
+- umami: of the zip file, website_event.csv:
+  unzip -p FILE.zip '*website_event.csv' | ${commandName('import')} -
 - github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
   answer would add all of them again.
   gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} -`,

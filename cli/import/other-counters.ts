@@ -3,6 +3,7 @@ import { readGitHubReleases } from './github-releases.ts'
 import { readGoatCounterExport } from './goatcounter-export.ts'
 import type { InputText } from './input-text.ts'
 import { readPlausibleExport } from './plausible-export.ts'
+import { readUmamiExport } from './umami-export.ts'
 
 /** A tool whose exports can be imported. */
 export interface OtherCounter {
@@ -33,6 +34,12 @@ export const OTHER_COUNTERS: Readonly<Record<string, OtherCounter>> = {
     columns: [['date', 'page', 'pageviews']],
     read: readPlausibleExport,
     neverImported: 'visitors, visits, host names, scroll depth and time on page',
+  },
+  umami: {
+    type: 'page_view',
+    columns: [['url_path', 'event_type', 'created_at']],
+    read: readUmamiExport,
+    neverImported: 'sessions, visits, host names, queries, titles, referrers, browsers, systems, devices and locations',
   },
   'github-releases': {
     type: 'download',

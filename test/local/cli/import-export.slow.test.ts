@@ -350,6 +350,11 @@ describe('npm run import and npm run export', () => {
       [[join(samples, 'plausible-pages.csv')], undefined, 'of plausible in 3 rows'],
       [['-'], Buffer.concat(releases), 'Read: 42 counts of github-releases in 3 rows'],
       [[join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
+      [
+        ['-', '--prefix', 'umami.example', '--no-query'],
+        await readFile(join(samples, 'umami.csv')),
+        'Left out: events (2), without a path (1).\nNever imported: sessions,',
+      ],
     ]
     const expected = [
       'download,/,1,2021-03-01',
@@ -363,6 +368,10 @@ describe('npm run import and npm run export', () => {
       'page_view,/a "quoted", page,2,2026-10-30',
       'page_view,/a b?q=1,1,2026-10-31',
       'page_view,other.example/,7,2026-10-30',
+      'page_view,umami.example/,1,2026-10-30',
+      'page_view,umami.example/a "quoted", page,1,2026-10-31',
+      'page_view,umami.example/café,1,2026-10-30',
+      'page_view,umami.example/café,1,2026-10-31',
     ]
     for (const added of ['rows imported.', 'of them had been imported before and were not added again.']) {
       for (const [args, input, said] of imports) {

@@ -11,6 +11,7 @@ describe('The tool that wrote a file', () => {
     ['goatcounter', 'goatcounter-2.csv'],
     ['goatcounter', 'goatcounter.jsonl'],
     ['plausible', 'plausible-pages.csv'],
+    ['umami', 'umami.csv'],
     ['github-releases', 'github-releases-1.json'],
     ['github-releases', 'github-releases-2.json'],
   ])('is %s for %s, and the whole file is read', async (tool, name) => {
@@ -22,8 +23,8 @@ describe('The tool that wrote a file', () => {
   it.each([
     ['a byte order mark', '\uFEFFdate,page,pageviews\n', 'plausible'],
     ['columns in another order', 'pageviews,"page",date,new\r\n', 'plausible'],
-    ['blanks around columns', ' date , page,\tpageviews \n', 'plausible'],
-    ['blank lines before the header', '\n\r\ndate,page,pageviews\n', 'plausible'],
+    ['blanks around columns', ' created_at , event_type,\turl_path \n', 'umami'],
+    ['blank lines before the header', '\n\r\ncreated_at,event_type,url_path\n', 'umami'],
     ['a later version', '3Path,Title,Event,Bot,Date\n', 'goatcounter'],
     ['hours before paths', '{"hour":"2026-10-30T08:00:00Z","path_id":1,"count":4}\n', 'goatcounter'],
     ['one release over several lines', '{\n  "tag_name" : "v1",\n  "assets": []\n}', 'github-releases'],
