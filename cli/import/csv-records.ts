@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse'
 import { LineError } from './line-error.ts'
 
 /** The longest row, in bytes. A longer one has a quotation mark that was never closed. */
-export const MAX_CSV_BYTES = 64 * 1024
+const MAX_CSV_BYTES = 64 * 1024
 
 /** A row of a CSV file. */
 export interface CsvRecord {
@@ -14,7 +14,8 @@ export interface CsvRecord {
 }
 
 /**
- * Reads the rows of CSV with a header, without loading the whole file into memory. Blank lines are skipped.
+ * Reads the rows of CSV with a header, without loading the whole file into memory. Blank lines are skipped, and blanks around
+ * cells, unless they are quoted.
  *
  * @param columns names the columns, given the header
  * @throws {LineError} at the first row that is wrong
@@ -24,7 +25,7 @@ export async function* readCsvRecords(
   columns: (header: string[]) => string[],
 ): AsyncGenerator<CsvRecord> {
   const parser = Readable.from(texts).compose(
-    parse({ columns, info: true, skip_empty_lines: true, max_record_size: MAX_CSV_BYTES }),
+    parse({ columns, info: true, trim: true, skip_empty_lines: true, max_record_size: MAX_CSV_BYTES }),
   )
   try {
     for await (const { info, record } of parser as AsyncIterable<{
@@ -38,6 +39,17 @@ export async function* readCsvRecords(
     if (error instanceof CsvError) throw new LineError(Number(error.lines ?? 1), reasonOf(error))
     throw error
   }
+}
+
+/**
+ * Checks that a header has some columns once each. Others are ignored.
+ *
+ * @param hint what to do if it does not
+ * @throws {LineError} if it does not
+ */
+export function requireColumns(header: string[], columns: readonly string[], hint: string): string[] {
+  if (columns.every((name) => header.filter((other) => other === name).length === 1)) return header
+  throw new LineError(1, `the header must have each of the columns ${columns.join(', ')} once; ${hint}`)
 }
 
 function reasonOf({ code, message }: CsvError): string {

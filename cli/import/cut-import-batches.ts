@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ImportRow } from './import-row.ts'
+import type { ImportRow } from './import-rows.ts'
 
 /** The most rows that POST /v1/imports accepts. */
 const MAX_ROWS = 1_000

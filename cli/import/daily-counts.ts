@@ -1,5 +1,7 @@
 import { MAX_KEY_BYTES } from '../../src/counters/keys/counter-address.ts'
-import { type ImportRow, isCount } from './import-row.ts'
+import { pageKey } from '../../src/counters/keys/page-key.ts'
+import { isCount } from './cell-values.ts'
+import type { ImportRow } from './import-rows.ts'
 import { LineError } from './line-error.ts'
 
 /** Which counts of an export become which rows. */
@@ -10,6 +12,8 @@ export interface CountRules {
   prefix: string
   /** The first day (UTC) that is left out. */
   before?: string
+  /** Whether paths keep their query and fragment. */
+  query: boolean
 }
 
 /** What another counter's export holds, summed for each key and day. */
@@ -21,6 +25,16 @@ export class DailyCounts {
 
   constructor(rules: CountRules) {
     this.#rules = rules
+  }
+
+  /**
+   * Adds views of a page. Its key is the one under which the page is counted; what follows a question mark stays as it is.
+   *
+   * @param path the path as browsers encode it, perhaps with a query and a fragment
+   */
+  addPath(line: number, path: string, count: bigint, day: string): void {
+    const kept = this.#rules.query ? path : withoutQuery(path)
+    this.add(line, 'path', kept.replace(/^[^?]*/, pageKey), count, day)
   }
 
   /**
@@ -62,4 +76,17 @@ export class DailyCounts {
   rows(): ImportRow[] {
     return [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   }
+}
+
+/**
+ * Escapes in a decoded path what must have been escaped before: control characters, and a `%` that no two hexadecimal digits
+ * follow. For tools that store decoded paths.
+ */
+export function escapeDecoded(path: string): string {
+  return path.replace(/%(?![\da-f]{2})|\p{Cc}/giu, encodeURIComponent)
+}
+
+/** A path without its query and fragment. A fragment that is a route, such as `#/about`, stays. */
+export function withoutQuery(path: string): string {
+  return path.replace(/\?.*|#(?!!?\/).*/s, '')
 }

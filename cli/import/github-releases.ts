@@ -1,8 +1,8 @@
+import { numberDigits } from '../exact-json.ts'
+import { countOf } from './cell-values.ts'
 import type { DailyCounts } from './daily-counts.ts'
-import { decodeText } from './decoded-text.ts'
-import { isCount } from './import-row.ts'
-import { parseJsonDocuments } from './json-documents.ts'
-import { LineError } from './line-error.ts'
+import type { InputText } from './input-text.ts'
+import { LineError, quoted } from './line-error.ts'
 
 /** The longest text. It is parsed at once. */
 const MAX_CHARACTERS = 256 * 1024 * 1024
@@ -14,10 +14,10 @@ const SHORTER = "jq '[.[] | {tag_name, assets: [.assets[] | {name, download_coun
  *
  * @throws {LineError} at the first release that is wrong
  */
-export async function readGitHubReleases(chunks: AsyncIterable<Buffer>, counts: DailyCounts): Promise<void> {
+export async function readGitHubReleases({ pieces }: InputText, counts: DailyCounts): Promise<void> {
   const texts: string[] = []
   let characters = 0
-  for await (const text of decodeText(chunks)) {
+  for await (const text of pieces) {
     characters += text.length
     if (characters > MAX_CHARACTERS) {
       throw new LineError(1, `the file is longer than ${MAX_CHARACTERS} characters; shorten it with: ${SHORTER}`)
@@ -32,19 +32,15 @@ export async function readGitHubReleases(chunks: AsyncIterable<Buffer>, counts: 
 function addRelease(line: number, release: unknown, counts: DailyCounts): void {
   const { tag_name: tag, assets, message } = membersOf(release)
   if (typeof tag !== 'string' || tag === '' || !Array.isArray(assets)) {
-    const answer = typeof message === 'string' ? ` GitHub answered ${quote(message)}.` : ''
+    const answer = typeof message === 'string' ? ` GitHub answered ${quoted(message)}.` : ''
     throw new LineError(line, `this is not a release with tag_name and assets.${answer}`)
   }
   for (const asset of assets) {
     const { name, download_count: downloads } = membersOf(asset)
     if (typeof name !== 'string' || name === '') {
-      throw new LineError(line, `an asset of the release ${quote(tag)} has no name`)
+      throw new LineError(line, `an asset of the release ${quoted(tag)} has no name`)
     }
-    const count = /^\d{1,19}$/.test(String(downloads)) ? BigInt(String(downloads)) : null
-    if (count === null || !isCount(count)) {
-      const where = `${quote(name)} of the release ${quote(tag)}`
-      throw new LineError(line, `download_count of ${where} must be a whole number within 64 bits`)
-    }
+    const count = countOf(line, `download_count of ${quoted(name)} of the release ${quoted(tag)}`, downloads)
     counts.add(line, 'name', `${tag}/${name}`, count)
   }
 }
@@ -53,7 +49,53 @@ function membersOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** Strangers choose the text: no line breaks or escapes for the terminal. */
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 100))
+/**
+ * Parses JSON documents that follow each other, such as the pages of an answer.
+ *
+ * @returns each value with the line on which it begins; numbers are their digits
+ * @throws {LineError} if one is not JSON
+ */
+function* parseJsonDocuments(text: string): Generator<{ line: number; value: unknown }> {
+  let line = 1
+  for (let at = 0; at < text.length; ) {
+    const end = endOfDocument(text, at)
+    const document = text.slice(at, end)
+    const first = /\S/.exec(document)
+    if (first !== null) {
+      const begin = line + lineBreaks(document.slice(0, first.index))
+      yield { line: begin, value: parse(document, begin) }
+    }
+    line += lineBreaks(document)
+    at = end
+  }
+}
+
+/** The end of the array or object that begins after `start`; the end of the text if it is not closed. */
+function endOfDocument(text: string, start: number): number {
+  let depth = 0
+  let inString = false
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (inString) {
+      if (character === '\\') at++
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === '[' || character === '{') depth++
+    else if ((character === ']' || character === '}') && --depth <= 0) return at + 1
+  }
+  return text.length
+}
+
+function parse(document: string, line: number): unknown {
+  try {
+    return JSON.parse(document, numberDigits)
+  } catch {
+    throw new LineError(line, 'what begins here is not JSON, or it ends too early')
+  }
+}
+
+function lineBreaks(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  return count
 }

@@ -1,20 +1,22 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, Option, program } from 'commander'
-import { addressOfKey } from '../../src/counters/keys/counter-address.ts'
+import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
+import { exportPages } from '../export/export-pages.ts'
 import { openInputFile } from '../input-file.ts'
 import { interruption } from '../interruption.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
+import { isDay } from './cell-values.ts'
 import { type ImportBatch, importBatches } from './cut-import-batches.ts'
 import { DailyCounts } from './daily-counts.ts'
-import { type ImportRow, isDay } from './import-row.ts'
-import { readImportRows } from './import-rows.ts'
+import { type ImportRow, readImportRows } from './import-rows.ts'
+import { type InputText, readText } from './input-text.ts'
 import { LineError } from './line-error.ts'
-import { OTHER_COUNTERS, type OtherCounter } from './other-counters.ts'
-import type { TextFormat } from './text-format.ts'
+import { OTHER_COUNTERS, toolOf } from './other-counters.ts'
+import { SimilarKeys } from './similar-keys.ts'
 
 /** The most mistakes that are listed. */
 const MAX_LISTED = 10
@@ -23,27 +25,26 @@ program
   .name(commandName('import'))
   .description(
     'Adds counts from a file to the counters of a running Worker. The file is CSV with the header type,key,count or ' +
-      'type,key,count,day, or JSON lines (one object with these members a line), plain or compressed with gzip. Counts with a ' +
-      'day (UTC) enter the history of that day; counts without a day enter the total only.',
+      'type,key,count,day, JSON lines (one object with these members a line), or an export of another counter, plain or ' +
+      'compressed with gzip. Counts with a day (UTC) enter the history of that day; counts without a day enter the total only.',
   )
   .argument('<file>', 'the file, or - for standard input')
   .addOption(URL_OPTION)
   .addOption(TOKEN_OPTION)
   .option('--name <name>', 'name of this import', '')
+  .option('--dry-run', 'check the file, and import nothing')
   .addOption(
-    new Option('--format <format>', 'CSV or JSON lines (default: by the first character)').choices(['csv', 'json']),
+    new Option('--from <tool>', 'the file is an export of this tool (default: by its columns)').choices(
+      Object.keys(OTHER_COUNTERS),
+    ),
   )
-  .addOption(
-    new Option('--from <tool>', 'the file is an export of this tool')
-      .choices(Object.keys(OTHER_COUNTERS))
-      .conflicts('format'),
-  )
-  .option('--type <type>', 'with --from: the counter type of the counts (default: page_view, of GitHub download)')
-  .option('--prefix <text>', 'with --from: what to put in front of each key, such as a host')
-  .option('--before <day>', 'with --from: leave out this day (UTC) and later ones', (day: string) => {
+  .option('--type <type>', 'of an export: the counter type of the counts (default: page_view, of GitHub download)')
+  .option('--prefix <text>', 'of an export: what to put in front of each key, such as a host')
+  .option('--before <day>', 'of an export: leave out this day (UTC) and later ones', (day: string) => {
     if (!isDay(day)) throw new InvalidArgumentError('It must be a day from 1970-01-01 to today (UTC).')
     return day
   })
+  .option('--no-query', 'of an export: drop the query and the fragment of paths, as the script does')
   .addHelpText(
     'after',
     `
@@ -60,31 +61,32 @@ standard input, the rows before that line are imported.
 The export command puts an apostrophe before a key that a spreadsheet would treat as a formula. This command removes it: an
 apostrophe before = + - @, a tab or a line break.
 
-With --from, the file is one of these. Counts are summed for each key and day. What is left out is said. Another --type,
---prefix or --before makes another import, and so does an export that has grown.
+Of an export, counts are summed for each key and day. The keys of paths are those under which the pages are counted. What is
+left out is said, and which keys differ only by spelling from each other or from counters that exist. Another --type,
+--prefix, --before or --no-query makes another import, and so does an export that has grown.
 - goatcounter: the CSV of all page views, or of the JSON export two files, which hold visits:
-  unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} --from goatcounter -
+  unzip -p FILE.zip '*/paths.jsonl' '*/hit_stats.jsonl' | ${commandName('import')} -
 - plausible: of the zip file, imported_pages_….csv:
-  unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} --from plausible -
+  unzip -p FILE.zip '*imported_pages*' | ${commandName('import')} -
+- umami: of the zip file, website_event.csv:
+  unzip -p FILE.zip '*website_event.csv' | ${commandName('import')} -
 - github-releases: what GitHub's API answers, with all pages. The keys are TAG/NAME. The numbers have no days: a later
   answer would add all of them again.
-  gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} --from github-releases -`,
+  gh api --paginate 'repos/OWNER/REPO/releases?per_page=100' | ${commandName('import')} -`,
   )
   .parse()
 
-const { from, type, prefix, before, ...options } = program.opts<{
+const { from, type, prefix, before, query, dryRun, ...options } = program.opts<{
   url: string
   token: string
   name: string
-  format?: TextFormat
+  dryRun?: true
   from?: string
   type?: string
   prefix?: string
   before?: string
+  query: boolean
 }>()
-if (from === undefined && (type ?? prefix ?? before) !== undefined) {
-  program.error('error: --type, --prefix and --before need --from')
-}
 const [file = '-'] = program.args
 const interrupted = interruption()
 // Ends a read of standard input that is waiting.
@@ -92,6 +94,8 @@ interrupted.signal.addEventListener('abort', () => process.stdin.destroy())
 
 const began = Date.now()
 const done = { rows: 0, repeated: 0, requests: 0, retries: 0 }
+/** The tool that wrote the file; `undefined`: it has rows. */
+let tool = from
 const worker = new WorkerClient({
   url: options.url,
   token: options.token,
@@ -108,7 +112,7 @@ async function* chunksOfFile(): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     interrupted.signal.throwIfAborted()
     // An export is read to its end before the first row is imported.
-    if (from !== undefined && Date.now() > nextNotice) {
+    if (tool !== undefined && Date.now() > nextNotice) {
       nextNotice = Date.now() + 5_000
       console.error(`${Math.round(bytesRead() / 1_000_000)} MB read …`)
     }
@@ -117,13 +121,14 @@ async function* chunksOfFile(): AsyncGenerator<Buffer> {
 }
 
 /** Sums what the export of another tool holds, and says what it leaves out. */
-async function sumExport({ type: usual, read, neverImported }: OtherCounter): Promise<ImportRow[]> {
-  const rules = { type: type ?? usual, prefix: prefix ?? '', ...(before !== undefined && { before }) }
+async function sumExport(name: string, text: InputText): Promise<ImportRow[]> {
+  const { type: usual, read, neverImported } = OTHER_COUNTERS[name]!
+  const rules = { type: type ?? usual, prefix: prefix ?? '', query, ...(before !== undefined && { before }) }
   const counts = new DailyCounts(rules)
-  await read(chunksOfFile(), counts)
+  await read(text, counts)
   const rows = counts.rows()
   const sum = rows.reduce((sum, { count }) => sum + count, 0n)
-  console.log(`Read: ${sum} counts in ${rows.length} rows, one for each key and day.`)
+  console.log(`Read: ${sum} counts of ${name} in ${rows.length} rows, one for each key and day.`)
   const leftOut = [...counts.leftOut].map(([reason, count]) => `${reason} (${count})`).join(', ')
   if (leftOut !== '') console.log(`Left out: ${leftOut}.`)
   console.log(`Never imported: ${neverImported}.`)
@@ -131,14 +136,16 @@ async function sumExport({ type: usual, read, neverImported }: OtherCounter): Pr
 }
 
 /** Looks for mistakes before anything is imported. Returns the number of rows. */
-async function check(all: AsyncIterable<ImportRow> | Iterable<ImportRow>): Promise<number> {
-  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
+async function check(
+  all: AsyncIterable<ImportRow> | Iterable<ImportRow>,
+  types: ReadonlyMap<string, KeyedType>,
+): Promise<number> {
   const mistakes: string[] = []
   let rows = 0
   for await (const { line, type: name, key } of all) {
     const type = types.get(name)
     if (type === undefined) {
-      if (from !== undefined) {
+      if (tool !== undefined) {
         throw new RefusedError(
           `the Worker has no counter type "${name}"; with --type, choose ${[...types.keys()].join(', ')}`,
         )
@@ -151,6 +158,19 @@ async function check(all: AsyncIterable<ImportRow> | Iterable<ImportRow>): Promi
   }
   if (mistakes.length > 0) throw new RefusedError(`the Worker does not count these rows:\n${mistakes.join('\n')}`)
   return rows
+}
+
+/** Says which keys of an export differ only by spelling from each other or from counters that exist. */
+async function compareKeys(rows: readonly ImportRow[], types: ReadonlyMap<string, KeyedType>): Promise<void> {
+  const name = rows[0]?.type
+  if (name === undefined) return
+  const similar = new SimilarKeys(
+    rows.map(({ key }) => key),
+    types.get(name)!.sameKey,
+  )
+  for await (const page of exportPages(worker, [name], 'total')) for (const { key } of page) similar.compare(key)
+  const summary = similar.summary()
+  if (summary !== null) console.log(summary)
 }
 
 async function send({ idempotencyKey, counters, lines }: ImportBatch): Promise<void> {
@@ -180,15 +200,11 @@ const bar = new cliProgress.SingleBar(
   { format: ' {bar} {percentage}% | {value} of {total} rows | {eta_formatted} left', hideCursor: true },
   cliProgress.Presets.shades_classic,
 )
-try {
-  const sums = from === undefined ? null : await sumExport(OTHER_COUNTERS[from]!)
-  const rows = () => sums ?? readImportRows(chunksOfFile(), options.format)
-  // Standard input cannot be read twice. Sums are in memory.
-  const total = sums === null && file === '-' ? null : await check(rows())
+async function importRows(rows: AsyncIterable<ImportRow>, total: number | null): Promise<void> {
   const isTerminal = process.stderr.isTTY && total !== null
   if (isTerminal) bar.start(total, 0)
   let nextNotice = Date.now() + 5_000
-  for await (const batch of importBatches(rows(), options.name)) {
+  for await (const batch of importBatches(rows, options.name)) {
     await send(batch)
     if (isTerminal) bar.update(done.rows)
     else if (Date.now() > nextNotice) {
@@ -199,6 +215,30 @@ try {
   bar.stop()
   console.log(summary())
   if (done.rows === 0) console.error('The file has no rows to import.')
+}
+
+try {
+  const first = await readText(chunksOfFile())
+  tool ??= toolOf(first)
+  if (tool === undefined && ((type ?? prefix ?? before) !== undefined || !query)) {
+    throw new RefusedError(
+      '--type, --prefix, --before and --no-query are for exports of other counters; this file has rows',
+    )
+  }
+  const sums = tool === undefined ? null : await sumExport(tool, first)
+  let unread: InputText | null = first
+  async function* rows(): AsyncGenerator<ImportRow> {
+    if (sums !== null) return yield* sums
+    const text = unread ?? (await readText(chunksOfFile()))
+    unread = null
+    yield* readImportRows(text)
+  }
+  const types = new Map((await configuredTypes(worker)).map((type) => [type.name, type]))
+  // Standard input cannot be read twice. Sums are in memory.
+  const total = sums === null && file === '-' && !dryRun ? null : await check(rows(), types)
+  if (sums !== null) await compareKeys(sums, types)
+  if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
+  else await importRows(rows(), total)
 } catch (error) {
   bar.stop()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`

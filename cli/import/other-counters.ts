@@ -1,14 +1,18 @@
 import type { DailyCounts } from './daily-counts.ts'
 import { readGitHubReleases } from './github-releases.ts'
 import { readGoatCounterExport } from './goatcounter-export.ts'
+import type { InputText } from './input-text.ts'
 import { readPlausibleExport } from './plausible-export.ts'
+import { readUmamiExport } from './umami-export.ts'
 
 /** A tool whose exports can be imported. */
 export interface OtherCounter {
   /** The counter type of its counts, unless another one is wanted. */
   type: string
+  /** Its columns, or members of its JSON, by which a file is recognized: all of one list. */
+  columns: readonly (readonly string[])[]
   /** Adds up what an export holds. */
-  read: (chunks: AsyncIterable<Buffer>, counts: DailyCounts) => Promise<void>
+  read: (text: InputText, counts: DailyCounts) => Promise<void>
   /** What has no place in a counter. */
   neverImported: string
 }
@@ -17,17 +21,41 @@ export interface OtherCounter {
 export const OTHER_COUNTERS: Readonly<Record<string, OtherCounter>> = {
   goatcounter: {
     type: 'page_view',
+    columns: [
+      ['Path', 'Event', 'Bot'],
+      ['id', 'path'],
+      ['hour', 'path_id'],
+    ],
     read: readGoatCounterExport,
     neverImported: 'titles, referrers, browsers, systems, screen sizes, languages, locations and sessions',
   },
   plausible: {
     type: 'page_view',
+    columns: [['date', 'page', 'pageviews']],
     read: readPlausibleExport,
     neverImported: 'visitors, visits, host names, scroll depth and time on page',
   },
+  umami: {
+    type: 'page_view',
+    columns: [['url_path', 'event_type', 'created_at']],
+    read: readUmamiExport,
+    neverImported: 'sessions, visits, host names, queries, titles, referrers, browsers, systems, devices and locations',
+  },
   'github-releases': {
     type: 'download',
+    columns: [['tag_name', 'assets']],
     read: readGitHubReleases,
     neverImported: 'days, which GitHub does not tell, and archives of the source, which it does not count',
   },
+}
+
+/** The tool that wrote a text, by the header of its CSV or the members of its JSON; `undefined` if it is none of these. */
+export function toolOf({ beginning, isJson }: InputText): string | undefined {
+  const [header = ''] = beginning.trimStart().split('\n', 1)
+  // GoatCounter writes the version of its format before the first column.
+  const names = isJson
+    ? [...beginning.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name)
+    : header.split(',').map((cell) => cell.replace(/^[\s"\d]+|[\s"]+$/g, ''))
+  const has = (name: string) => names.includes(name)
+  return Object.keys(OTHER_COUNTERS).find((tool) => OTHER_COUNTERS[tool]!.columns.some((list) => list.every(has)))
 }

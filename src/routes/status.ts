@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { SPELLINGS } from '../counters/keys/counter-address.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { openDatabase } from '../database/database.ts'
 import { callerOf } from '../http/caller.ts'
@@ -98,6 +99,7 @@ const statusSchema = () =>
         also: described(z.nullable(z.string()), 'The type that counts the same visits once per visitor.'),
         recordType: z.int(),
         key: z.enum(['string', 'integer']),
+        sameKey: z.array(z.enum(SPELLINGS)),
       }),
     ),
   })
@@ -137,8 +139,16 @@ const CAUGHT_UP = {
   },
   rateLimits: { counting: true, reading: true, newKeys: true },
   types: [
-    { name: 'page_view', title: 'Page views', unit: 'views', url: null, also: null, recordType: 1, key: 'string' },
-    { name: 'download', title: 'Downloads', unit: 'downloads', url: null, also: null, recordType: 2, key: 'string' },
+    {
+      name: 'page_view',
+      title: 'Page views',
+      unit: 'views',
+      url: null,
+      also: null,
+      recordType: 1,
+      key: 'string',
+      sameKey: ['trailing_slash'],
+    },
   ],
 }
 

@@ -55,8 +55,8 @@ describe('npm run import and npm run export', () => {
     folder = await stateDirectory(atEnd)
   })
 
-  async function startService(): Promise<Service> {
-    const { workerd, databaseUrl } = await startBuiltWorker({}, atEnd)
+  async function startService(settings: Record<string, unknown> = {}): Promise<Service> {
+    const { workerd, databaseUrl } = await startBuiltWorker({ settings }, atEnd)
     const call: Service['call'] = async (method, path, body, headers = {}) => {
       const answer = await fetch(workerd.url + path, {
         method,
@@ -341,15 +341,20 @@ describe('npm run import and npm run export', () => {
     const zipped = join(folder, 'goatcounter.csv.gz')
     await writeFile(zipped, gzipSync(await readFile(join(samples, 'goatcounter-2.csv'))))
     const imports: [string[], Buffer | undefined, string][] = [
-      [['goatcounter', zipped], undefined, 'Left out: events (2), bots (1).\nNever imported: titles, referrers,'],
+      [[zipped], undefined, 'Left out: events (2), bots (1).\nNever imported: titles, referrers,'],
       [
-        ['goatcounter', '-', '--prefix', 'other.example', '--before', '2026-10-31'],
+        ['-', '--from', 'goatcounter', '--prefix', 'other.example', '--before', '2026-10-31'],
         await readFile(join(samples, 'goatcounter.jsonl')),
         'Left out: 2026-10-31 and later (9), events (5).\nNever imported: titles',
       ],
-      [['plausible', join(samples, 'plausible-pages.csv')], undefined, '\nNever imported: visitors, visits,'],
-      [['github-releases', '-'], Buffer.concat(releases), 'Read: 42 counts in 3 rows'],
-      [['goatcounter', join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
+      [[join(samples, 'plausible-pages.csv')], undefined, 'of plausible in 3 rows'],
+      [['-'], Buffer.concat(releases), 'Read: 42 counts of github-releases in 3 rows'],
+      [[join(samples, 'goatcounter-1.csv'), '--type', 'download'], undefined, 'Left out: bots (1).'],
+      [
+        ['-', '--prefix', 'umami.example', '--no-query'],
+        await readFile(join(samples, 'umami.csv')),
+        'Left out: events (2), without a path (1).\nNever imported: sessions,',
+      ],
     ]
     const expected = [
       'download,/,1,2021-03-01',
@@ -361,18 +366,92 @@ describe('npm run import and npm run export', () => {
       'page_view,/,5,2026-10-31',
       'page_view,/a "quoted", page,1,2026-10-31',
       'page_view,/a "quoted", page,2,2026-10-30',
-      'page_view,/a%20b?q=1,1,2026-10-31',
+      'page_view,/a b?q=1,1,2026-10-31',
       'page_view,other.example/,7,2026-10-30',
+      'page_view,umami.example/,1,2026-10-30',
+      'page_view,umami.example/a "quoted", page,1,2026-10-31',
+      'page_view,umami.example/café,1,2026-10-30',
+      'page_view,umami.example/café,1,2026-10-31',
     ]
     for (const added of ['rows imported.', 'of them had been imported before and were not added again.']) {
-      for (const [[tool, ...args], input, said] of imports) {
-        const { code, out, said: mistakes } = await run('import', service, ['--from', tool!, ...args], input)
+      for (const [args, input, said] of imports) {
+        const { code, out, said: mistakes } = await run('import', service, args, input)
         expect({ code, out, mistakes }).toEqual({ code: 0, out: expect.stringContaining(said), mistakes: '' })
         expect(out).toContain(added)
       }
       const { out } = await run('export', service, ['--by', 'day'])
       expect(rowsOf(out).map(String).sort()).toEqual(expected)
     }
+  })
+
+  const GOATCOUNTER = [
+    '2Path,Title,Event,UserAgent,Browser,System,Session,Bot,Referrer,Referrer scheme,Screen size,Location,FirstVisit,Date',
+    ...['/gc/post', '/gc/post', '/gc/caf%C3%A9', '/gc/q?x=1', '/GC/About', '/gc/alone'].map(
+      (path) => `${path},T,0,,Chrome 86,Windows 7,s,0,,,"1280,768,1",AR,1,2026-11-01T12:00:00Z`,
+    ),
+  ].join('\n')
+  const countPages = (service: Service, keys: string[]) =>
+    service.call('POST', '/v1/increments', { increments: keys.map((key) => ({ type: 'page_view', key, by: 1 })) })
+
+  it('Imported paths join the counters of their pages, and the summary tells which keys differ only by spelling', async () => {
+    const service = await startService()
+    await countPages(service, ['/gc/post/', '/gc/café', '/gc/q', '/gc/about', '/gc/other'])
+    const before = await service.counts('page_view')
+    const summary =
+      'Not joined: 3 keys that differ from others only by letter case (1), a slash at the end (1), a query or fragment (1), such as'
+    const remedies = 'What joins them: same_key = ["letter_case","trailing_slash"] and --no-query.'
+    const dry = await run('import', service, ['-', '--dry-run'], GOATCOUNTER)
+    expect(dry).toMatchObject({ code: 0, out: expect.stringContaining(summary), said: '' })
+    expect(dry.out).toContain(remedies)
+    expect(dry.out).toMatch(/Rows that would be imported: 5\. Nothing was changed\.\n$/)
+    expect(await service.counts('page_view')).toEqual(before)
+
+    const imported = await run('import', service, ['-'], GOATCOUNTER)
+    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining(summary) })
+    expect(await service.counts('page_view')).toEqual(
+      new Map([
+        ['/gc/post/', 1n],
+        ['/gc/café', 2n],
+        ['/gc/q', 1n],
+        ['/gc/about', 1n],
+        ['/gc/other', 1n],
+        ['/gc/post', 2n],
+        ['/gc/q?x=1', 1n],
+        ['/GC/About', 1n],
+        ['/gc/alone', 1n],
+      ]),
+    )
+  })
+
+  it('Imported paths join what the settings join, and the summary has nothing to tell', async () => {
+    const page_view = { record_type: 1, same_key: ['trailing_slash', 'letter_case'] }
+    const service = await startService({ COUNTERS: { page_view } })
+    await countPages(service, ['/gc/post/', '/gc/café', '/gc/q', '/gc/about'])
+    const { code, out } = await run('import', service, ['-', '--no-query'], GOATCOUNTER)
+    expect({ code, out }).toEqual({ code: 0, out: expect.not.stringContaining('Not joined') })
+    expect(await service.counts('page_view')).toEqual(
+      new Map([
+        ['/gc/post', 3n],
+        ['/gc/café', 2n],
+        ['/gc/q', 2n],
+        ['/gc/about', 2n],
+        ['/gc/alone', 1n],
+      ]),
+    )
+  })
+
+  it('A dry run of rows checks them, from standard input too, and imports nothing', async () => {
+    refusing ??= await startService()
+    const rows = 'type,key,count\npage_view, /x , 5\n'
+    expect(await run('import', refusing, ['-', '--dry-run'], rows)).toMatchObject({
+      code: 0,
+      out: 'Rows that would be imported: 1. Nothing was changed.\n',
+    })
+    expect(await run('import', refusing, ['-', '--dry-run'], `${rows}nope,/x,1\n`)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('line 3: type is not'),
+    })
+    expect(await refusing.counts('page_view')).toEqual(new Map())
   })
 
   it.each<[string, string, string[], RegExp]>([
@@ -389,7 +468,7 @@ describe('npm run import and npm run export', () => {
       /no counter type "nope"; with --type, choose .*page_view/,
     ],
     ['a day that is none', '', ['--before', 'yesterday'], /--before.*must be a day/],
-    ['a format', '', ['--format', 'csv'], /cannot be used with/],
+    ['rows', 'type,key,count\npage_view,/g,1\n', [], /line 1: the header must have each of the columns date,/],
   ])('An import of another counter imports nothing in case of %s', async (_, content, args, message) => {
     refusing ??= await startService()
     const { code, said } = await run('import', refusing, ['-', '--from', 'plausible', ...args], content)
@@ -397,11 +476,11 @@ describe('npm run import and npm run export', () => {
     expect(await refusing.counts('page_view')).toEqual(new Map())
   })
 
-  it('An import without --from refuses the options that need it', async () => {
+  it('An import of rows refuses the options for exports', async () => {
     refusing ??= await startService()
-    for (const option of ['--type', '--prefix']) {
-      const { code, said } = await run('import', refusing, ['-', option, 'x'], 'type,key,count\npage_view,/g,1\n')
-      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('need --from') })
+    for (const options of [['--type', 'x'], ['--prefix', 'x'], ['--before', '2026-11-01'], ['--no-query']]) {
+      const { code, said } = await run('import', refusing, ['-', ...options], 'type,key,count\npage_view,/g,1\n')
+      expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('are for exports of other counters') })
     }
     expect(await refusing.counts('page_view')).toEqual(new Map())
   })

@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DailyCounts } from '../../../../cli/import/daily-counts.ts'
+import { DailyCounts, escapeDecoded } from '../../../../cli/import/daily-counts.ts'
+import { pageKey } from '../../../../src/counters/keys/page-key.ts'
 
-const counts = (rules: { prefix?: string; before?: string } = {}) =>
-  new DailyCounts({ type: 'page_view', prefix: '', ...rules })
+const counts = (rules: { prefix?: string; before?: string; query?: false } = {}) =>
+  new DailyCounts({ type: 'page_view', prefix: '', query: true, ...rules })
 
 describe('The counts of an export', () => {
   it('are one row for each key and day, in an order that does not depend on the file', () => {
@@ -40,6 +42,88 @@ describe('The counts of an export', () => {
     const sums = counts({ prefix: 'site.example' })
     sums.add(4, 'path', '/a', 1n, '2026-11-02')
     expect(sums.rows()).toEqual([{ line: 4, type: 'page_view', key: 'site.example/a', count: 1n, day: '2026-11-02' }])
+  })
+
+  /** The key of a path, as tools that store it encoded and as tools that store it decoded write it. */
+  const keyOf = (path: string, rules?: { query: false }) => {
+    const sums = counts(rules)
+    sums.addPath(1, path, 1n, '2026-11-02')
+    return sums.rows()[0]!.key
+  }
+
+  it.each([
+    ['/caf%C3%A9', '/café'],
+    ['/caf%c3%a9/%E6%97%A5%E6%9C%AC', '/café/日本'],
+    ['/%7Euser', '/~user'],
+    ['/a%20b', '/a b'],
+    ['/a%2fb%3Fc%23d%25', '/a%2Fb%3Fc%23d%25'],
+    ['/line%0abreak', '/line%0Abreak'],
+    ['/caf%E9', '/caf%E9'],
+    ['/100%-off', '/100%-off'],
+    ['/find?q=caf%C3%A9%26c&%20', '/find?q=caf%C3%A9%26c&%20'],
+    ['/caf%C3%A9?q=%20', '/café?q=%20'],
+    ['/#/caf%C3%A9', '/#/café'],
+  ])('of the path %s have the key of the page, %s', (path, key) => {
+    expect(keyOf(path)).toBe(key)
+  })
+
+  // A decoded path with "%41" is ambiguous: its page is "/%2541", or it was not decoded.
+  const segment = fc
+    .string({
+      minLength: 1,
+      maxLength: 6,
+      unit: fc.oneof(
+        fc.constantFrom('%', ' ', 'é', '日', '~', ';', '&', '+', '\n', '\0', 'a', 'Z'),
+        fc.string({ maxLength: 1, unit: 'binary' }),
+      ),
+    })
+    .filter((text) => text.trim() === text && text.isWellFormed() && !/^\.{0,2}$|[/?#]|%[\da-f]{2}/i.test(text))
+
+  it('of a page have its key, as GoatCounter stores its path (encoded), and Plausible and Umami (decoded)', () => {
+    fc.assert(
+      fc.property(
+        fc.array(segment, { minLength: 1, maxLength: 4 }),
+        fc.constantFrom(encodeURIComponent, encodeURI),
+        (segments, encode) => {
+          const { pathname } = new URL(`https://site.example/${segments.map(encode).join('/')}`)
+          const key = pageKey(pathname)
+          expect(keyOf(pathname)).toBe(key)
+          expect(keyOf(escapeDecoded(decodeURIComponent(pathname)))).toBe(key)
+          expect(keyOf(escapeDecoded(decodeURI(pathname)))).toBe(key)
+        },
+      ),
+      {
+        numRuns: 500,
+        examples: [
+          [['100%', '50%-off'], encodeURI],
+          [['line\nbreak', '\0'], encodeURIComponent],
+        ],
+      },
+    )
+  })
+
+  it('of one page are one row, however its path is spelled', () => {
+    const sums = counts()
+    for (const path of ['/caf%C3%A9', '/caf%c3%a9', '/café', '/c%61fé']) sums.addPath(1, path, 2n, '2026-11-02')
+    expect(sums.rows().map(({ key, count }) => [key, count])).toEqual([['/café', 8n]])
+  })
+
+  it('of a path with 57 Chinese characters have a key, although its encoded path is longer than 512 bytes', () => {
+    const path = '/日'.repeat(57)
+    expect(keyOf(encodeURI(path))).toBe(path)
+  })
+
+  it.each([
+    ['/post?utm_source=x', '/post'],
+    ['/post#comments', '/post'],
+    ['/post?a#b?c', '/post'],
+    ['/post#b?c', '/post'],
+    ['/app#/about?tab=1', '/app#/about'],
+    ['/app#!/about', '/app#!/about'],
+    ['/multi?line\nquery', '/multi'],
+    ['/a%3Fb%23c', '/a%3Fb%23c'],
+  ])('without queries, count %j as %j', (path, key) => {
+    expect(keyOf(path, { query: false })).toBe(key)
   })
 
   it('end before a day', () => {

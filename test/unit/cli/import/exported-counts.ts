@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import { DailyCounts } from '../../../../cli/import/daily-counts.ts'
+import { readText } from '../../../../cli/import/input-text.ts'
 import type { OtherCounter } from '../../../../cli/import/other-counters.ts'
 
 /** The content of a sample. */
 export const sample = (name: string) => readFile(new URL(`samples/${name}`, import.meta.url))
 
+/** Yields a file in pieces of a size. */
+export async function* pieces(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(content)
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
 /** Reads an export in pieces of a size: each row as key, count and day, and what is left out. */
 export async function exportedCounts(read: OtherCounter['read'], content: string | Buffer, size = 7) {
-  const bytes = Buffer.from(content)
-  async function* pieces(): AsyncGenerator<Buffer> {
-    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-  }
-  const counts = new DailyCounts({ type: 'a', prefix: '' })
-  await read(pieces(), counts)
+  const counts = new DailyCounts({ type: 'a', prefix: '', query: true })
+  await read(await readText(pieces(content, size)), counts)
   return {
     rows: counts.rows().map(({ key, count, day }) => [key, count, day ?? null] as const),
     leftOut: Object.fromEntries(counts.leftOut),

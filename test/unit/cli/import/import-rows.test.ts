@@ -3,17 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EXPORT_FORMATS, type ExportedRow } from '../../../../cli/export/export-format.ts'
 import { importBatches } from '../../../../cli/import/cut-import-batches.ts'
-import type { ImportRow } from '../../../../cli/import/import-row.ts'
-import { readImportRows } from '../../../../cli/import/import-rows.ts'
-import type { TextFormat } from '../../../../cli/import/text-format.ts'
+import { type ImportRow, readImportRows } from '../../../../cli/import/import-rows.ts'
+import { readText } from '../../../../cli/import/input-text.ts'
+import { pieces } from './exported-counts.ts'
 
-/** Yields a file in pieces of a given size. */
-async function* pieces(content: string | Buffer, size: number): AsyncGenerator<Buffer> {
-  const bytes = Buffer.from(content)
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-}
-const read = (content: string | Buffer, format?: TextFormat, size = 7) =>
-  Array.fromAsync(readImportRows(pieces(content, size), format))
+const read = async (content: string | Buffer, size = 7) =>
+  Array.fromAsync(readImportRows(await readText(pieces(content, size))))
 const plain = (rows: readonly ImportRow[]) =>
   rows.map(({ type, key, count, day }) => [type, key, count, day ?? null] as const)
 
@@ -38,11 +33,26 @@ describe('A file to import', () => {
     ],
   ])('may be %s, read in pieces of any size', async (_, content) => {
     for (const size of [1, 2, 7, 10_000]) {
-      expect(plain(await read(content, undefined, size))).toEqual([
+      expect(plain(await read(content, size))).toEqual([
         ['page_view', '/a', 5n, '2026-11-01'],
         ['page_view', '/b,"c"\n', -7n, null],
       ])
     }
+  })
+
+  it('may have blanks around its cells, which do not belong to keys; quoted blanks do', async () => {
+    const content =
+      ' type ,\tkey, count , day\npage_view, /x , 5 ,\n \t \n  download ,\t/a b\t,-1, 2026-11-01 \r\n page_view , " /y " , 7 ,\n' +
+      'page_view," /z ",8,\n'
+    for (const size of [1, 7, 10_000]) {
+      expect(plain(await read(content, size))).toEqual([
+        ['page_view', '/x', 5n, null],
+        ['download', '/a b', -1n, '2026-11-01'],
+        ['page_view', ' /y ', 7n, null],
+        ['page_view', ' /z ', 8n, null],
+      ])
+    }
+    expect(plain(await read('{"type":"a","key":" /x ","count":1}'))).toEqual([['a', ' /x ', 1n, null]])
   })
 
   it('keeps all digits of a count', async () => {
@@ -68,6 +78,7 @@ describe('A file to import', () => {
     ['a day that does not exist', 'type,key,count,day\na,b,1,2026-02-30\n', /^line 2: day/],
     ['a day in the future', 'type,key,count,day\na,b,1,2999-01-01\n', /^line 2: day/],
     ['no key', 'type,key,count\na,,1\n', /^line 2: key/],
+    ['blanks for a key', 'type,key,count\na, ,1\n', /^line 2: key/],
     [
       'an array on one line',
       '[{"type":"a","key":"b","count":1}]',
@@ -92,7 +103,7 @@ describe('A file to import', () => {
     ['random bytes', Buffer.from(Array.from({ length: 500 }, (_, i) => (i * 7919) % 256)), /^line \d+: /],
   ])('with %s is refused, and the error names the line', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(message)
-    await expect(read(content, undefined, 100_000)).rejects.toThrow(message)
+    await expect(read(content, 100_000)).rejects.toThrow(message)
   })
 
   it('that is not UTF-8 is refused, and the error names about the line', async () => {
@@ -121,19 +132,19 @@ describe('A file to import', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(row, { minLength: 1, maxLength: 20 }),
-        fc.constantFrom('csv', 'json'),
+        fc.constantFrom('csv' as const, 'json' as const),
         fc.integer({ min: 1, max: 50 }),
         fc.nat(20),
         async (generated, format, size, cut) => {
           const rows = generated.map(({ day, ...row }): ExportedRow => ({ ...row, ...(day !== undefined && { day }) }))
-          const { header, rows: write } = EXPORT_FORMATS[format as TextFormat]
+          const { header, rows: write } = EXPORT_FORMATS[format]
           // In two pages, of which one may be empty.
           const content = header + write(rows.slice(0, cut)) + write(rows.slice(cut))
           if (format === 'json') {
             const lines = content.trimEnd().split('\n')
             expect(lines.map((line) => JSON.parse(line).key)).toHaveLength(rows.length)
           }
-          const again = plain(await read(content, undefined, size))
+          const again = plain(await read(content, size))
           expect(again).toEqual(rows.map(({ type, key, count, day }) => [type, key, BigInt(count), day ?? null]))
         },
       ),
@@ -145,8 +156,8 @@ describe('A file to import', () => {
 describe('The batches of an import', () => {
   const rows = (count: number, key: (i: number) => string) =>
     `type,key,count\n${Array.from({ length: count }, (_, i) => `page_view,${key(i)},1`).join('\n')}`
-  const cut = (content: string, name = '') =>
-    Array.fromAsync(importBatches(readImportRows(pieces(content, 5_000)), name))
+  const cut = async (content: string, name = '') =>
+    Array.fromAsync(importBatches(readImportRows(await readText(pieces(content, 5_000))), name))
   const keys = async (content: string, name?: string) =>
     (await cut(content, name)).map(({ idempotencyKey }) => idempotencyKey)
 

@@ -23,7 +23,18 @@ describe('The pages of a Plausible export', () => {
   it('may be empty, have other columns, line breaks in a page and all digits of 64 bits', async () => {
     for (const content of ['', '\n', HEADER]) expect(await read(content)).toEqual({ rows: [], leftOut: {} })
     const content = `\uFEFFpageviews,page,date\r\n${2n ** 63n - 1n},"/a\nb",2026-11-01\r\n`
-    expect((await read(content)).rows).toEqual([['/a\nb', 2n ** 63n - 1n, '2026-11-01']])
+    expect((await read(content)).rows).toEqual([['/a%0Ab', 2n ** 63n - 1n, '2026-11-01']])
+  })
+
+  it('have the keys under which the pages are counted, though Plausible decodes paths', async () => {
+    const paths = ['/café', '/100%', '/a b', '/日本語', '/caf%C3%A9']
+    const { rows } = await read(HEADER + paths.map((path) => ROW.replace('"/"', `"${path}"`)).join(''))
+    expect(rows.map(([key, count]) => [key, count])).toEqual([
+      ['/100%25', 3n],
+      ['/a b', 3n],
+      ['/café', 6n],
+      ['/日本語', 3n],
+    ])
   })
 
   it.each<[string, string | Buffer, RegExp]>([
@@ -43,11 +54,7 @@ describe('The pages of a Plausible export', () => {
     ['numbers whose sum is beyond 64 bits', HEADER + ROW.replace(',3', `,${2n ** 63n - 1n}`) + ROW, /^line 3: the sum/],
     ['a quotation mark that is not closed', `${HEADER}"2026-11-01","x,"/",1`, /^line \d: /],
     ['Latin-1', Buffer.from(HEADER + ROW.replace('/', '/ü'), 'latin1'), /^line \d: .*UTF-8/],
-    [
-      'the zip file',
-      Buffer.from('PK\x03\x04\xff\xff', 'latin1'),
-      /^line 1: this is a zip file; pass the pages .*unzip -p/,
-    ],
+    ['the zip file', Buffer.from('PK\x03\x04\xff\xff', 'latin1'), /^line 1: this is a zip file; --help/],
     ['JSON', '[{"date":"2026-11-01"}]', /^line 1: /],
   ])('with %s are refused, and the error names the line', async (_, content, message) => {
     await expect(read(content)).rejects.toThrow(message)

@@ -1,0 +1,56 @@
+import { LineError } from './line-error.ts'
+
+const ZIP = Buffer.from('PK\x03\x04')
+/** Characters by which a file is recognized. */
+const BEGINNING = 64 * 1024
+
+/** A text, of which the beginning has been read. */
+export interface InputText {
+  beginning: string
+  /** JSON begins with a brace or a bracket; everything else is CSV. */
+  isJson: boolean
+  /** The whole text, in pieces. */
+  pieces: AsyncGenerator<string>
+}
+
+/**
+ * Decodes UTF-8. Text in another encoding is refused, because its keys would be wrong.
+ *
+ * @throws {LineError} if it is not UTF-8, also while `pieces` is read
+ */
+export async function readText(chunks: AsyncIterable<Buffer>): Promise<InputText> {
+  const decoded = decode(chunks)
+  let beginning = ''
+  while (beginning.length < BEGINNING) {
+    const next = await decoded.next()
+    if (next.done) break
+    beginning += next.value
+  }
+  async function* pieces(): AsyncGenerator<string> {
+    yield beginning
+    yield* decoded
+  }
+  return { beginning, isJson: /^\s*[[{]/.test(beginning), pieces: pieces() }
+}
+
+async function* decode(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let line = 1
+  let begin = Buffer.alloc(0)
+  const strictly = (chunk?: Buffer) => {
+    try {
+      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
+    } catch {
+      throw new LineError(line, 'the file is not UTF-8, from about this line on')
+    }
+  }
+  for await (const chunk of chunks) {
+    if (begin.length < ZIP.length) {
+      begin = Buffer.concat([begin, chunk]).subarray(0, ZIP.length)
+      if (begin.equals(ZIP)) throw new LineError(1, 'this is a zip file; --help shows which of its files to pass')
+    }
+    yield strictly(chunk)
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) line++
+  }
+  yield strictly()
+}
