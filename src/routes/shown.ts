@@ -16,14 +16,14 @@ import { READING } from '../openapi/problems.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readSum } from '../service/read.ts'
 
-const RULE = `must be given 1 to ${MAX_READ} times: ?of=page_view%20/about`
+const RULE = `must be given 1 to ${MAX_READ} times`
 
 // Types are no part of the path: lists of blockers name paths such as `/counters/pages?`.
 const whatIsShown = route('get', '/v1/shown', 'anyone', {
   query: () => ({
     of: described(
       z.array(z.string(), { error: RULE }).check(z.minLength(1, RULE), z.maxLength(MAX_READ, RULE)),
-      'A type, a blank and a key; or a type, `* ` and a prefix, for the total. Keys are spelled like those of hits. Repeat the parameter for each.',
+      '`TYPE KEY`, or `TYPE* PREFIX` for a total. Repeat the parameter for each.',
     ),
   }),
 })
@@ -34,7 +34,7 @@ export const shownContract = () =>
     tag: 'Reading',
     summary: 'Get the counts on a page',
     description:
-      'What the script asks for: counts and totals of public types, in the order of the parameters. What is wrong or not public is null, so that it does not affect the others.',
+      'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong or not public is null, so that it does not affect the others.',
     revalidated: true,
     answers: { 200: { description: 'The counts.', schema: z.array(z.nullable(count)) } },
     problems: [...READING],
