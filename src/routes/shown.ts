@@ -48,13 +48,13 @@ export const shownContract = () =>
   })
 
 const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) => {
-  await limitReading(c)
+  await limitReading(c, new Set(query.of.filter((of) => of.includes('* '))).size)
   const caller = callerOf(c)
   const { config, addresses } = caller.isolate
   const numbers: (number | null)[] = query.of.map(() => null)
   const places: number[] = []
   const counters: CounterAddress[] = []
-  // A configuration has few public prefixes, so a request reads few totals.
+  // A total is read once, however often it is asked for.
   const totals = new Map<string, ReturnType<typeof readSum>>()
   const find = async (of: string, index: number) => {
     const [, name = '', total, text = ''] = /^(\w+)(\*?) (.*)$/s.exec(of) ?? []

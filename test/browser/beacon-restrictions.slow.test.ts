@@ -190,9 +190,12 @@ describe('a Content-Security-Policy', () => {
     'Content-Security-Policy': `default-src 'none'; script-src ${counter.url}; connect-src ${connect}; img-src data: ${image}`,
   })
 
-  it('that allows only the script and requests to the counter is enough', async () => {
-    const { tab, said } = await visit({ html: html(tagOf(counter.url)), headers: policy(counter.url) })
+  it('that allows only the script and requests to the counter is enough, with Trusted Types too', async () => {
+    const { 'Content-Security-Policy': text } = policy(counter.url)
+    const headers = { 'Content-Security-Policy': `${text}; require-trusted-types-for 'script'; trusted-types 'none'` }
+    const { tab, said } = await visit({ html: html(tagOf(counter.url), '<b data-counter>…</b>'), headers })
     await counter.has({ 'page_view /page': 1 }, tab)
+    await expect.poll(() => tab.textContent('b')).toBe('1')
     expect(said).toEqual([])
   })
 
