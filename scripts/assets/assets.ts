@@ -13,10 +13,13 @@ export async function buildAssets(dashboard: DashboardFile[]): Promise<AssetFile
   const releases = await readReleases()
   const reference = await buildReferenceScript()
   const document = openApiDocument([...contracts(), ...fileContracts(releases.map(({ version }) => version))])
+  const beacon = releases.at(-1)!.text
   return new Map([
     ['_headers', headersFile()],
-    ['beacon.js', releases.at(-1)!.text],
-    ...releases.map(({ version, text }) => [`beacon/${version}.js`, text] as const),
+    ['slotted.js', beacon],
+    // Its address before 2.0.0, which EasyPrivacy names on every host.
+    ['beacon.js', beacon],
+    ...releases.map(({ version, text }) => [`slotted-${version}.js`, text] as const),
     ...[...dashboard, reference].map(({ path, text }) => [path, text] as const),
     ['docs.html', String(await referencePage(document, ANY_WORKER, reference.path))],
     ['openapi.json', JSON.stringify(document)],

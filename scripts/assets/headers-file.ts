@@ -12,8 +12,9 @@ const FOR_OTHERS = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-
 
 /** The headers by path. The platform adds `Content-Type`, `ETag`, and, for a wrong method, the status 405. */
 const RULES: Record<string, Record<string, string>> = {
+  '/slotted.js': { ...FOR_OTHERS, 'Cache-Control': CHANGES },
   '/beacon.js': { ...FOR_OTHERS, 'Cache-Control': CHANGES },
-  '/beacon/*': { ...FOR_OTHERS, 'Cache-Control': NEVER_CHANGES },
+  '/slotted-*': { ...FOR_OTHERS, 'Cache-Control': NEVER_CHANGES },
   '/dashboard/*': { 'Cache-Control': NEVER_CHANGES },
   '/openapi.json': {
     'Access-Control-Allow-Origin': '*',

@@ -16,9 +16,10 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       ...FILE,
       id: 'beacon',
       tag: 'Counting',
-      path: '/beacon.js',
+      path: '/slotted.js',
       summary: 'Get the beacon script',
-      description: 'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees.',
+      description:
+        'The latest version. Include it with `defer`. It counts one view for each page that a visitor sees. `/beacon.js` is the same.',
       answers: script,
       examples: {
         latest: {
@@ -31,10 +32,10 @@ export function fileContracts(versions: readonly string[]): Operation[] {
       ...FILE,
       id: 'beaconRelease',
       tag: 'Counting',
-      path: '/beacon/{version}.js',
+      path: '/slotted-{version}.js',
       summary: 'Get a release of the beacon script',
       description: 'A release never changes, so you can pin it with `integrity`.',
-      params: { version: described(z.enum(versions as [string, ...string[]]), 'The version, such as `1.0.0`.') },
+      params: { version: described(z.enum(versions as [string, ...string[]]), 'The version, such as `2.0.0`.') },
       answers: script,
       examples: {
         first: {

@@ -37,12 +37,16 @@ export const readableIfPublic = cors({
 /** Keys of one request that count as one reading. */
 const KEYS_PER_READING = 100
 
-/** Refuses readings without a token above a network's limit, before anything is read. @throws {Problem} 429 */
-export async function limitReading(c: Context<AppEnv>): Promise<void> {
+/**
+ * Refuses readings without a token above a network's limit, before anything is read.
+ * @param totals how many totals the request asks for beside its keys; each is a reading
+ * @throws {Problem} 429
+ */
+export async function limitReading(c: Context<AppEnv>, totals = 0): Promise<void> {
   const { readLimit } = c.get('isolate').config
   if (readLimit === null || (await isAuthorized(c))) return
   // All parameters: a name can be spelled in many ways, such as k%65y=.
-  const keys = c.req.url.split('&').length
+  const keys = c.req.url.split('&').length + totals * KEYS_PER_READING
   let exceeded = false
   for (let read = 0; read < keys && !exceeded; read += KEYS_PER_READING) {
     exceeded = await exceedsLimit(readLimit, c.req.header('CF-Connecting-IP') ?? null)

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
+import { pageKey } from '../counters/keys/page-key.ts'
 import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -22,7 +23,10 @@ import { invalidRequest, Problem } from '../service/problem.ts'
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
 const hitQuery = () => ({
   type: once(z.string({ error: 'must be the name of a counter type' }), TYPE_DESCRIPTION),
-  key: once(z.string({ error: 'must be a key' }), 'The key, percent-encoded.'),
+  key: once(
+    z.string({ error: 'must be a key' }),
+    'The key, percent-encoded. A page’s path counts as people read it: `/caf%C3%A9` is `/café`.',
+  ),
   automated: once(
     z.pipe(
       z._default(z.enum(['0', '1'], { error: 'must be 0 or 1' }), '0'),
@@ -217,13 +221,14 @@ function pixel(said: string): Response {
 type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
 /** @throws {Problem} */
-async function visitOf(c: Context<AppEnv>, { type: name, key, automated }: Hit): Promise<Visit> {
+async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }: Hit): Promise<Visit> {
   const { config, addresses } = c.get('isolate')
   const type = config.types.get(name)
   if (type === undefined) {
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })
   }
+  const key = typeof sent === 'string' ? pageKey(sent) : sent
   const cached = typeof key === 'string' ? addresses.cached(type, key) : undefined
   return {
     type,

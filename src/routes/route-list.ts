@@ -19,6 +19,7 @@ import { rollUpOnceContract, rollup } from './rollup.ts'
 import { search, searchKeysContract } from './search.ts'
 import { set, setCountContract } from './set.ts'
 import { makeTablesContract, readSetupContract, setup, setupState } from './setup.ts'
+import { shown, shownContract } from './shown.ts'
 import { stats } from './stats.ts'
 import { readStatusContract, status } from './status.ts'
 import { top, topCountersContract } from './top.ts'
@@ -52,7 +53,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, shown, stats] as const
 
 /** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
 export const contracts = (): Operation[] => [
@@ -63,6 +64,7 @@ export const contracts = (): Operation[] => [
   incrementContract(),
   readContract(),
   readManyContract(),
+  shownContract(),
   setCountContract(),
   deleteCounterContract(),
   renameContract(),

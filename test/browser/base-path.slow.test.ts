@@ -74,14 +74,15 @@ describe('under a base path', () => {
   })
 
   it.each([
+    ['/counter/slotted.js', '/counter'],
+    ['/counter/slotted-2.0.0.js', '/counter'],
+    ['/counter/slotted.js?v=2/3', '/counter'],
     ['/counter/beacon.js', '/counter'],
-    ['/counter/beacon/1.1.0.js', '/counter'],
-    ['/counter/beacon.js?v=2', '/counter'],
-    ['/beacon/1.1.0.js', ''],
-    ['/beta/beacon/beacon.js', '/beta/beacon'],
-    ['/js/stats.js', ''],
+    ['/slotted-2.0.0.js', ''],
+    ['/beta/slotted/slotted.js', '/beta/slotted'],
+    ['/js/page.js', '/js'],
   ])('the script at %s asks at %j', async (path, base) => {
-    const script = await (await fetch(`${counter.url}/beacon.js`)).text()
+    const script = await (await fetch(`${counter.url}/slotted.js`)).text()
     const asked: string[] = []
     const tab = await context.newPage()
     await tab.route('https://counter.example/**', (route) => {

@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type DemoSite, startDemoSite } from '../../local/demo-site.ts'
 import { chromiumOfFile, consoleOf, settled } from './chromium.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { counterOfFile, startCounter } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
 const browser = chromiumOfFile()
@@ -31,7 +31,7 @@ async function open(
 
 /** Opens a page of a site that has the script and a body. */
 async function openPage(body: string, attributes = '', options: BrowserContextOptions = {}) {
-  const tag = `<script defer src="${counter.url}/beacon.js" ${attributes}></script>`
+  const tag = `<script defer src="${counter.url}/slotted.js" ${attributes}></script>`
   const site = await startSite({ '/page': { html: `<!doctype html>${tag}${body}` }, '/next': { html: 'next' } })
   return open(`${site.url}/page`, options)
 }
@@ -50,14 +50,14 @@ describe('counts on a page', () => {
     await counter.has({ 'page_view /': 1235 }, german.tab, english.tab)
   })
 
-  it('are read with one request per type', async () => {
+  it('are read with one request', async () => {
     const { tab, asked } = await open(`${demo.url}/downloads`)
     await shown(tab, 'footer b').toBe('1')
     await shown(tab, 'td[data-counter="list.csv"]').toBe('0')
     await settled(tab)
-    expect(asked.map(({ pathname, searchParams }) => [pathname, searchParams.getAll('key')]).sort()).toEqual([
-      ['/v1/counters/download', ['/files/map.txt', 'list.csv', 'app-1.2.0.tgz']],
-      ['/v1/counters/page_view', ['/downloads']],
+    const names = ['files/map.txt', 'list.csv', 'app-1.2.0.tgz'].map((key) => `download ${key}`)
+    expect(asked.map(({ pathname, searchParams }) => [pathname, searchParams.getAll('of')])).toEqual([
+      ['/v1/shown', [...names, 'page_view /downloads']],
     ])
   })
 
@@ -87,25 +87,83 @@ describe('counts on a page', () => {
     await shown(tab, 'b').toBe('1,234')
   })
 
-  it('of a type or a prefix are asked for one by one, with the prefix of the site in front', async () => {
-    const tag = `<script defer src="${counter.url}/beacon.js" data-prefix="blog.example"></script>`
-    const totals = '<b data-total>?</b><i data-total="/app-" data-type="download">?</i><u data-counter>?</u>'
-    const site = await startSite({ '/page': { html: `<!doctype html>${tag}${totals}` } })
-    const context = await browser.newContext({ locale: 'en-GB' })
-    // The answers of the Worker are tested with its routes.
-    const asked: string[] = []
-    await context.route(`${counter.url}/v1/types/**`, (route) => {
-      const { pathname, searchParams } = new URL(route.request().url())
-      asked.push(`${pathname} ${searchParams.get('prefix')}`)
-      const count = pathname.endsWith('download') ? 4711 : 12
-      return route.fulfill({ json: { count }, headers: { 'Access-Control-Allow-Origin': '*' } })
+  it('of a type or a prefix are added up, with the prefix of the site in front', async () => {
+    const own = await startCounter({
+      COUNTERS: {
+        page_view: { record_type: 1, public: true, prefixes: ['blog.example'] },
+        download: { record_type: 2, public: true, prefixes: ['blog.example/app-'] },
+      },
     })
-    const tab = await context.newPage()
-    await tab.goto(`${site.url}/page`)
+    await own.add('page_view', 'blog.example/a', 12)
+    await own.add('page_view', 'shop.example/a', 100)
+    await own.add('download', 'blog.example/app-1', 4700)
+    await own.add('download', 'blog.example/app-2', 11)
+    const tag = `<script defer src="${own.url}/slotted.js" data-prefix="blog.example"></script>`
+    const totals = '<b data-total>?</b><i data-total="/app-" data-type="download">?</i><u data-counter>?</u>'
+    const site = await startSite({
+      '/page': { html: `<!doctype html>${tag}${totals}<s data-total="/not-listed">?</s>` },
+    })
+    const { tab } = await open(`${site.url}/page`, { locale: 'en-GB' })
     await shown(tab, 'b').toBe('12')
     await shown(tab, 'i').toBe('4,711')
     await shown(tab, 'u').toBe('0')
-    expect(asked.sort()).toEqual(['/v1/types/download blog.example/app-', '/v1/types/page_view blog.example'])
+    expect(await tab.textContent('s')).toBe('?')
+  })
+
+  it('are shown in elements that are added later, which alone are asked for', async () => {
+    await counter.add('page_view', '/late', 7)
+    await counter.add('page_view', '/later', 8)
+    const { tab, asked } = await openPage('<b data-counter></b><main>…</main>', 'data-local')
+    await shown(tab, 'b').toBe('1')
+    const become = (html: string) =>
+      tab.evaluate((html) => {
+        document.querySelector('main')!.innerHTML = html
+      }, html)
+    await become('<i data-counter="/late">…</i>')
+    await shown(tab, 'i').toBe('7')
+    // The same place shows another counter, beside one that it showed before.
+    await become('<i data-counter="/later">…</i><u data-counter="/late">…</u>')
+    await shown(tab, 'i').toBe('8')
+    await shown(tab, 'u').toBe('7')
+    expect(asked.map(({ searchParams }) => searchParams.getAll('of'))).toEqual([
+      ['page_view /page'],
+      ['page_view /late'],
+      ['page_view /later', 'page_view /late'],
+    ])
+    await counter.reaches({ 'page_view /page': 1, 'page_view /late': 7, 'page_view /later': 8 })
+    // The content of the next page comes long after its address.
+    await tab.evaluate(() => history.pushState(null, '', '/next'))
+    await shown(tab, 'b').toBe('1')
+    await counter.reaches({ 'page_view /page': 1, 'page_view /next': 1, 'page_view /late': 7, 'page_view /later': 8 })
+    await become('<s data-counter>…</s>')
+    await shown(tab, 's').toBe('1')
+  })
+
+  it('are shown beside elements that are wrong, with few requests for very many elements', async () => {
+    await counter.add('page_view', '/n/1000', 5)
+    await counter.add('page_view', '/same', 6)
+    const of = (count: number, key: (i: number) => string) =>
+      Array.from({ length: count }, (_, i) => `<b data-counter="${key(i)}">…</b>`).join('')
+    const wrong = [
+      `data-counter="${'x'.repeat(513)}"`,
+      `data-counter="${'長'.repeat(3000)}"`,
+      'data-counter="/same" data-type="none"',
+    ]
+    const { tab, asked, said } = await openPage(
+      `${wrong.map((attributes) => `<s ${attributes}>…</s>`).join('')}
+       ${of(1_001, (i) => `/n/${i}`)}<p>${of(1_200, () => '/same')}</p><i data-counter></i>`,
+      'data-local',
+    )
+    await shown(tab, 'i').toBe('1')
+    await shown(tab, '[data-counter="/n/1000"]').toBe('5')
+    await expect.poll(() => tab.locator('p b').allTextContents()).toEqual(Array(1_200).fill('6'))
+    expect(await tab.textContent('[data-counter="/n/0"]')).toBe('0')
+    expect(await tab.locator('s').allTextContents()).toEqual(['…', '…', '…'])
+    const names = asked.flatMap(({ searchParams }) => searchParams.getAll('of'))
+    expect([names.length, new Set(names).size]).toEqual([1_005, 1_005])
+    expect(asked.length).toBeLessThan(20)
+    expect(Math.max(...asked.map(({ href }) => href.length))).toBeLessThan(6_000)
+    expect(said.filter((line) => !line.startsWith('error: Failed to load'))).toEqual([])
   })
 
   it('are shown on this machine too, where views are not counted', async () => {
@@ -119,7 +177,7 @@ describe('counts on a page', () => {
 describe('downloads', () => {
   const views = { 'page_view /downloads': 1 }
 
-  it('are counted by a click on a marked link, under its key or the path of its file, and the count is updated', async () => {
+  it('are counted by a click on a marked link, under its key or the path of its file as /d/ has it, and the count is updated', async () => {
     const { tab } = await open(`${demo.url}/downloads`)
     for (const name of ['map.txt', 'list.csv']) {
       const download = tab.waitForEvent('download')
@@ -127,7 +185,7 @@ describe('downloads', () => {
       expect((await download).suggestedFilename()).toBe(name)
     }
     await shown(tab, 'td[data-counter="list.csv"]').toBe('1')
-    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 }, tab)
+    await counter.has({ ...views, 'download files/map.txt': 1, 'download list.csv': 1 }, tab)
   })
 
   it('are counted with the keyboard and the middle button, but not with the right button', async () => {
@@ -136,7 +194,7 @@ describe('downloads', () => {
     await tab.keyboard.press('Enter')
     await tab.click('text=map.txt', { button: 'middle' })
     await tab.click('text=map.txt', { button: 'right' })
-    await counter.has({ ...views, 'download /files/map.txt': 1, 'download list.csv': 1 }, tab)
+    await counter.has({ ...views, 'download files/map.txt': 1, 'download list.csv': 1 }, tab)
   })
 
   it('are counted under the link’s type, even if the page stops the click or navigates away', async () => {
@@ -150,7 +208,46 @@ describe('downloads', () => {
     await tab.click('#unmarked')
     await tab.click('#stopped b')
     await tab.click('#leaves')
-    await counter.has({ 'page_view /page': 1, 'download stopped': 1, 'page_view /next': 1 })
+    await counter.has({ 'page_view /page': 1, 'download stopped': 1, 'page_view next': 1 })
+  })
+
+  it('are counted under the key that /d/ counts, behind the prefix with a slash', async () => {
+    const link = '<a href="/f/caf%c3%a9.zip" data-download>a file</a>'
+    const own = await openPage(link, 'data-local data-key="page"')
+    await own.tab.click('a')
+    const site = await openPage(link, 'data-local data-key="/page" data-prefix="blog.example"')
+    await site.tab.click('a')
+    await counter.has({
+      'page_view page': 1,
+      'page_view blog.example/page': 1,
+      'download f/café.zip': 1,
+      'download blog.example/f/café.zip': 1,
+    })
+  })
+
+  it('are counted in an open shadow root and in SVG, and clicks on anything throw nothing', async () => {
+    const { tab, said } = await openPage(
+      `<div id="host"></div>
+          <svg width="9" height="9"><a id="svg" href="drawing.svg" data-download><rect width="9" height="9" /></a></svg>
+          <a id="wrong" href="http://[" data-download>wrong</a>
+          <script>
+            addEventListener('click', (event) => event.preventDefault())
+            host.attachShadow({ mode: 'open' }).innerHTML = '<a href="#x" data-download="in-shadow"><b>inside</b></a>'
+          </script>`,
+      'data-local',
+    )
+    await tab.click('#host b')
+    await tab.click('#svg rect')
+    await tab.click('#wrong')
+    await tab.evaluate(() => {
+      for (const target of [window, document, document.createTextNode('detached')]) {
+        target.dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true }))
+      }
+      const text = document.body.appendChild(document.createTextNode('text'))
+      text.dispatchEvent(new MouseEvent('click', { bubbles: true, composed: true }))
+    })
+    await counter.has({ 'page_view /page': 1, 'download in-shadow': 1, 'download drawing.svg': 1 }, tab)
+    expect(said.filter((line) => !line.includes('favicon') && !line.startsWith('error: Failed to load'))).toEqual([])
   })
 
   it('through the Worker are counted there and not by the beacon', async () => {

@@ -78,7 +78,14 @@ describe('a view is counted', () => {
   })
 })
 
-describe('a single-page application', () => {
+describe.each([
+  ['with the Navigation API', true],
+  ['in a browser without it', false],
+])('a single-page application, %s,', (_, hasApi) => {
+  beforeEach(async () => {
+    if (!hasApi) await context.addInitScript(() => Object.defineProperty(window, 'navigation', { value: undefined }))
+  })
+
   it('counts every section shown, and going back and forward', async () => {
     await visit('/app/')
     await page.click('text=Map')
@@ -136,10 +143,41 @@ describe('a single-page application', () => {
     await page.evaluate(() => {
       history.pushState(null, '', '/third?x=1')
       setTimeout(() => {
-        document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = 'https://times.example/blog/third'
+        document.querySelector<HTMLLinkElement>('link[rel=canonical]')!.href = '/blog/third'
       }, 20)
     })
     await counter.has({ 'page_view /blog/counting': 1, 'page_view /elsewhere': 1, 'page_view /blog/third': 1 }, page)
+  })
+})
+
+describe('a router on the Navigation API', () => {
+  it('counts every page, and a replaced address only if its path changes', async () => {
+    await visit('/app/')
+    await page.evaluate(() => {
+      const { navigation } = window as unknown as { navigation: EventTarget }
+      navigation.addEventListener('navigate', (event) =>
+        (event as Event & { intercept(options: object): void }).intercept({ handler: async () => {} }),
+      )
+    })
+    const navigate = (path: string, options = {}) =>
+      page.evaluate(
+        async ([path, options]) => {
+          type Result = { finished: Promise<unknown> }
+          const { navigation } = window as unknown as { navigation: { navigate(...what: unknown[]): Result } }
+          await navigation.navigate(path, options).finished
+        },
+        [path, options] as const,
+      )
+    await navigate('/app/one')
+    await counter.reaches({ 'page_view /app/': 1, 'page_view /app/one': 1 })
+    await navigate('/app/one?page=2')
+    await counter.reaches({ 'page_view /app/': 1, 'page_view /app/one': 2 })
+    await navigate('/app/one?page=3', { history: 'replace' })
+    await navigate('/app/two', { history: 'replace' })
+    await counter.reaches({ 'page_view /app/': 1, 'page_view /app/one': 2, 'page_view /app/two': 1 })
+    await page.goBack()
+    await counter.has({ 'page_view /app/': 1, 'page_view /app/one': 3, 'page_view /app/two': 1 }, page)
+    expect(said).toEqual([])
   })
 })
 

@@ -10,7 +10,7 @@ import { startProxy, startServer } from './test-site.ts'
 
 const browser = chromiumOfFile()
 const counter = counterOfFile()
-const tagOf = ({ url }: { url: string }) => `<!doctype html><script defer src="${url}/beacon.js" data-local></script>`
+const tagOf = ({ url }: { url: string }) => `<!doctype html><script defer src="${url}/slotted.js" data-local></script>`
 
 /** Starts Chromium without Playwright, because it does not prerender under Playwright. */
 async function chromiumAlone(url: string): Promise<void> {

@@ -106,8 +106,8 @@ describe('A dashboard without numbers', () => {
     const page = await open(counter)
     await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
     expect(await page.inputValue('#first-run-script')).toBe(
-      `<script defer src="${counter.url}/beacon.js"></script>\n` +
-        `<noscript><img src="${counter.url}/hit.gif?type=page_view&amp;key=%2Fabout" alt=""></noscript>`,
+      `<script defer src="${counter.url}/slotted.js"></script>\n` +
+        `<noscript><img src="${counter.url}/hit.gif?key=%2Fabout&amp;type=page_view" alt=""></noscript>`,
     )
     expect(await page.inputValue('#first-run-badge')).toBe(`![page_view](${counter.url}/badge/page_view/%2Fabout.svg)`)
     await expect.poll(() => page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')

@@ -22,10 +22,10 @@ const ON = 'Count this browser again'
 /** Visits in every way that a browser can. Returns the X-Hit of each. */
 async function visit(): Promise<Record<string, string | null>> {
   const site = await startSite({
-    '/image': { html: `<!doctype html><img src="${counter.url}/hit.gif?type=page_view&key=/by-image">` },
+    '/image': { html: `<!doctype html><img src="${counter.url}/hit.gif?key=/by-image&type=page_view">` },
     '/link': { html: `<!doctype html><a href="${counter.url}/d/download/app.zip">Download</a>` },
     '/script': {
-      html: `<!doctype html><script defer src="${counter.url}/beacon.js" data-local data-key="/by-script"></script>`,
+      html: `<!doctype html><script defer src="${counter.url}/slotted.js" data-local data-key="/by-script"></script>`,
     },
   })
   const page = await context.newPage()

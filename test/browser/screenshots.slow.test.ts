@@ -54,7 +54,7 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
     const demo = await startDemo(counter)
     const seeds = { '/': 12_841, '/blog/counting': 3_977, '/app/': 1_208, '/downloads': 964 }
     for (const [key, by] of Object.entries(seeds)) await counter.add('page_view', key, by)
-    const files = { '/files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }
+    const files = { 'files/map.txt': 1_530, 'list.csv': 411, 'app-1.2.0.tgz': 28_306 }
     for (const [key, by] of Object.entries(files)) await counter.add('download', key, by)
 
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 760, height: 560 } })

@@ -14,7 +14,7 @@ const FOR_OTHERS = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 }
-const FILES = ['/beacon.js', '/beacon/1.0.0.js', '/openapi.json', SCRIPT, STYLE]
+const FILES = ['/slotted.js', '/beacon.js', '/slotted-2.0.0.js', '/openapi.json', SCRIPT, STYLE]
 
 /** The Worker as it ships, without a database. The other one's settings are wrong. */
 let url: string
@@ -32,26 +32,29 @@ beforeAll(async () => {
 const headersOf = ({ headers }: Response) => Object.fromEntries(headers)
 
 describe('The beacon', () => {
-  it('is at /beacon.js in its latest release, cached for a day, for any site', async () => {
-    const response = await fetch(`${url}/beacon.js`)
-    expect(response.status).toBe(200)
-    expect(await response.text()).toBe((await readReleases()).at(-1)!.text)
-    expect(headersOf(response)).toMatchObject({
-      ...FOR_OTHERS,
-      'cache-control': 'public, max-age=86400, stale-while-revalidate=604800',
-    })
-  })
+  it.each(['/slotted.js', '/beacon.js'])(
+    'is at %s in its latest release, cached for a day, for any site',
+    async (path) => {
+      const response = await fetch(url + path)
+      expect(response.status).toBe(200)
+      expect(await response.text()).toBe((await readReleases()).at(-1)!.text)
+      expect(headersOf(response)).toMatchObject({
+        ...FOR_OTHERS,
+        'cache-control': 'public, max-age=86400, stale-while-revalidate=604800',
+      })
+    },
+  )
 
   it('has a permanent URL for each release', async () => {
     for (const { version, text } of await readReleases()) {
-      const response = await fetch(`${url}/beacon/${version}.js`)
+      const response = await fetch(`${url}/slotted-${version}.js`)
       expect(await response.text()).toBe(text)
       expect(headersOf(response)).toMatchObject({ ...FOR_OTHERS, 'cache-control': NEVER_CHANGES })
     }
   })
 
   it('is not found in a version that was never released', async () => {
-    for (const path of ['/beacon/0.0.0.js', '/beacon/1.0.0', '/beacon/', '/beacon/..%2f..%2fhit']) {
+    for (const path of ['/slotted-0.0.0.js', '/slotted-2.0.0', '/slotted-', '/beacon/1.2.0.js', '/slotted-..%2fhit']) {
       const response = await fetch(url + path)
       expect([path, response.status, await response.json()]).toMatchObject([path, 404, { code: 'not_found' }])
     }
@@ -116,7 +119,7 @@ describe('Every file', () => {
   })
 
   it('gets the documented response', async () => {
-    const { paths } = openApiDocument(fileContracts(['1.0.0']))
+    const { paths } = openApiDocument(fileContracts(['2.0.0']))
     for (const [path, { get }] of Object.entries(paths)) {
       for (const example of operationExamples(path, 'get', get!)) {
         const response = await fetch(url + example.path)
@@ -139,6 +142,6 @@ describe('The documentation', () => {
       'access-control-expose-headers': 'ETag',
     })
     const { paths } = (await response.json()) as { paths: object }
-    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/hit', '/beacon.js', '/openapi.json', '/docs']))
+    expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/hit', '/slotted.js', '/openapi.json', '/docs']))
   })
 })

@@ -12,7 +12,7 @@ it('The demo site serves its pages, with the address of the counter in them, and
       'text/html; charset=utf-8',
     ])
     const html = await response.text()
-    expect(html).toContain('src="http://counter.test/beacon.js"')
+    expect(html).toContain('src="http://counter.test/slotted.js"')
     expect(html).not.toContain('{{')
   }
   expect(await (await fetch(`${site.url}/files/map.txt`)).text()).toBe('North is up.\n')

@@ -23,8 +23,8 @@ describe('npm start', { timeout: 300_000 }, () => {
     expect(await count(url)).toMatchObject({ count: 11 })
 
     const demo = /demo site {2}(http:\/\/127\.0\.0\.1:\d+)/.exec(service.output)![1]!
-    expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/beacon.js" data-local></script>`)
-    expect((await fetch(`${url}/beacon.js`)).headers.get('Content-Type')).toContain('text/javascript')
+    expect(await (await fetch(demo)).text()).toContain(`<script defer src="${url}/slotted.js" data-local></script>`)
+    expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
 
     const statuses = ['ci', 'app', 'nobody'].map(async (name) => {
       return (await fetch(`${url}/v1/status`, { headers: { Authorization: `Bearer ${tokenOf(name)}` } })).status

@@ -44,7 +44,7 @@ function page(title: string, content: unknown) {
 <title>${title}</title>
 <h1>${title}</h1>
 ${content}
-<script defer data-local src="/counter/beacon.js"></script>
+<script defer data-local src="/counter/slotted.js"></script>
 </html>`
 }
 

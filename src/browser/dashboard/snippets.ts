@@ -33,12 +33,12 @@ export function inHtml(image: string, alt: string): string {
 
 /** The script that counts the page. */
 export function scriptTag({ address, type, key }: Subject): string {
-  return `<script defer src="${escaped(address)}/beacon.js"${ofType(type)} data-key="${escaped(key)}"></script>`
+  return `<script defer src="${escaped(address)}/slotted.js"${ofType(type)} data-key="${escaped(key)}"></script>`
 }
 
-/** An image that counts the page without JavaScript. */
+/** An image that counts the page without JavaScript. The type comes last: lists of blockers name `?type=pageview&`. */
 export function pixelTag({ address, type, key }: Subject): string {
-  return inHtml(`${address}/hit.gif?type=${segment(type)}&key=${segment(key)}`, '')
+  return inHtml(`${address}/hit.gif?key=${segment(key)}&type=${segment(type)}`, '')
 }
 
 /** An element in which the script writes the count. */

@@ -52,8 +52,8 @@ ${type.redirectTo === null ? forPages(type, address) : forDownloads(type, addres
 function forPages(type: CounterType, origin: string): Html {
   const key = type.key === 'integer' ? '1' : '/about'
   const settings = `${type.name === 'page_view' ? '' : ` data-type="${type.name}"`}${type.key === 'integer' ? ` data-key="${key}"` : ''}`
-  const image = `${origin}/hit.gif?type=${type.name}&amp;key=${encodeURIComponent(key)}`
-  const code = `<script defer src="${origin}/beacon.js"${settings}></script>\n<noscript><img src="${image}" alt=""></noscript>`
+  const image = `${origin}/hit.gif?key=${encodeURIComponent(key)}&amp;type=${type.name}`
+  const code = `<script defer src="${origin}/slotted.js"${settings}></script>\n<noscript><img src="${image}" alt=""></noscript>`
   return html`<p>Paste this into your pages, before <code>&lt;/body&gt;</code>, and open one of them. The image counts visitors without JavaScript; its <code>key</code> is that of the page.</p>
 ${copyable('first-run-script', 'Script and image', code, 4)}
 ${badge(type, key, origin)}`

@@ -151,7 +151,7 @@ const path = fc.oneof(
     .tuple(fc.constantFrom('top', 'types', 'search'), type, rangeQuery)
     .map(([what, type, query]) => `/v1/${what}/${type}${what === 'types' ? '/history' : ''}?${query}`),
   fc
-    .tuple(fc.constantFrom('/beacon/9.9.9.js', '/docs', '/healthz', '/'), query)
+    .tuple(fc.constantFrom('/slotted-9.9.9.js', '/docs', '/healthz', '/'), query)
     .map(([path, query]) => `${path}?${query}`),
   inUrl.map((rest) => `/${rest}`),
 )

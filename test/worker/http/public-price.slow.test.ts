@@ -134,6 +134,10 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   '10 counters': [`/v1/counters/page?${keys(10, 'few')}`],
   '100 counters': [`/v1/counters/page?${keys(100, 'list')}`],
   '1,000 counters, which are ten readings': [`/v1/counters/page?${keys(1_000, 'list')}`, { readings: 10 }],
+  'the counts of 99 elements on a page, and a total, which are two readings': [
+    `/v1/shown?${keys(99, 'list').replaceAll('key=', 'of=page+')}&of=small*+`,
+    { readings: 2 },
+  ],
   'a history of 30 days': [`${EXACT}/${history('day', 30)}`],
   'a history of 2,000 days': [`${EXACT}/${history('day', 1_990)}`, { kept: true }],
   'a history of 2,000 hours': [`${EXACT}/${history('hour', 82)}`, { kept: true }],

@@ -36,6 +36,7 @@ describe('The rate limit of public reading', () => {
     '/v1/counters/page/a',
     '/v1/counters/page/a?consistency=rolled',
     '/v1/counters/page?key=a&key=b',
+    '/v1/shown?of=page+a&of=page+b',
     '/v1/counters/page/a/history',
     '/v1/types/page/history',
     '/v1/top/page',
@@ -54,6 +55,12 @@ describe('The rate limit of public reading', () => {
       expect(await statuses(3, path)).toEqual([200, 429, 429])
     }),
   )
+
+  it('takes each total on a page for a reading, but not the same one twice', () =>
+    limitedTest(async () => {
+      const total = Array(50).fill('of=page*+').join('&')
+      expect(await statuses(4, `/v1/shown?of=page+a&${total}`)).toEqual([200, 200, 429, 429])
+    }))
 
   it('answers with a problem that scripts of other sites can read, and with when to come back', () =>
     limitedTest(async () => {

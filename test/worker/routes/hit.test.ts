@@ -23,6 +23,17 @@ describe('POST /hit', () => {
     expect(await worker.read('page_view', '/blog/hello')).toEqual({ type: 'page_view', key: '/blog/hello', ...counts })
   })
 
+  it('counts every spelling of a path under one key, in the query, in the body and with the pixel', async () => {
+    const query = (key: string) => new URLSearchParams({ type: 'page_view', key })
+    await worker.fetch(`/hit?${query('/caf%C3%A9/%7Eme')}`, { method: 'POST' })
+    await worker.hit('page_view', '/caf%c3%a9/~me')
+    await worker.fetch(`/hit.gif?${query('/café/~me')}`)
+    await worker.fetch('/hit.gif?type=page_view&key=/caf%C3%A9/%7Eme')
+    expect(await worker.read('page_view', '/café/~me')).toMatchObject({ count: 4 })
+    await worker.hit('page_view', '/a%2fb')
+    expect(await worker.read('page_view', '/a%2Fb')).toMatchObject({ count: 1 })
+  })
+
   it('accepts JSON sent as text/plain, which needs no preflight', async () => {
     const body = JSON.stringify({ type: 'page_view', key: '/beacon' })
     const response = await worker.fetch('/hit', { method: 'POST', body, headers: { Origin: 'https://any.example' } })

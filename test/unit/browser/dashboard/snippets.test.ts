@@ -25,11 +25,11 @@ describe('A badge', () => {
 
 it('A script, an image and an element name their type only where it is needed', () => {
   expect(snippets.scriptTag(of('/a"&'))).toBe(
-    '<script defer src="https://example.com/c/beacon.js" data-key="/a&quot;&amp;"></script>',
+    '<script defer src="https://example.com/c/slotted.js" data-key="/a&quot;&amp;"></script>',
   )
   expect(snippets.scriptTag(of('x', 'other'))).toContain(' data-type="other" data-key="x">')
   expect(snippets.pixelTag(of('/a'))).toBe(
-    '<img src="https://example.com/c/hit.gif?type=page_view&amp;key=%2Fa" alt="">',
+    '<img src="https://example.com/c/hit.gif?key=%2Fa&amp;type=page_view" alt="">',
   )
   expect(snippets.countElement(of('/a', 'other'))).toBe('<b data-counter="/a" data-type="other">…</b> views')
 })

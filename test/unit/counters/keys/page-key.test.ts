@@ -34,6 +34,33 @@ describe('The key of a page', () => {
     expect(pageKey('/%C3%41/%FFx%C3%A9/%E6%97%2B')).toBe('/%C3A/%FFxé/%E6%97+')
   })
 
+  it('does not change if it is spelled again, even with stray percent signs', () => {
+    const part = fc.constantFrom(
+      '%',
+      '%4',
+      '%41',
+      '%34',
+      '%25',
+      '%2f',
+      '%C3',
+      '%A9',
+      '%c3%a9',
+      '1',
+      'f',
+      'é',
+      '/',
+      '%E6%97',
+    )
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const key = pageKey(parts.join(''))
+        expect(pageKey(key)).toBe(key)
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(pageKey('/%%341/%4%31/100%%C3%A9')).toBe('/%%341/%4%31/100%é')
+  })
+
   it('is the same for every spelling of a character that a URL may have', () => {
     const character = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((c) => !/[/?#%]|\p{Cc}/u.test(c))
     fc.assert(

@@ -1,0 +1,87 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { pageKey } from '../counters/keys/page-key.ts'
+import { TooManyKeys } from '../counters/keys/prefix.ts'
+import { countIn, MAX_READ } from '../counters/read/read-counters.ts'
+import { toJsonNumber } from '../database/values.ts'
+import { InvalidInput } from '../field-errors.ts'
+import { callerOf } from '../http/caller.ts'
+import type { AppEnv } from '../http/context.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { count, described } from '../openapi/described.ts'
+import { READING } from '../openapi/problems.ts'
+import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
+import { readCounters, readSum } from '../service/read.ts'
+
+const RULE = `must be given 1 to ${MAX_READ} times`
+
+// Types are no part of the path: lists of blockers name paths such as `/counters/pages?`.
+const whatIsShown = route('get', '/v1/shown', 'anyone', {
+  query: () => ({
+    of: described(
+      z.array(z.string(), { error: RULE }).check(z.minLength(1, RULE), z.maxLength(MAX_READ, RULE)),
+      '`TYPE KEY`, or `TYPE* PREFIX` for a total. Repeat the parameter for each.',
+    ),
+  }),
+})
+
+export const shownContract = () =>
+  operation(whatIsShown, {
+    id: 'shown',
+    tag: 'Reading',
+    summary: 'Get the counts on a page',
+    description:
+      'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong or not public is null, so that it does not affect the others.',
+    revalidated: true,
+    answers: { 200: { description: 'The counts.', schema: z.array(z.nullable(count)) } },
+    problems: [...READING],
+    examples: {
+      page: {
+        summary: 'A page, all pages, and a type that is not configured',
+        query: { of: ['page_view /caf%C3%A9', 'page_view* ', 'nothing /a'] },
+        answer: [0, 0, null],
+      },
+    },
+  })
+
+const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) => {
+  await limitReading(c, new Set(query.of.filter((of) => of.includes('* '))).size)
+  const caller = callerOf(c)
+  const { config, addresses } = caller.isolate
+  const numbers: (number | null)[] = query.of.map(() => null)
+  const places: number[] = []
+  const counters: CounterAddress[] = []
+  // A total is read once, however often it is asked for.
+  const totals = new Map<string, ReturnType<typeof readSum>>()
+  const find = async (of: string, index: number) => {
+    const [, name = '', total, text = ''] = /^(\w+)(\*?) (.*)$/s.exec(of) ?? []
+    const type = config.types.get(name)
+    if (!type?.public) return
+    if (total) {
+      const prefix = listedPrefix(type, pageKey(text))
+      const id = `${name} ${prefix}`
+      if (!totals.has(id)) totals.set(id, readSum(caller, type, prefix, 'exact'))
+      numbers[index] = toJsonNumber(countIn((await totals.get(id)!).reading))
+    } else {
+      const counter = await counterOfKey(addresses, type, pageKey(text))
+      places.push(index)
+      counters.push(counter)
+    }
+  }
+  const leaveOut = (error: unknown) => {
+    if (!(error instanceof InvalidInput || error instanceof TooManyKeys)) throw error
+  }
+  await Promise.all(query.of.map((of, index) => find(of, index).catch(leaveOut)))
+  if (counters.length > 0) {
+    const { readings } = await readCounters(caller, counters)
+    for (const [i, reading] of readings.entries()) numbers[places[i]!] = toJsonNumber(countIn(reading))
+  }
+  return c.json(numbers, 200, { 'Cache-Control': 'public, no-cache' })
+})
+
+export const shown = new Hono<AppEnv>()
+  .on(['GET', 'OPTIONS'], '/v1/shown', readableByAll, revalidated)
+  .route('/', answer)
