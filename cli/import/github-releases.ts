@@ -1,3 +1,4 @@
+import { visibleKey } from '../../src/visible-key.ts'
 import type { DailyCounts } from './daily-counts.ts'
 import { decodeText } from './decoded-text.ts'
 import { isCount } from './import-row.ts'
@@ -55,5 +56,5 @@ function membersOf(value: unknown): Record<string, unknown> {
 
 /** Strangers choose the text: no line breaks or escapes for the terminal. */
 function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 100))
+  return `"${visibleKey(text.slice(0, 100))}"`
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
+import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf } from './numbers.ts'
@@ -8,13 +9,13 @@ import { numbersOf } from './numbers.ts'
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
   const page = pageOf(type.url, key)
   return signedInPage(
-    key === '' ? '(empty)' : key,
+    visibleKey(key),
     viewer,
     type.name,
     html`<main id="main" data-page="counter" data-type="${type.name}" data-unit="${type.unit}">
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
-<h1 class="key"><bdi>${key === '' ? '(empty)' : key}</bdi></h1>
-${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${page}</a></p>`}
+<h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
+${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, viewer.types, { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
