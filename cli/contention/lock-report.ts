@@ -1,3 +1,4 @@
+import { visibleKey } from '../../src/visible-key.ts'
 import type { Deadlock } from './deadlock.ts'
 import type { LockParty, LockTotals, LockWait } from './lock-waits.ts'
 
@@ -141,7 +142,7 @@ function rowName(
   const at = (title: string) => values[titles.indexOf(title)]
   const name = names.get(`${at('record_type')} ${at('record_id')}`)
   const where = values.map((value, i) => `${titles[i] ?? 'value'} ${value}`).join(', ')
-  return `${table}${key}, ${where}${name === undefined ? '' : ` (${brief(JSON.stringify(name))})`}`
+  return `${table}${key}, ${where}${name === undefined ? '' : ` ("${brief(visibleKey(name))}")`}`
 }
 
 /** The counters of the rows that connections wait for, as `record_type record_id`. At most 100. */

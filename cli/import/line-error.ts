@@ -1,3 +1,5 @@
+import { visibleKey } from '../../src/visible-key.ts'
+
 /** A mistake on a line of a file. */
 export class LineError extends Error {
   readonly line: number
@@ -8,9 +10,7 @@ export class LineError extends Error {
   }
 }
 
-/** The beginning of a text that strangers chose, for a message: without line breaks, invisible characters and escapes. */
+/** The beginning of a text that strangers chose, for a message. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 100)).replace(/\p{C}/gu, (character) => {
-    return `\\u{${character.codePointAt(0)!.toString(16)}}`
-  })
+  return `"${visibleKey(text.slice(0, 100))}"`
 }

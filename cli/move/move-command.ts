@@ -1,5 +1,6 @@
 import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
+import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
 import { interruption } from '../interruption.ts'
@@ -114,7 +115,7 @@ export async function runMove(command: MoveCommand): Promise<void> {
   try {
     const counters = await (key === undefined ? list() : single())
     if (dryRun) {
-      for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${JSON.stringify(key)}`)
+      for (const { key, count } of counters.slice(0, MAX_SHOWN)) console.log(`${count}\t${visibleKey(key)}`)
       if (counters.length > MAX_SHOWN) console.log(`… and ${counters.length - MAX_SHOWN} more`)
       console.log(`${counted(counters.length)} would be ${command.done}. Nothing was changed.`)
       return
@@ -135,7 +136,7 @@ export async function runMove(command: MoveCommand): Promise<void> {
           // An earlier run, or someone else, was faster.
           if (key === undefined && isRefused(error, 'no_such_counter') && name !== 'merge') gone++
           else if (key === undefined && isRefused(error, 'counter_exists', 'count_not_below', 'no_such_counter')) {
-            refused.push(`${JSON.stringify(one)}: ${error.message}`)
+            refused.push(`${visibleKey(one)}: ${error.message}`)
           } else {
             failed = true
             if (!(error instanceof RefusedError)) unknown++

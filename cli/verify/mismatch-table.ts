@@ -1,3 +1,5 @@
+import { visibleKey } from '../../src/visible-key.ts'
+
 /** A mismatch as `POST /v1/verify` reports it. */
 export interface Mismatch {
   type: string | null
@@ -49,10 +51,8 @@ export function mismatchTable(rows: readonly Mismatch[]): string {
   ].join('\n')
 }
 
-/** Escapes characters that could control a terminal, because a key may hold anything, and cuts long keys. */
+/** Cuts long keys. */
 function printable(key: string): string {
-  const text = key.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)!.toString(16)}}`
-  })
+  const text = visibleKey(key)
   return text.length > 60 ? `${text.slice(0, 59)}…` : text
 }

@@ -10,7 +10,7 @@ const MAX_UNIT = 30
 const text = (max: number) => {
   const message = `must be text of 1 to ${max} characters, without line breaks and without spaces around it`
   const fits = (value: string) =>
-    value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}]/u.test(value)
+    value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value)
   return z.string({ error: message }).check(z.refine(fits, message))
 }
 

@@ -11,7 +11,7 @@ import { typed } from '../http/endpoint.ts'
 import { Hono } from '../http/hono.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { logFailure } from '../http/problem-response.ts'
-import { readQuery } from '../http/query-string.ts'
+import { readImageQuery } from '../http/query-string.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { type Answer, operation, route } from '../openapi/contract.ts'
 import { count, described, namedObject } from '../openapi/described.ts'
@@ -47,8 +47,8 @@ export const svgQuery = () => ({ ...look(), style: once(z._default(choice(BADGE_
 
 export type SvgQuery = z.output<z.ZodMiniObject<ReturnType<typeof svgQuery>>>
 
-// shields.io draws what the JSON says, and has more styles.
-const jsonQuery = () => ({ ...look(), style: once(z.optional(choice([...BADGE_STYLES, 'plastic', 'social']))) })
+// shields.io draws what the JSON says, and has one more style.
+const jsonQuery = () => ({ ...look(), style: once(z.optional(choice([...BADGE_STYLES, 'social']))) })
 
 export const WRONG = {
   400: 'The key or the query string is not percent-encoded UTF-8.',
@@ -123,7 +123,7 @@ export const svgTotalBadgeContract = () =>
       badge: {
         summary: 'All downloads in the last 30 days',
         params: { type: 'download' },
-        query: { period: 'month', label: 'downloads/month' },
+        query: { period: 'month', label: 'downloads' },
         says: { 'Cache-Control': CACHE_CONTROL },
       },
     },
@@ -163,7 +163,7 @@ export const svgBadgeContract = () =>
       badge: {
         summary: 'Downloads in the last 7 days',
         params: { type: 'download', key: 'app-1.2.0.tgz' },
-        query: { period: 'week', label: 'this week', style: 'flat-square' },
+        query: { period: 'week', label: 'downloads', style: 'flat-square' },
         says: { 'Cache-Control': CACHE_CONTROL },
       },
       misspelt: {
@@ -265,15 +265,16 @@ export function publicType(c: Context<AppEnv>, name?: string): CounterType {
 }
 
 async function svg(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
-  const query = readQuery(c, queries.svg.query)
+  const query = readImageQuery(c, queries.svg.query)
   const badge = badgeOf(type, await countOf(query), query)
   return c.body(drawBadge(badge), 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }
 
 export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badge {
   return {
-    label: query.label ?? type.name.replaceAll('_', ' '),
-    message: showCount(count, { compact: query.compact === 'true' }),
+    label: query.label ?? type.unit,
+    message:
+      showCount(count, { compact: query.compact === 'true' }) + (query.period === 'all' ? '' : `/${query.period}`),
     color: query.color ?? 'blue',
     labelColor: query.label_color ?? 'grey',
     style: query.style,
@@ -281,7 +282,7 @@ export function badgeOf(type: CounterType, count: bigint, query: SvgQuery): Badg
 }
 
 async function json(c: Context<AppEnv>, { type, queries, countOf }: Shown): Promise<Response> {
-  const query = readQuery(c, queries.json.query)
+  const query = readImageQuery(c, queries.json.query)
   const count = await countOf(query)
   const { label, message, color } = badgeOf(type, count, { ...query, style: 'flat' })
   const answer = {
@@ -311,7 +312,7 @@ export async function countShown(
 /** A badge that shows an error. It never repeats what the client sent. */
 export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message?: string): Response {
   const passes = problem.status >= 500 || problem.status === 429
-  const text = message ?? refusalText(problem, Object.keys(svgQuery()))
+  const text = message ?? refusalText(problem)
   const badge = { label: 'counter', message: text, color: passes ? 'lightgrey' : 'red' }
   const cacheControl = passes ? 'no-store' : 'public, max-age=60'
   const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }

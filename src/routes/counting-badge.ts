@@ -7,7 +7,7 @@ import { typed } from '../http/endpoint.ts'
 import { Hono } from '../http/hono.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
 import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
-import { readQuery } from '../http/query-string.ts'
+import { readImageQuery } from '../http/query-string.ts'
 import { limitReading } from '../http/reading.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { userAgent } from '../openapi/headers.ts'
@@ -89,7 +89,7 @@ export const countingBadges = new Hono<AppEnv>().get(
       if (!type.countingBadge) return refused(c, new Problem('not_found', { detail: NOT_SET }), NOT_SET)
       const key = decodeKey(path.slice(0, -'.svg'.length))
       const counter = await counterOfKey(c.get('isolate').addresses, type, key)
-      const query = readQuery(c, countingBadge.query)
+      const query = readImageQuery(c, countingBadge.query)
       const { said, count } = await withinTime(c, countAndRead(c, type, counter, query), MAX_WAIT_MS, LATE)
       return c.body(draw(type, shownCount(c, counter, query, count), query), 200, {
         ...SVG_HEADERS,

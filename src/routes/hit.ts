@@ -127,6 +127,7 @@ export const getPixelContract = () =>
   })
 
 const readHitQuery = rememberedQueries(postHit.query)
+const readPixelQuery = rememberedQueries(hitQuery, { ignoresUnknown: true })
 
 const routes = new Hono<AppEnv>()
 
@@ -170,7 +171,7 @@ export const hit = routes
       const counted = pixel('counted')
       try {
         c.set('isolate', isolateOf(c.env))
-        const hit = readHitQuery(c.req.url)
+        const hit = readPixelQuery(c.req.url)
         const said = await countVisit(callerOf(c), await visitOf(c, hit))
         return said === 'counted' ? counted : pixel(said)
       } catch (error) {

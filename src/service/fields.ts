@@ -7,14 +7,23 @@ import { invalidRequest } from './problem.ts'
 // Created on first use: all of them take milliseconds of an isolate's start, and most isolates use few.
 const schemas = new WeakMap<() => z.core.$ZodShape, z.ZodMiniObject>()
 
+function schemaOf<Shape extends z.core.$ZodShape>(shape: () => Shape) {
+  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
+  schemas.set(shape, schema)
+  return schema
+}
+
+/** Whether a path has a parameter of this name. @param shape always the same function for a path */
+export function isParameter(shape: () => z.core.$ZodShape, name: string): boolean {
+  return Object.hasOwn(schemaOf(shape).shape, name)
+}
+
 /** @throws {Problem} 422 */
 export function checkParameters<Shape extends z.core.$ZodShape>(
   shape: () => Shape,
   parameters: Record<string, unknown>,
 ) {
-  const schema = (schemas.get(shape) ?? z.strictObject(shape())) as z.ZodMiniObject<Shape, z.core.$strict>
-  schemas.set(shape, schema)
-  const parsed = schema.safeParse(parameters)
+  const parsed = schemaOf(shape).safeParse(parameters)
   if (parsed.success) return parsed.data
   throw invalidRequest(
     fieldErrors(parsed.error, 'query').map(({ field, message }) =>

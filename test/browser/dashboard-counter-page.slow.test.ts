@@ -199,10 +199,10 @@ describe('the page of a counter', () => {
     await page.getByText('Badges and snippets').click()
     const code = page.getByRole('textbox', { name: 'To paste' })
     const address = `${counter.url}/badge/page_view/%2Fa%20b%2F%C3%BC.svg`
-    await expect.poll(() => code.inputValue()).toBe(`![page_view](${address})`)
+    await expect.poll(() => code.inputValue()).toBe(`![views](${address})`)
     await page.getByRole('button', { name: 'Copy: To paste' }).click()
     await page.getByText('Copied.').waitFor()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`![page_view](${address})`)
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`![views](${address})`)
     expect(await (await fetch(address)).text()).toContain('12')
 
     await page.getByLabel('Label').fill('seen')

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { visibleKey } from '../../src/visible-key.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { counterUrl, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
@@ -30,6 +31,10 @@ const HOSTILE: [name: string, key: string][] = [
   ['an override of direction', RIGHT_TO_LEFT],
   ['emoji', '👩‍👩‍👧‍👦🏳️‍🌈 e\u0301 👍🏽'],
   ['a space', ' '],
+  ['blanks at its ends and in a row', ' a  b '],
+  ['zero width', 'a\u200B\u2060b\u00AD'],
+  ['isolates of direction', '\u2067a\u2069'],
+  ['a letter that Persian separates', 'می‌خواهم'],
   ['characters of a query string', 'a&key=b=c+d#e?f%2Fg'],
   ['control characters', 'with\r\nb\tc\u0007\u007f'],
   ['512 bytes without a break', 'x'.repeat(512)],
@@ -37,9 +42,6 @@ const HOSTILE: [name: string, key: string][] = [
   ['a byte order mark', '\uFEFFa'],
   ['a path to another page', '../../v1/status'],
 ]
-
-// HTML has one kind of line break.
-const shownAs = (key: string) => key.replaceAll('\r\n', '\n')
 
 const sumOfAll = async () => Object.values(await counter.counts()).reduce((sum, count) => sum + count, 0)
 
@@ -55,28 +57,40 @@ describe('keys that are hostile', () => {
     const listed = () => page.locator('#top a').allTextContents()
     const more = page.getByRole('button', { name: 'Show more' })
     await more.click()
-    await expect.poll(listed).toEqual(HOSTILE.map(([, key]) => key))
+    await expect.poll(listed).toEqual(HOSTILE.map(([, key]) => visibleKey(key)))
     const links = await page.locator('#top a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
     expect(links.map((link) => new URL(link).searchParams.get('key'))).toEqual(HOSTILE.map(([, key]) => key))
     for (const [, key] of HOSTILE) {
       // Input fields cannot hold line breaks.
-      await page.getByLabel('Keys that begin with').fill(key.replace(/[\r\n].*/s, ''))
+      const beginning = key.replace(/[\r\n].*/s, '')
+      await page.getByLabel('Keys that begin with').fill(beginning)
       await page.getByRole('button', { name: 'Find' }).click()
-      await expect.poll(listed).toEqual([key])
+      const found = HOSTILE.map(([, other]) => other).filter((other) => other.startsWith(beginning))
+      await expect.poll(listed).toEqual(found.map(visibleKey))
     }
     expect(await page.title()).not.toBe('owned')
     expect(violations).toEqual({ foreign: [], messages: [] })
+  })
+
+  it('show their override of direction instead of obeying it, and lead to the page of the key itself', async () => {
+    const { page } = await open(counterUrl(counter, 'page_view', RIGHT_TO_LEFT))
+    await expect.poll(() => page.textContent('h1')).toBe('\\u{202E}gnp.efas')
+    await page.goto(counter.url)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByRole('link', { name: '\\u{202E}gnp.efas' }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('key')).toBe(RIGHT_TO_LEFT)
   })
 
   it.each(HOSTILE)('such as %s are only text on the page of the counter', async (_, key) => {
     const { page, violations } = await open(counterUrl(counter, 'page_view', key))
     const count = 100 - HOSTILE.findIndex(([, other]) => other === key)
     await expect.poll(() => page.textContent('#figure-all')).toBe(`${count}`)
-    expect(await page.textContent('h1')).toBe(shownAs(key))
+    expect(await page.textContent('h1')).toBe(visibleKey(key))
+    expect(await page.title()).toBe(`${visibleKey(key)} · Slotted Counter`)
     expect(await page.locator('h1').count()).toBe(1)
     await page.locator('#change > summary').click()
     await page.getByRole('button', { name: 'Reset to zero …' }).click()
-    expect((await page.getByRole('dialog').textContent())?.replaceAll('\r\n', '\n')).toContain(shownAs(key))
+    expect(await page.getByRole('dialog').textContent()).toContain(visibleKey(key))
     const before = await sumOfAll()
     await page.getByRole('dialog').getByRole('button', { name: 'Reset to zero' }).click()
     await expect.poll(() => page.textContent('#figure-all')).toBe('0')

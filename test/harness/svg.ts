@@ -5,6 +5,7 @@ export interface SvgElement {
   name: string
   attributes: Record<string, string>
   text: string
+  parent: SvgElement | null
 }
 
 /**
@@ -19,7 +20,7 @@ export function parseSvg(source: string): SvgElement[] {
   const parser = new SaxesParser({ xmlns: true })
   parser.on('opentag', ({ name, attributes }) => {
     const values = Object.entries(attributes).map(([name, { value }]) => [name, value])
-    const element = { name, attributes: Object.fromEntries(values), text: '' }
+    const element = { name, attributes: Object.fromEntries(values), text: '', parent: open.at(-1) ?? null }
     elements.push(element)
     open.push(element)
   })

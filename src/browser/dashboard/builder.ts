@@ -27,7 +27,7 @@ export function startBuilder(subject: snippets.Subject): void {
     byId('snippet-hint').textContent = HINTS[kind] ?? ''
     if (isImage && !form.checkValidity()) return
     const image = snippets.badgeAddress(kind === 'counting' ? 'hit' : 'badge', subject, look)
-    const text = isImage ? imageAs(format, image, label || subject.type) : textOf(kind, subject)
+    const text = isImage ? imageAs(format, image, label || subject.unit) : textOf(kind, subject)
     byId<HTMLTextAreaElement>('snippet-code').value = text
     clearTimeout(timer)
     // The preview never counts.

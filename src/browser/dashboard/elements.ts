@@ -1,3 +1,5 @@
+import { visibleKey } from '../../visible-key.ts'
+
 /** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   const found = document.getElementById(id)
@@ -21,9 +23,9 @@ export function numberCell(text: string): HTMLTableCellElement {
   return element('td', { class: 'number' }, text)
 }
 
-/** A key that keeps its writing direction to itself. A link must not be empty. */
+/** A key that keeps its writing direction to itself. */
 export function keyText(key: string): HTMLElement {
-  return element('bdi', {}, key === '' ? '(empty)' : key)
+  return element('bdi', {}, visibleKey(key))
 }
 
 /** Starts the buttons that copy a text. The element after a button says what happened. */

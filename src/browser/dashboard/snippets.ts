@@ -1,3 +1,5 @@
+import { spellInvisible } from '../../visible-key.ts'
+
 export interface Subject {
   /** The Worker's origin and base path. */
   address: string
@@ -64,5 +66,6 @@ function segment(text: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  const markup = text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  return spellInvisible(markup, (digits) => `&#x${digits};`)
 }

@@ -1,3 +1,4 @@
+import { visibleKey } from '../../visible-key.ts'
 import { basePath, periodParameters, readView } from './address.ts'
 import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
@@ -56,7 +57,7 @@ export class TopList {
     const name = element('th', { scope: 'row' }, type === null ? pageLink(key, page) : counterLink(type, key))
     if (page !== undefined && type !== null) {
       const leads = element('a', { class: 'out', href: page, rel: 'noreferrer', title: 'Open this page' }, '↗')
-      leads.setAttribute('aria-label', `Open the page ${key}`)
+      leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
       name.append(' ', leads)
     }
     const cells = ['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }))

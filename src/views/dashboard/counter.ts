@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
+import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf } from './numbers.ts'
@@ -8,13 +9,13 @@ import { numbersOf } from './numbers.ts'
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
   const page = pageOf(type.url, key)
   return signedInPage(
-    key === '' ? '(empty)' : key,
+    visibleKey(key),
     viewer,
     type.name,
     html`<main id="main" data-page="counter" data-type="${type.name}" data-unit="${type.unit}">
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
-<h1 class="key"><bdi>${key === '' ? '(empty)' : key}</bdi></h1>
-${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${page}</a></p>`}
+<h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
+${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, viewer.types, { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
@@ -66,7 +67,7 @@ function builder(type: CounterType): Html {
 <label>For
 <select name="kind">${kindsOf(type).map(([kind, text]) => html`<option value="${kind}">${text}</option>`)}</select></label>
 <label class="of-badge">Label
-<input name="label" maxlength="${MAX_LABEL}" placeholder="${type.name}" autocomplete="off"></label>
+<input name="label" maxlength="${MAX_LABEL}" placeholder="${type.unit}" autocomplete="off"></label>
 <label class="of-badge">Color
 <input name="color" list="colors" pattern="#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})|${COLOR_NAMES.join('|')}" title="A name, or 3 or 6 hexadecimal digits" placeholder="blue" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
 <datalist id="colors">${COLOR_NAMES.map((name) => html`<option value="${name}"></option>`)}</datalist>
@@ -78,7 +79,7 @@ function builder(type: CounterType): Html {
 <select name="format"><option value="markdown">Markdown</option><option value="html">HTML</option><option value="address">address</option></select></label>
 <label class="of-badge row"><input type="checkbox" name="compact"> Short: 1.2k</label>
 </form>
-<p class="of-badge"><img id="badge" alt="Preview of the badge" height="20"></p>
+<p class="of-badge"><img id="badge" alt="Preview of the badge"></p>
 <p class="hint" id="snippet-hint"></p>
 ${copyable('snippet-code', 'To paste', '', 3)}
 ${type.public ? '' : html`<p class="hint">Badges, and numbers in your pages, need a public type: <code>COUNTERS.${type.name}.public = true</code>.</p>`}

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
+import { visibleKey } from '../../visible-key.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
 
@@ -32,7 +33,7 @@ ${ranking()}
 function prefixChoice({ prefixes }: CounterType): Html | '' {
   if (prefixes.length === 0) return ''
   return html`<div class="row period-bar"><div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
-    (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${prefix}</bdi></button>`,
+    (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${visibleKey(prefix)}</bdi></button>`,
   )}</div></div>`
 }
 

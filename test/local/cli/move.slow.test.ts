@@ -48,11 +48,23 @@ describe('npm run delete, rename and merge', () => {
     expect((await run('delete', 'page_view', '--prefix', '/none')).code).toBe(0)
   })
 
+  it('show what is invisible in a key, in a dry run and in an error', async () => {
+    const key = '/odd/\u202E\u200Bb\t'
+    const body = JSON.stringify({ increments: [{ type: 'page_view', key, by: 7 }] })
+    expect((await fetch(`${url}/v1/increments`, { method: 'POST', headers, body })).status).toBe(200)
+    const shown = '/odd/\\u{202E}\\u{200B}b\\u{9}'
+    expect(await run('delete', 'page_view', key, '--dry-run')).toEqual(saying(0, `7\t${shown}`))
+    expect(await run('rename', 'page_view', '--prefix', '/odd/\u202E\u200Bb\t', '--to', '/a')).toEqual(
+      saying(1, `${shown}: the Worker answered 409`),
+    )
+    expect(await counters()).toMatchObject({ [key]: 7 })
+  })
+
   it('rename a beginning, and report keys that are taken', async () => {
     expect((await run('rename', 'page_view', '--prefix', '/spam/', '--to', '/ham/')).code).toBe(0)
     expect(await counters()).toEqual({ '/a': 1, '/ham/1': 2, '/ham/2': 3, '/ham/ü 3': 4 })
     expect(await run('rename', 'page_view', '--prefix', '/ham/1', '--to', '/a')).toMatchObject(
-      saying(1, '"/ham/1": the Worker answered 409'),
+      saying(1, '/ham/1: the Worker answered 409'),
     )
     expect(await run('rename', 'page_view', '--prefix', '/ham', '--to', '/ham/new')).toMatchObject(
       saying(1, 'must not begin with the prefix'),

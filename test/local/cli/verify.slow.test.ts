@@ -24,7 +24,7 @@ describe('npm run verify', () => {
     database = await mysql.createConnection({ uri: started.mysqlUrl })
     atEnd(() => database.end())
     const increments = Array.from({ length: 40 }, (_, i) => ({ type: 'page_view', key: `/page/${i}`, by: i + 1 }))
-    await post('/v1/increments', { increments: [...increments, { type: 'download', key: 'a\u001b[2Jb\nc' }] })
+    await post('/v1/increments', { increments: [...increments, { type: 'download', key: 'a\u001b[2Jb\nc\u202e ' }] })
     await post('/v1/rollup')
   })
 
@@ -32,12 +32,12 @@ describe('npm run verify', () => {
     expect(await verify().outcome()).toEqual(saying(0, '41 counters checked: everything agrees.'))
   })
 
-  it('explains what is wrong, escapes control characters in keys, and exits with 1', async () => {
+  it('explains what is wrong, shows what is invisible in keys, and exits with 1', async () => {
     await database.query('UPDATE counter_totals SET count = count + 3 WHERE record_type = 2')
     onTestFinished(async () => void (await database.query('UPDATE counter_totals SET count = 1 WHERE record_type = 2')))
     const script = verify('--limit', '7')
     expect(await script.ended).toBe(1)
-    expect(script.output).toMatch(/download +a\\u\{1b\}\[2Jb\\u\{a\}c +total +4 +1 +\+3\n/)
+    expect(script.output).toMatch(/download +a\\u\{1B\}\[2Jb\\u\{A\}c\\u\{202E\}\\u\{20\} +total +4 +1 +\+3\n/)
     expect(script.output).toContain('should be the sum of its days and adjustments')
     expect(script.output).toContain('41 counters checked, 1 mismatches.')
     // Counters before the cursor are left out.

@@ -27,7 +27,7 @@ describe.each([
   ['title', 60],
   ['unit', 30],
 ])('%s', (setting, max) => {
-  it.each(['', ' ', ' a', 'a ', 'a\nb', 'a\0', '\ud800', 'x'.repeat(max + 1), 1, null, true, ['a']])(
+  it.each(['', ' ', ' a', 'a ', 'a\nb', 'a\0', '\ud800', '\uFFFE', 'x'.repeat(max + 1), 1, null, true, ['a']])(
     'refuses %j',
     (value) => {
       expect(typeProblems({ [setting]: value })).toEqual([

@@ -42,6 +42,27 @@ describe('Remembered queries', () => {
     }
   })
 
+  it('are refused for a parameter that nobody knows, unless they are those of an image', () => {
+    const shape = () => ({ key: once(z.string()) })
+    const [strict, ofImage] = [rememberedQueries(shape), rememberedQueries(shape, { ignoresUnknown: true })]
+    for (const unknown of ['v=2', 'v', '=', '__proto__=x', 'constructor=y', 'v=1&v=2', 'Key=b']) {
+      for (const query of [`${unknown}&key=a`, `key=a&${unknown}`]) {
+        for (let time = 0; time < 2; time++) {
+          expect(() => strict(`/hit?${query}`)).toThrow(Problem)
+          expect(ofImage(`/hit.gif?${query}`)).toEqual({ key: 'a' })
+        }
+      }
+    }
+    for (const malformed of ['v=%ff', '%ff=2', '%', 'v=%F0%9F&%E0%A4%A']) {
+      expect(() => strict(`/hit?key=a&${malformed}`)).toThrow(Problem)
+      expect(ofImage(`/hit.gif?key=a&${malformed}`)).toEqual({ key: 'a' })
+    }
+    for (const wrong of ['key=%ff', 'key=a&key=b&v=2', 'v=2', 'k%65y=%ff&v=2']) {
+      expect(() => ofImage(`/hit.gif?${wrong}`)).toThrow(Problem)
+    }
+    expect(ofImage('/hit.gif?k%65y=a&v=2')).toEqual({ key: 'a' })
+  })
+
   it('that are too many or too long to be remembered are still read', () => {
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 3_000; n++) expect(read(`?type=page_view&key=${n}`).key).toBe(String(n))

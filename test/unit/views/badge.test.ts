@@ -38,25 +38,14 @@ const text = fc
   .oneof(fc.string({ unit: 'binary', maxLength: 80 }), fc.string({ unit: 'grapheme', maxLength: 40 }), hostile)
   .filter(isBadgeText)
 
-/** Contrast of two colors of six digits (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio). */
-function contrast(one: string, other: string): number {
-  const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a)
-  return (light + 0.05) / (dark + 0.05)
-}
-
-function luminance(color: string): number {
-  const digits = color.slice(1).length === 3 ? color.slice(1).replace(/./g, '$&$&') : color.slice(1)
-  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
-    const share = Number.parseInt(digits.slice(at, at + 2), 16) / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-}
-
 describe('a badge', () => {
   it('without a label has only its right half', () => {
     const elements = parseSvg(drawBadge(badge({ label: '' })))
     expect(new Set(elements.filter(({ name }) => name === 'text').map(({ text }) => text))).toEqual(new Set(['1,234']))
+  })
+
+  it('has no left half for a label of blanks', () => {
+    expect(drawBadge(badge({ label: ' \u3000' }))).toBe(drawBadge(badge({ label: '' })))
   })
 
   it('is well-formed and contains its texts, for screen readers too, and nothing else, for any texts', () => {
@@ -71,32 +60,17 @@ describe('a badge', () => {
       fc.property(badges, (told) => {
         const given = { ...told, color: parseColor(told.color)!, labelColor: parseColor(told.labelColor)! }
         const elements = parseSvg(drawBadge(given))
-        const loud = (said: string) => (told.style === 'for-the-badge' ? said.toUpperCase() : said)
-        const said = told.label === '' ? loud(told.message) : `${loud(told.label)}: ${loud(told.message)}`
+        const shown = (said: string) => (told.style === 'for-the-badge' ? said.trim().toUpperCase() : said.trim())
+        const said = [told.label, told.message]
+          .map(shown)
+          .filter((part, index) => part !== '' || index === 1)
+          .join(': ')
         expect(elements[0]).toMatchObject({ name: 'svg', attributes: { role: 'img', 'aria-label': said } })
         expect(elements.find(({ name }) => name === 'title')!.text).toBe(said)
-        const known = ['svg', 'title', 'linearGradient', 'stop', 'mask', 'g', 'rect', 'text']
+        const known = 'svg title filter feGaussianBlur linearGradient stop clipPath g rect text'.split(' ')
         expect(elements.filter(({ name }) => !known.includes(name))).toEqual([])
         const names = elements.flatMap(({ attributes }) => Object.keys(attributes))
         expect(names.filter((name) => /^on|href|^style$/i.test(name))).toEqual([])
-      }),
-      { numRuns: 5_000 },
-    )
-  })
-
-  it('has a contrast of at least 4.5 to 1 in every color', () => {
-    fc.assert(
-      fc.property(color, color, fc.constantFrom(...BADGE_STYLES), (right, left, style) => {
-        const told = { color: parseColor(right)!, labelColor: parseColor(left)!, style }
-        const elements = parseSvg(drawBadge(badge({ ...told, label: 'LEFT', message: 'RIGHT' })))
-        const opaque = elements.filter(({ attributes }) => !attributes.opacity)
-        const [below, after] = opaque.filter(
-          ({ name, attributes }) => name === 'rect' && /^#[\da-f]{6}$/.test(attributes.fill ?? ''),
-        )
-        const [leftText, rightText] = opaque.filter(({ name }) => name === 'text')
-        expect([leftText?.text, rightText?.text]).toEqual(['LEFT', 'RIGHT'])
-        expect(contrast(below!.attributes.fill!, leftText!.attributes.fill!)).toBeGreaterThanOrEqual(4.5)
-        expect(contrast(after!.attributes.fill!, rightText!.attributes.fill!)).toBeGreaterThanOrEqual(4.5)
       }),
       { numRuns: 2_000 },
     )
@@ -105,7 +79,7 @@ describe('a badge', () => {
 
 describe('a color', () => {
   it.each(['blue', 'BLUE', 'f0f', '#F0F', '00ff7f', '#00FF7F'])('is %s', (text) => {
-    expect(paintOf(parseColor(text)!)).toMatch(/^[\da-f]{6}$/)
+    expect(paintOf(parseColor(text)!)).toMatch(/^([\da-f]{3}|[\da-f]{6})$/)
   })
 
   it.each([
@@ -123,14 +97,6 @@ describe('a color', () => {
     'fff"',
   ])('is not %j', (text) => {
     expect(parseColor(text)).toBeUndefined()
-  })
-
-  it('with enough contrast stays unchanged', () => {
-    expect([paintOf('123456'), paintOf('ffffff'), paintOf('fc0')]).toEqual(['123456', 'ffffff', 'ffcc00'])
-  })
-
-  it('with too little contrast is darkened', () => {
-    expect(paintOf('00ff00')).toMatch(/^00[5-9a-f].00$/)
   })
 })
 

@@ -5,7 +5,7 @@ import { parseSvg } from '../../harness/svg.ts'
 import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
 const COUNTERS = {
-  page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+  page_view: { record_type: 1, public: true, allowed_origins: ['*'], unit: 'page views' },
   number: { record_type: 2, public: true, key: 'integer' },
   secret: { record_type: 3 },
 }
@@ -37,29 +37,29 @@ const storeTotal = async (key: string, count: bigint) =>
   ])
 
 describe('An SVG badge', () => {
-  it('shows the exact count, labelled with its type', async () => {
-    expect(await svg('page_view/a.svg')).toBe('page view: 1,234')
-    expect(await svg('number/7.svg')).toBe('number: 77')
+  it('shows the exact count, labelled with the unit of its type', async () => {
+    expect(await svg('page_view/a.svg')).toBe('page views: 1,234')
+    expect(await svg('number/7.svg')).toBe('counts: 77')
   })
 
   it('shows 0 for a counter that was never incremented', async () => {
-    expect(await svg('page_view/never.svg')).toBe('page view: 0')
-    expect(await svg('page_view/never.svg?period=month')).toBe('page view: 0')
+    expect(await svg('page_view/never.svg')).toBe('page views: 0')
+    expect(await svg('page_view/never.svg?period=month')).toBe('page views: 0/month')
   })
 
   it('has the requested label, format, style and colors', async () => {
     expect(await svg('page_view/a.svg?label=Read+%26+seen&compact=true')).toBe('Read & seen: 1.2k')
     expect(await svg('page_view/a.svg?label=')).toBe('1,234')
-    expect(await svg('page_view/a.svg?style=for-the-badge')).toBe('PAGE VIEW: 1,234')
+    expect(await svg('page_view/a.svg?style=for-the-badge')).toBe('PAGE VIEWS: 1,234')
     const response = await worker.fetch('/badge/page_view/a.svg?color=123456&label_color=%23321&style=flat-square')
     const fills = parseSvg(await response.text()).flatMap(({ attributes }) => attributes.fill ?? [])
-    expect(fills).toEqual(expect.arrayContaining(['#123456', '#332211']))
+    expect(fills).toEqual(expect.arrayContaining(['#123456', '#321']))
   })
 
   it('takes its format from the path, never from the key', async () => {
     for (const key of ['a.svg', 'v1.2.tar.gz', '/blog/hello.json', '..', 'é/😀.', '.svg', '100%']) {
       await worker.add('page_view', { [key]: 3 })
-      expect(await svg(`page_view/${encodeURIComponent(key)}.svg`)).toBe('page view: 3')
+      expect(await svg(`page_view/${encodeURIComponent(key)}.svg`)).toBe('page views: 3')
       expect(await json(`page_view/${encodeURIComponent(key)}.json`)).toMatchObject({ count: 3 })
     }
     const plain = await worker.fetch('/badge/page_view/a')
@@ -87,10 +87,43 @@ describe('An SVG badge', () => {
   })
 })
 
+describe('A parameter that a badge does not know', () => {
+  const LOOK = 'label=seen&color=0a0&style=for-the-badge'
+  it.each([
+    'v=2',
+    '1732650000',
+    'v=1&v=2',
+    'cacheSeconds=60&logo=github',
+    '__proto__=x&constructor=y&toString=z',
+    'v=%ff',
+    '%ff=v',
+    '%',
+    'Label=x',
+    '&&=&=x',
+    'prefix=x',
+    'v=a%20b+c',
+  ])('is ignored, and the look stays: ?%s', async (unknown) => {
+    for (const format of ['svg', 'json']) {
+      const plain = await worker.fetch(`/badge/page_view/a.${format}?${LOOK}`)
+      const wanted = [200, await plain.text()]
+      for (const query of [`${unknown}&${LOOK}`, `${LOOK}&${unknown}`]) {
+        const response = await worker.fetch(`/badge/page_view/a.${format}?${query}`)
+        expect([response.status, await response.text()]).toEqual(wanted)
+      }
+    }
+  })
+
+  it('hides no error of those that it knows', async () => {
+    expect(await svg('page_view/a.svg?v=2&color=blurple')).toMatch(/^counter: color must be/)
+    expect(await svg('page_view/a.svg?v=2&label=%ff')).toBe('counter: query is not percent-encoded UTF-8')
+    expect(await svg('page_view.svg?prefix=a&v=2&prefix=b')).toBe('counter: prefix must not be repeated')
+  })
+})
+
 describe('A JSON badge', () => {
   it('is what shields.io accepts, and the count', async () => {
     const always = { schemaVersion: 1, cacheSeconds: 300, count: 1_234 }
-    const plain = { ...always, label: 'page view', message: '1,234', color: 'blue' }
+    const plain = { ...always, label: 'page views', message: '1,234', color: 'blue' }
     expect(await json('page_view/a.json')).toEqual(plain)
     const look = { label: 'x', message: '1.2k', color: 'f00', labelColor: 'red', style: 'social' }
     const query = 'label=x&color=%23F00&label_color=Red&style=social&compact=true'
@@ -130,7 +163,9 @@ describe('A badge of a period', () => {
       async (period) => ((await json(`number/${key}.json?period=${period}`)) as { count: number }).count,
     )
     expect(await Promise.all(counts)).toEqual([20_001, 20_011, 20_111, 21_111])
-    expect(await svg(`number/${key}.svg?period=week`)).toBe('number: 20,011')
+    expect(await svg(`number/${key}.svg?period=week`)).toBe('counts: 20,011/week')
+    expect(await svg(`number/${key}.svg?period=day&compact=true&label=seen`)).toBe('seen: 20k/day')
+    expect(await json(`number/${key}.json?period=month`)).toMatchObject({ label: 'counts', message: '20,111/month' })
   })
 })
 
@@ -166,8 +201,6 @@ describe('An error of a badge', () => {
     ['a key of 513 bytes', `page_view/${'x'.repeat(513)}`, 422, 'key must have at most 512 bytes of UTF-8, not 513'],
     ['a word as an integer key', 'number/abc', 422, digits],
     ['a query that is not UTF-8', 'page_view/a?label=%ff', 400, 'query is not percent-encoded UTF-8'],
-    ['an unknown parameter', 'page_view/a?logo=x', 422, 'unknown parameter'],
-    ['object properties as parameters', 'page_view/a?__proto__=x&constructor=y', 422, 'unknown parameter'],
     ['a parameter given twice', 'page_view/a?label=x&label=y', 422, 'label must not be repeated'],
     ['a label of 81 characters', `page_view/a?label=${'x'.repeat(81)}`, 422, label],
     ['a control character', 'page_view/a?label=%01', 422, label],
@@ -192,7 +225,7 @@ describe('An error of a badge', () => {
 
   it('lists the styles, which differ between SVG and JSON', async () => {
     expect(await svg('page_view/a.svg?style=social')).toBe(
-      'counter: style must be one of flat, flat-square, for-the-badge',
+      'counter: style must be one of flat, flat-square, plastic, for-the-badge',
     )
     expect(await json('page_view/a.json?style=3d')).toMatchObject({ message: expect.stringContaining('social') })
   })

@@ -11,7 +11,7 @@ import { inOnePeriod } from '../one-period.ts'
 
 const YEAR = 365 * 24 * 3_600
 const COUNTERS = {
-  profile: { record_type: 1, public: true, counting_badge: true },
+  profile: { record_type: 1, public: true, counting_badge: true, unit: 'visits' },
   visited: { record_type: 2, public: true, counting_badge: true, also: 'visitor', dedupe_seconds: 60 },
   visitor: { record_type: 3, public: true, dedupe_seconds: YEAR - (YEAR % 60) },
   few: { record_type: 4, public: true, counting_badge: true, new_keys: ['/known/*'] },
@@ -45,27 +45,37 @@ const sum = () => db.number('SELECT COALESCE(SUM(count), 0) FROM slotted_counter
 describe('A counting badge', () => {
   it('counts every request and shows the count including it, whoever fetches it', async () => {
     for (let n = 1; n <= 5; n++) {
-      expect(await badge('profile/me.svg')).toEqual({ says: `profile: ${n}`, status: 200, hit: 'counted' })
+      expect(await badge('profile/me.svg')).toEqual({ says: `visits: ${n}`, status: 200, hit: 'counted' })
     }
-    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('profile: 6')
-    expect((await badge('number/7.svg')).says).toBe('number: 1')
+    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('visits: 6')
+    expect((await badge('number/7.svg')).says).toBe('counts: 1')
     const answers = await Promise.all(Array.from({ length: 40 }, () => badge('profile/me.svg')))
-    const shown = answers.map(({ says }) => Number(says!.replace('profile: ', '')))
+    const shown = answers.map(({ says }) => Number(says!.replace('visits: ', '')))
     expect(Math.min(...shown)).toBeGreaterThan(6)
     expect(Math.max(...shown)).toBe(46)
   })
 
   it('has the parameters and styles of other badges', async () => {
     expect((await badge('profile/me.svg?label=Visits&style=for-the-badge&color=green')).says).toBe('VISITS: 1')
-    expect((await badge('profile/me.svg?label=&period=week&compact=true&label_color=000')).says).toBe('2')
+    expect((await badge('profile/me.svg?label=&period=week&compact=true&label_color=000')).says).toBe('2/week')
     const wrong = await badge('profile/me.svg?color=blurple')
     expect([wrong.status, wrong.hit]).toEqual([422, 'ignored; reason=invalid_request'])
     expect(await sum()).toBe(2n)
   })
 
+  it.each(['v=2', '1732650000', 'v=%ff', '%ff', 'by=5&key=other', '__proto__=x'])(
+    'ignores unknown parameters: ?%s',
+    async (unknown) => {
+      const look = 'label=seen&style=for-the-badge'
+      const wanted = { says: 'SEEN: 1', status: 200, hit: 'counted' }
+      expect(await badge(`profile/${encodeURIComponent(unknown)}.svg?${look}&${unknown}`)).toEqual(wanted)
+      expect(await sum()).toBe(1n)
+    },
+  )
+
   it('takes its format from the path, never from the key', async () => {
     for (const key of ['a.svg', '/blog/hello', 'é/😀.', '.svg', '100%']) {
-      expect((await badge(`profile/${encodeURIComponent(key)}.svg`)).says).toBe('profile: 1')
+      expect((await badge(`profile/${encodeURIComponent(key)}.svg`)).says).toBe('visits: 1')
     }
     for (const path of ['/hit/profile/a', '/hit/profile/a.json', '/hit/profile', '/hit/profile/']) {
       const response = await worker.fetch(path, { headers: CAMO })
@@ -85,7 +95,7 @@ describe('A counting badge', () => {
   ])('shows the count without counting: %s %j', async (reason, headers) => {
     const on = isolate({ EXCLUDE: { networks: ['198.51.100.0/24'] } })
     await badge('profile/me.svg')
-    const [method, says] = reason === 'head' ? ['HEAD', ''] : ['GET', 'profile: 1']
+    const [method, says] = reason === 'head' ? ['HEAD', ''] : ['GET', 'visits: 1']
     const answer = await badge('profile/me.svg', { on, headers, method })
     expect(answer).toEqual({ says, status: 200, hit: `ignored; reason=${reason}` })
     expect(await sum()).toBe(1n)
@@ -95,13 +105,13 @@ describe('A counting badge', () => {
     // No window ends meanwhile.
     stopClock()
     for (let n = 1; n <= 3; n++) {
-      expect(await badge('visited/a.svg')).toEqual({ says: `visited: ${n}`, status: 200, hit: 'counted' })
+      expect(await badge('visited/a.svg')).toEqual({ says: `counts: ${n}`, status: 200, hit: 'counted' })
     }
     expect(await worker.count('visitor', 'a')).toBe(1)
   })
 
   it('is for new keys of the type only, and for as many as others', async () => {
-    expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'few: 0', status: 200, hit: 'ignored; reason=key' })
+    expect(await badge('few/%2Finvented.svg')).toEqual({ says: 'counts: 0', status: 200, hit: 'ignored; reason=key' })
     expect((await badge('few/%2Fknown%2Fa.svg')).hit).toBe('counted')
     await inOnePeriod(async () => {
       const attempt = ++attempts
@@ -123,7 +133,7 @@ describe('A counting badge', () => {
       for (let i = 0; i < 8; i++) hits.push(await badge(`profile/${key}.svg`, { on: counting, headers }))
       const [five, three] = [Array(5).fill('counted'), Array(3).fill('ignored; reason=rate')]
       expect(hits.map(({ hit }) => hit)).toEqual([...five, ...three])
-      expect(hits.at(-1)!.says).toBe('profile: 5')
+      expect(hits.at(-1)!.says).toBe('visits: 5')
       expect((await sum()) - before).toBe(5n)
     }))
 
@@ -159,11 +169,11 @@ describe('While the database does not answer, a counting badge', () => {
     await away()
     await logged(async () => {
       const answer = { status: 200, hit: 'ignored; reason=database_unavailable' }
-      expect(await badge('profile/me.svg')).toEqual({ ...answer, says: 'profile: 1' })
-      expect(await badge('profile/other.svg')).toEqual({ ...answer, says: 'profile: unavailable' })
+      expect(await badge('profile/me.svg')).toEqual({ ...answer, says: 'visits: 1' })
+      expect(await badge('profile/other.svg')).toEqual({ ...answer, says: 'visits: unavailable' })
     })
     await db.behave()
-    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('profile: 2')
+    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('visits: 2')
   })
 
   it('counts by the queue', async () => {
@@ -171,12 +181,12 @@ describe('While the database does not answer, a counting badge', () => {
     await badge('profile/me.svg', { on: queueing })
     await away()
     await logged(async () => {
-      const answer = { says: 'profile: 1', status: 200, hit: 'queued' }
+      const answer = { says: 'visits: 1', status: 200, hit: 'queued' }
       expect(await badge('profile/me.svg', { on: queueing })).toEqual(answer)
     })
     await db.behave()
     await deliver(queueing, await TestQueue.batches.take((some) => sumOf(some) >= 1n))
-    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('profile: 3')
+    expect((await badge('profile/me.svg', { on: isolate() })).says).toBe('visits: 3')
   })
 
   it('waits no longer than proxies do, and is counted afterwards', async () => {
@@ -187,7 +197,7 @@ describe('While the database does not answer, a counting badge', () => {
     // The harness waits for the work behind the answer; that it goes on shows the sum.
     const answer = await late
     expect([answer.status, answer.headers.get('X-Hit')]).toEqual([200, 'unknown'])
-    expect(parseSvg(await answer.text())[0]!.attributes['aria-label']).toBe('profile: 1')
+    expect(parseSvg(await answer.text())[0]!.attributes['aria-label']).toBe('visits: 1')
     expect(Date.now() - began).toBeGreaterThan(2_900)
     await db.behave()
     await expect.poll(sum).toBe(2n)

@@ -8,7 +8,7 @@ import { bePatient } from '../patience.ts'
 
 const PRIVATE = { COUNTERS: { invoice: { record_type: 9 }, page_view: { record_type: 1, public: true } } }
 
-const { worker } = sharedWorker(PRIVATE)
+const { db, worker } = sharedWorker(PRIVATE)
 
 describe('The pages', () => {
   const POLICY =
@@ -38,6 +38,20 @@ describe('The pages', () => {
     expect(page).not.toMatch(/<script>|<img src=x|style=|<style/)
     expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
     expect(page.match(/<script/g)).toHaveLength(1)
+  })
+
+  it('show what is invisible in a key, in the title too, and lead to the page of the key itself', async () => {
+    const COUNTERS = { page_view: { record_type: 1, url: 'https://example.com' } }
+    const other = new TestWorker(db.url, { ...PRIVATE, COUNTERS })
+    const key = '/a\u202E\u200B\tb '
+    const response = await other.fetch(`/counter?type=page_view&key=${encodeURIComponent(key)}`, {
+      headers: { Cookie: await sessionCookie(other) },
+    })
+    const page = await response.text()
+    const shown = '/a\\u{202E}\\u{200B}\\u{9}b\\u{20}'
+    expect(page).toContain(`<title>${shown} · Slotted Counter</title>`)
+    expect(page).toContain(`<h1 class="key"><bdi>${shown}</bdi></h1>`)
+    expect(page).toContain(`<a href="https://example.com${key}" rel="noreferrer">https://example.com${shown}</a>`)
   })
 
   it('redirect to the overview if there is no such page', async () => {

@@ -27,6 +27,7 @@ it('A script, an image and an element name their type only where it is needed', 
   expect(snippets.scriptTag(of('/a"&'))).toBe(
     '<script defer src="https://example.com/c/slotted.js" data-key="/a&quot;&amp;"></script>',
   )
+  expect(snippets.scriptTag(of('\u202Ea\r\n '))).toContain(' data-key="&#x202E;a&#xD;&#xA;&#x20;">')
   expect(snippets.scriptTag(of('x', 'other'))).toContain(' data-type="other" data-key="x">')
   expect(snippets.pixelTag(of('/a'))).toBe(
     '<img src="https://example.com/c/hit.gif?key=%2Fa&amp;type=page_view" alt="">',

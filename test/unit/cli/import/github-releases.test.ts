@@ -59,8 +59,8 @@ describe('The releases of a repository', () => {
     ['a count beyond 64 bits', RELEASE.replace('2', `${2n ** 63n}`), /^line 1: download_count/],
     [
       'a name with escapes for the terminal',
-      release({ name: '\u001b[2J', download_count: -1 }),
-      /^line 1: .*"\\u001b\[2J"/,
+      release({ name: '\u001b[2J\u202e', download_count: -1 }),
+      /^line 1: .*"\\u\{1B\}\[2J\\u\{202E\}"/,
     ],
     ['Latin-1', Buffer.from(release({ name: 'ü' }), 'latin1'), /^line 1: .*UTF-8/],
     ['UTF-16', Buffer.from(`\uFEFF${RELEASE}`, 'utf16le'), /^line 1: .*UTF-8/],

@@ -1,0 +1,35 @@
+const ARABIC = String.raw`(?!\p{DI})\p{sc=Arab}`
+const LETTER = String.raw`(?!\p{DI})\p{Lo}`
+const MARK = String.raw`(?!\p{DI})\p{M}`
+
+/** Sequences that need characters which are invisible elsewhere: emoji, and joined or separated letters, as in Persian and Hindi. */
+const JOINED = [
+  String.raw`\u{1F3F4}[\u{E0020}-\u{E007E}]+\u{E007F}`,
+  String.raw`[\d#*]\uFE0F\u20E3`,
+  String.raw`\p{ExtPict}[\uFE0F\p{EMod}]?(?:\u200D\p{ExtPict}[\uFE0F\p{EMod}]?)*`,
+  String.raw`${ARABIC}(?:(?:${MARK})*[\u200C\u200D]${ARABIC})+`,
+  String.raw`${LETTER}(?:(?:${MARK})+[\u200C\u200D]${LETTER})+`,
+].join('|')
+
+/** Control characters, what is never drawn, whitespace but for a blank, and blanks at an end or beside another one. */
+const INVISIBLE = String.raw`[\p{Cc}\p{Cf}\p{DI}\u2800]|[^\S ]|^ | (?= |$)`
+
+const PARTS = new RegExp(`(${JOINED})|${INVISIBLE}`, 'gu')
+
+/**
+ * A text in which invisible characters are spelled, such as those that change the direction of writing.
+ * @param spell spells a character by its hexadecimal digits
+ */
+export function spellInvisible(text: string, spell: (digits: string) => string): string {
+  return text.replace(PARTS, (part: string, joined?: string) =>
+    joined === undefined ? spell(part.codePointAt(0)!.toString(16).toUpperCase()) : part,
+  )
+}
+
+/**
+ * A key as people are shown it: `a\u{20}` for "a ". Keys come from strangers, and two that differ must not look the same. Data
+ * and links have the key itself.
+ */
+export function visibleKey(key: string): string {
+  return key === '' ? '(empty)' : spellInvisible(key, (digits) => `\\u{${digits}}`)
+}
