@@ -32,7 +32,8 @@ describe('options', () => {
           sameKey: ['letter_case'],
           also: 'visitor',
         },
-        visitor: { recordType: 3, dedupeSeconds: 86_400, sameKey: ['letter_case'] },
+        visitor: { recordType: 3, dedupeSeconds: 86_400, sameKey: ['letter_case'], also: 'reader' },
+        reader: { recordType: 4, dedupeSeconds: 86_400, visitorsOf: 'site' },
         number: {
           recordType: 2,
           title: 'Numbers',
@@ -61,7 +62,8 @@ describe('options', () => {
           same_key: ['letter_case'],
           also: 'visitor',
         },
-        visitor: { record_type: 3, dedupe_seconds: 86_400, same_key: ['letter_case'] },
+        visitor: { record_type: 3, dedupe_seconds: 86_400, same_key: ['letter_case'], also: 'reader' },
+        reader: { record_type: 4, dedupe_seconds: 86_400, visitors_of: 'site' },
         number: {
           record_type: 2,
           title: 'Numbers',
@@ -141,7 +143,7 @@ describe('options', () => {
     expect(
       problems({ types: { a: { recordType: 1, also: 'b' }, b: { recordType: 2, also: 'c' }, c: { recordType: 3 } } }),
     ).toEqual([
-      'types.a.also cannot be chained: types.b has `also` as well',
+      'types.a.also needs a type that counts a visitor once: set types.b.dedupeSeconds',
       'types.b.also needs a type that counts a visitor once: set types.c.dedupeSeconds',
     ])
     expect(problems({ types: TYPES, sharding: { ranges: 16 } })).toEqual([
