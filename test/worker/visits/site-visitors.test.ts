@@ -169,6 +169,25 @@ describe('A hit that counts for a site', () => {
     expect(await site()).toBe(2)
   })
 
+  it('has as many visitors in each type, if each counts a visitor once, in windows of different lengths', async () => {
+    const types = {
+      file: { record_type: 1, redirect_to: '/files/', also: 'daily' },
+      daily: { record_type: 2, dedupe_seconds: 86_400, also: 'yearly' },
+      yearly: { record_type: 3, ...ONCE, visitors_of: 'site' },
+    }
+    const isolates = [1, 2, 3].map(() => isolate({ COUNTERS: types }))
+    const download = (i: number) => ({
+      headers: { ...from('203.0.113.9'), 'User-Agent': `Mozilla/5.0 Firefox/${i % 200}.0` },
+    })
+    await Promise.all(Array.from({ length: 600 }, (_, i) => isolates[i % 3]!.fetch('/d/file/a.zip', download(i))))
+    const visitors = await isolates[0]!.count('yearly', 'site')
+    expect(visitors).toBeGreaterThan(10)
+    expect([await isolates[0]!.count('file', 'a.zip'), await isolates[0]!.count('daily', 'a.zip')]).toEqual([
+      visitors,
+      visitors,
+    ])
+  })
+
   it('has a site whose total, history, list and badge are those of a counter', async () => {
     for (const [i, key] of PAGES.entries()) await view(`203.0.113.${i % 3}`, key)
     await worker.cron(ROLL_UP_CRON)
