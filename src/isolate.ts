@@ -88,7 +88,8 @@ function makeIsolate(config: Config) {
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(everywhere)
   const types = [...config.types.values()]
-  const also = new Map(types.map((type) => [type.recordType, companionsOf(type, types)]))
+  const withAlso = types.filter(({ also }) => also !== null)
+  const also = new Map(withAlso.map((type) => [type.recordType, companionsOf(type, types)]))
   const commits = dbs.map(
     (db) =>
       new GroupCommit({
@@ -105,7 +106,7 @@ function makeIsolate(config: Config) {
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
     keys: makeKeys(config, also, dbs),
-    /** The types in which the visits of a type count too, by its record type. */
+    /** The types in which the visits of a type count too, by its record type, if there are any. */
     also,
     counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
     reads: makeReads(dbs, everywhere),

@@ -132,7 +132,7 @@ function countAdmitted(caller: Caller, visit: Visit, named: boolean): Promise<st
 async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<string> {
   const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
   const { visitors, also, addresses } = caller.isolate
-  const others = also.get(type.recordType)!
+  const others = also.get(type.recordType) ?? []
   const longest = others.at(-1)?.dedupeSeconds ?? dedupeSeconds
   const key = dedupeSeconds === 0 ? undefined : await keyOfVisit(caller, visit, counter, dedupeSeconds, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')

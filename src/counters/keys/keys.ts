@@ -26,7 +26,7 @@ export interface SharedQuestions {
 export interface KeysOptions {
   /** Rules for public requests, by record type. */
   rules: ReadonlyMap<number, NewKeyRule>
-  /** The types in which visits of a type count too, by its record type. Those of pages count under the same key. */
+  /** The types in which visits of a type count too, by its record type, if there are any. Those of pages have the same key. */
   also: ReadonlyMap<number, readonly { recordType: number; visitorsOf: 'page' | 'prefix' | 'site' }[]>
   budgets: NewKeyBudgets
   /** Whether a queue accepts what the database does not. Its consumer ensures names. */
@@ -62,6 +62,7 @@ export class Keys {
   /** Whether a public request may count without a look-up: the names of the counter and its companions are stored. */
   knows(counter: CounterAddress): boolean {
     if (!this.#hasName(counter) || FOLDERS.has(counter.name)) return false
+    if (!this.#options.also.has(counter.recordType)) return true
     return this.#companionsOf(counter).every((companion) => this.#hasName(companion))
   }
 
