@@ -1,7 +1,8 @@
 import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
+import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { longestWindow } from './config/counter-types.ts'
+import { type CounterType, longestWindow } from './config/counter-types.ts'
 import { TokenList } from './config/tokens.ts'
 import { MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import {
@@ -86,6 +87,9 @@ function makeIsolate(config: Config) {
   const classicSlots = new Map<number, number>()
   for (const { recordType, slots } of config.types.values()) if (slots !== null) classicSlots.set(recordType, slots)
   const db = withRetries(everywhere)
+  const types = [...config.types.values()]
+  const withAlso = types.filter(({ also }) => also !== null)
+  const also = new Map(withAlso.map((type) => [type.recordType, companionsOf(type, types)]))
   const commits = dbs.map(
     (db) =>
       new GroupCommit({
@@ -101,11 +105,13 @@ function makeIsolate(config: Config) {
     db,
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
-    keys: makeKeys(config, dbs),
+    keys: makeKeys(config, also, dbs),
+    /** The types in which the visits of a type count too, by its record type, if there are any. */
+    also,
     counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
     reads: makeReads(dbs, everywhere),
     addresses: new AddressCache(),
-    visitors: new Visitors(new Salts(db, longestWindow(config.types.values()))),
+    visitors: new Visitors(new Salts(db, longestWindow(types))),
     bots: new Bots(),
     ignoredHits: new LatestIgnoredHits(),
     tokens: new TokenList(config),
@@ -118,13 +124,14 @@ function makeIsolate(config: Config) {
 }
 
 /** @param dbs one for each range */
-function makeKeys({ types, batches }: Config, dbs: readonly Executor[]): Keys {
-  const recordTypeOf = (name: string) => types.get(name)!.recordType
+function makeKeys(
+  { types, batches }: Config,
+  also: ReadonlyMap<number, readonly CounterType[]>,
+  dbs: readonly Executor[],
+): Keys {
   return new Keys({
     rules: new Map([...types.values()].map((type) => [type.recordType, type])),
-    also: new Map(
-      [...types.values()].flatMap(({ recordType, also }) => (also === null ? [] : [[recordType, recordTypeOf(also)]])),
-    ),
+    also,
     budgets: new NewKeyBudgets(dbs.map((db) => retrying(db))),
     hasQueue: batches !== null,
     share: (ask) => shareReads(dbs, MAX_READ, ask),

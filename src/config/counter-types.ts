@@ -93,7 +93,7 @@ const prefix = z
     ),
   )
 
-const OTHER_RULE = 'must be the name of another type'
+export const OTHER_RULE = 'must be the name of another type'
 const otherType = z.string({ error: OTHER_RULE })
 
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
@@ -146,10 +146,12 @@ const counterType = table({
   dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
   /** Whether badges may count their viewers. */
   counting_badge: flag,
-  /** The type that counts the same visits once per visitor and window. */
+  /** The type that counts the same visits once per visitor and window. Its own `also` counts them as well. */
   also: orNull(otherType),
   /** The type that counts visits by bots instead of this one. */
   bots: orNull(otherType),
+  /** What counts each visitor once if another type names this one in `also`: its key, each listed prefix, or one counter. */
+  visitors_of: z._default(z.enum(['page', 'prefix', 'site'], { error: 'must be "page", "prefix" or "site"' }), 'page'),
   /** The folder of the downloads of `/d`: a URL or a path, with a trailing slash; `null`: no downloads. */
   redirect_to: orNull(folder),
   /** Prefixes whose sums everybody may read if the type is public. The dashboard offers them. */
@@ -176,6 +178,8 @@ const counterType = table({
     if (type.publicPage && !type.public) {
       wrong('public_page', 'needs public = true')
     }
+    if (type.visitorsOf !== 'page' && type.key === 'integer') wrong('visitors_of', 'needs string keys')
+    if (type.visitorsOf === 'prefix' && type.prefixes.length === 0) wrong('visitors_of', 'needs prefixes')
     if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
   }),
@@ -197,7 +201,7 @@ export const counterTypes = z.pipe(
       error: ({ code, input }) => {
         if (code !== 'invalid_type') return undefined
         if (input === undefined)
-          return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `types` to createSlottedCounter'
+          return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `COUNTERS` to createSlottedCounter'
         return 'must hold a table for each type: [vars.COUNTERS.<name>]'
       },
     })
@@ -223,42 +227,6 @@ export function sharedRecordTypes(counters: unknown): FieldError[] {
     const message = `is also that of ${owner}: every type needs its own`
     return [{ field: `COUNTERS.${name}.record_type`, message }]
   })
-}
-
-/** Types whose `also` or `bots` cannot count their visits. */
-export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
-  return [...types.values()].flatMap((type) =>
-    (['also', 'bots'] as const).flatMap((field) => {
-      const other = type[field]
-      const problem = other === null ? null : companionProblem(type, field, types.get(other))
-      return problem === null ? [] : [{ field: `COUNTERS.${type.name}.${field}`, message: problem }]
-    }),
-  )
-}
-
-function companionProblem(type: CounterType, field: 'also' | 'bots', other: CounterType | undefined): string | null {
-  if (other === undefined || other === type) return OTHER_RULE
-  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
-  if (other.also !== null) return `cannot be chained: ${named} has \`also\` as well`
-  // The same key must be the same record id in both.
-  if (other.key !== type.key) return `needs a type with the same keys: ${own}.key and ${named}.key differ`
-  if (spellingsOf(type) !== spellingsOf(other)) {
-    return `needs a type with the same keys: ${own}.same_key and ${named}.same_key differ`
-  }
-  if (field === 'bots') return null
-  const seconds = other.dedupeSeconds ?? 0
-  if (seconds === 0) return `needs a type that counts a visitor once: set ${named}.dedupe_seconds`
-  const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
-  // Otherwise a repeat in this type could be new in the other.
-  if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
-    const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
-    return `needs nested windows: ${named}.dedupe_seconds must be a multiple of ${of}`
-  }
-  return null
-}
-
-function spellingsOf({ sameKey = [] }: CounterType): string {
-  return sameKey.toSorted().join()
 }
 
 /** Seconds of the longest window in which a visitor counts once. */

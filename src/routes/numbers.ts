@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { shownCompanion } from '../config/companions.ts'
 import type { Config } from '../config/config.ts'
 import { type CounterType, pageOf } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
@@ -121,7 +122,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
 async function pageNumbers(c: Context<AppEnv>, { type, key, types }: Page, db: Executor, asked: AskedNumbers) {
   const { config, addresses } = c.get('isolate')
   const source = { db, asked, now: new Date(), config }
-  const also = types.find(({ name }) => name === type.also)
+  const also = shownCompanion(type, types, key === undefined ? 'type' : 'counter')
   if (key === undefined) return typeNumbers(source, type, also)
   const read = async (of: CounterType, asked: AskedNumbers) =>
     counterNumbers({ ...source, asked }, await counterOfKey(addresses, of, key))

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { basePathOf } from '../config/bindings.ts'
+import { shownCompanion } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/range.ts'
@@ -36,9 +37,8 @@ export const stats = new Hono<AppEnv>()
 stats.get('/stats/:type', guarded, async (c) => {
   const type = publicType(c, c.req.param('type'))
   if (type === undefined) return c.notFound()
-  const all = [...c.get('isolate').config.types.values()].filter((other) => other.publicPage)
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
-  return c.html(publicPage(basePathOf(c.env), type, all))
+  return c.html(publicPage(basePathOf(c.env), type, publicTypes(c)))
 })
 
 stats.get('/stats/:type/numbers', revalidated, async (c) => {
@@ -59,7 +59,8 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
   const source = { db: callerOf(c).db, asked, now: new Date(), config }
-  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(source, type, publicType(c, type.also))
+  const also = shownCompanion(type, publicTypes(c), 'type')
+  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(source, type, also)
   // Named one by one, so that what is added for the dashboard stays there.
   return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
 }
@@ -73,7 +74,10 @@ function publicTimeZone(tz: string): string {
 }
 
 /** The type with a name, if it has a page for everybody. */
-function publicType(c: Context<AppEnv>, name: string | null | undefined): CounterType | undefined {
-  const type = c.get('isolate').config.types.get(name ?? '')
-  return type?.publicPage ? type : undefined
+function publicType(c: Context<AppEnv>, name: string): CounterType | undefined {
+  return publicTypes(c).find((type) => type.name === name)
+}
+
+function publicTypes(c: Context<AppEnv>): CounterType[] {
+  return [...c.get('isolate').config.types.values()].filter(({ publicPage }) => publicPage)
 }

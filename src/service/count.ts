@@ -1,5 +1,5 @@
 import type { CounterType } from '../config/counter-types.ts'
-import { type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
+import { type AddressCache, type CounterAddress, counterId, distinct } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
@@ -15,7 +15,7 @@ interface AddOptions {
   /** What the client can do if the outcome is unknown. */
   advice: string
   /** Whether the counters have names. By default, this makes sure of it. */
-  named?: boolean
+  named?: boolean | undefined
   /** See `CountOptions`. */
   answerReady?: boolean
 }
@@ -62,7 +62,7 @@ export interface Visit {
 }
 
 /**
- * Counts a visit, once per visitor and window, and in the type's `also` in the same statement. Continues if the client hangs up.
+ * Counts a visit, once per visitor and window, and in the types of `also` with it. Continues if the client hangs up.
  * @returns the value of `X-Hit`
  * @throws {Problem}
  */
@@ -139,21 +139,42 @@ function countAdmitted(caller: Caller, visit: Visit, named: boolean): Promise<st
 
 async function countOnce(caller: Caller, visit: Visit, named: boolean): Promise<string> {
   const { type, counter, dedupeSeconds, advice, answerReady = false } = visit
-  const { visitors, config } = caller.isolate
-  const also = type.also === null ? undefined : config.types.get(type.also)
-  const longest = also?.dedupeSeconds ?? dedupeSeconds
+  const { visitors, also, addresses } = caller.isolate
+  const others = also.get(type.recordType) ?? []
+  const longest = others.at(-1)?.dedupeSeconds ?? dedupeSeconds
   const key = dedupeSeconds === 0 ? undefined : await keyOfVisit(caller, visit, counter, dedupeSeconds, longest)
   if (key !== undefined && visitors.wasCounted(key)) return ignored(caller, visit, 'duplicate')
   const increments = [once(counter, key)]
-  if (also !== undefined) {
-    // The same record id, so both rows are in one range and in one statement.
-    const other = { ...counter, recordType: also.recordType }
-    const otherKey = await keyOfVisit(caller, visit, other, longest, longest)
-    if (otherKey === undefined || !visitors.wasCounted(otherKey)) increments.push(once(other, otherKey))
+  let allNamed: boolean | undefined = named
+  for (const other of others) {
+    for (const place of await countersOfVisit(addresses, other, counter)) {
+      const key = await keyOfVisit(caller, visit, place, other.dedupeSeconds!, longest)
+      if (key !== undefined && visitors.wasCounted(key)) continue
+      increments.push(once(place, key))
+      // Its key is in the settings, so it needs a name and no permission.
+      if (other.visitorsOf !== 'page') allNamed = undefined
+    }
   }
-  const outcome = await addToCounters(caller, increments, { advice, answerReady, named })
+  const outcome = await addToCounters(caller, increments, { advice, answerReady, named: allNamed })
   for (const { key } of increments) if (key !== undefined) visitors.markCounted(key)
   return outcome
+}
+
+/** The key under which `visitors_of = "site"` counts. */
+const SITE_KEY = 'site'
+
+/** The counters of a type named in `also` in which the visit of a counter counts. */
+async function countersOfVisit(
+  addresses: AddressCache,
+  type: CounterType,
+  counter: CounterAddress,
+): Promise<readonly CounterAddress[]> {
+  const { recordType, visitorsOf, prefixes } = type
+  // The same record id, so both rows are in one range and in one statement.
+  if (visitorsOf === 'page') return [{ ...counter, recordType }]
+  const keys = visitorsOf === 'site' ? [SITE_KEY] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
+  // Two prefixes may be spelled alike.
+  return distinct(await Promise.all(keys.map((key) => addresses.find(type, key))))
 }
 
 function once(counter: CounterAddress, key: bigint | undefined): Increment {

@@ -26,8 +26,8 @@ export interface SharedQuestions {
 export interface KeysOptions {
   /** Rules for public requests, by record type. */
   rules: ReadonlyMap<number, NewKeyRule>
-  /** The type in which visits of a type count too. Both are record types. */
-  also: ReadonlyMap<number, number>
+  /** The types in which visits of a type count too, by its record type, if there are any. Those of pages have the same key. */
+  also: ReadonlyMap<number, readonly { recordType: number; visitorsOf: 'page' | 'prefix' | 'site' }[]>
   budgets: NewKeyBudgets
   /** Whether a queue accepts what the database does not. Its consumer ensures names. */
   hasQueue: boolean
@@ -59,11 +59,11 @@ export class Keys {
     this.#existing = share((db, counters) => this.#admit(db, counters, false))
   }
 
-  /** Whether a public request may count without a look-up: the names of the counter and its companion are stored. */
+  /** Whether a public request may count without a look-up: the names of the counter and its companions are stored. */
   knows(counter: CounterAddress): boolean {
     if (!this.#hasName(counter) || FOLDERS.has(counter.name)) return false
-    const companion = this.#companionOf(counter)
-    return companion === null || this.#hasName(companion)
+    if (!this.#options.also.has(counter.recordType)) return true
+    return this.#companionsOf(counter).every((companion) => this.#hasName(companion))
   }
 
   /**
@@ -85,7 +85,7 @@ export class Keys {
   }
 
   /**
-   * Whether the counter of a public request may count. If so, it has a name, and so has its companion.
+   * Whether the counter of a public request may count. If so, it has a name, and so have its companions.
    * @param mayBeNew whether the sender may still create counters
    * @param waitUntil as for `ensure`
    * @throws {DatabaseFailure | Overloaded} as for `ensure`
@@ -119,10 +119,10 @@ export class Keys {
     return isAhead(this.#known.get(counterId(counter)) ?? 0, Date.now(), KNOWN_MS)
   }
 
-  /** The counter in which visits of another one count too. A key has the same record id in every type. */
-  #companionOf({ recordType, recordId, name }: CounterAddress): CounterAddress | null {
-    const also = this.#options.also.get(recordType)
-    return also === undefined ? null : { recordType: also, recordId, name }
+  /** The counters in which visits of another one count too, under the same key. A key has the same record id in every type. */
+  #companionsOf({ recordType, recordId, name }: CounterAddress): readonly CounterAddress[] {
+    const also = this.#options.also.get(recordType) ?? []
+    return also.flatMap(({ recordType, visitorsOf }) => (visitorsOf === 'page' ? { recordType, recordId, name } : []))
   }
 
   async #name(db: Executor, counters: readonly CounterAddress[]): Promise<boolean[]> {
@@ -132,9 +132,9 @@ export class Keys {
 
   /** Whether each counter may count. `mayCreate`: whether new ones may be created. */
   async #admit(db: Executor, counters: readonly CounterAddress[], mayCreate: boolean): Promise<boolean[]> {
-    const companions = new Map(counters.map((counter) => [counter, this.#companionOf(counter)]))
-    const others = [...companions.values()].filter((companion) => companion !== null)
-    const found = await findNames(db, [...counters, ...others])
+    const withCompanions = (counters: readonly CounterAddress[]) =>
+      counters.flatMap((counter) => [counter, ...this.#companionsOf(counter)])
+    const found = await findNames(db, withCompanions(counters))
     const refused = new Set<CounterAddress>()
     // Another query may have admitted some already.
     const added = counters.filter((counter) => !found.stored.has(counterId(counter)) && !this.#hasName(counter))
@@ -143,8 +143,7 @@ export class Keys {
       for (const counter of ofType) if (!admitted.has(counter)) refused.add(counter)
     }
     const admitted = counters.filter((counter) => !refused.has(counter))
-    const all = admitted.flatMap((counter) => [counter, companions.get(counter) ?? []].flat())
-    await this.#store(db, all, found)
+    await this.#store(db, withCompanions(admitted), found)
     const until = Date.now() + REFUSED_MS
     // Without `mayCreate`, another network may still create them.
     if (mayCreate) for (const counter of refused) this.#refused.set(counterId(counter), until)

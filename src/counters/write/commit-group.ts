@@ -21,8 +21,8 @@ export type CommitOutcome =
   | { status: 'overloaded' }
 
 /**
- * Rows of a group with a request that has keys of several increments. All rows of such a request must fit into one message of
- * the queue (`batchQueue`), whatever else is counted in its counters.
+ * Rows of a group with a request that has keys of several increments. All its rows of one key must fit into one message of the
+ * queue (`batchQueue`), whatever else is counted in its counters.
  */
 const MAX_LINKED_ROWS = 600
 

@@ -77,7 +77,7 @@ export interface BatchQueue {
 
 /**
  * Puts batches into a Cloudflare Queue. A batch may become several messages, because rows are recognized one by one. Rows of
- * one key, also of different types, share a message if they fit: a hit that counts in two types counts in both or none.
+ * one key, also of different types, share a message if they fit: a hit counts its view and its page's visitor, or neither.
  */
 export function batchQueue(queue: QueueProducer): BatchQueue {
   return {

@@ -23,15 +23,14 @@ export interface IncludedNumbers {
 
 /**
  * The figures, the choice of the period and the chart of a type or a counter.
- * @param types the types that the reader may see: with `type.also` among them, its figures are shown too
+ * @param also the type whose figures are shown too (`shownCompanion`)
  * @param options `days`: whether other days can be chosen; `more`: what follows the chart in its card
  */
 export function numbersOf(
   type: CounterType,
-  types: readonly CounterType[],
+  also: CounterType | undefined,
   { days = true, more = '' }: { days?: boolean; more?: Html | '' } = {},
 ): Html {
-  const also = types.find(({ name }) => name === type.also)
   return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
 <p class="hint">Changes compare the same hours: today with yesterday, 7 days with the week before, 30 days with 5 weeks earlier.</p>
 ${periodChoice(days)}

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
@@ -14,7 +15,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
 <h1>${type.title}</h1>
 ${firstRun(viewer, type, origin)}
 ${prefixChoice(type)}
-${numbersOf(type, viewer.types)}
+${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2>
 <form id="search" class="row" role="search">

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { document, type Html } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
@@ -21,7 +22,7 @@ ${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Typ
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
-${numbersOf(type, all, { days: false })}
+${numbersOf(type, shownCompanion(type, all, 'type'), { days: false })}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2></div>
 ${ranking()}

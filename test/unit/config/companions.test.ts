@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { companionsOf, shownCompanion } from '../../../src/config/companions.ts'
 import { problems, read } from './valid-config.ts'
 
 describe('also', () => {
@@ -27,8 +28,20 @@ describe('also', () => {
     ['is not a type', { also: 'visitors' }, {}, 'must be the name of another type'],
     ['is a name that objects inherit', { also: 'constructor' }, {}, 'must be the name of another type'],
     ['is empty', { also: '' }, {}, 'must be the name of another type'],
-    ['is the type itself', { also: 'view' }, {}, 'must be the name of another type'],
-    ['names a third one', {}, { also: 'other' }, 'cannot be chained: COUNTERS.visitor has `also` as well'],
+    ['is the type itself', { also: 'view' }, {}, 'must not lead back to its own type'],
+    ['names the first one', { dedupe_seconds: 60 }, { also: 'view' }, 'must not lead back to its own type'],
+    [
+      'names a type that counts every hit',
+      {},
+      { also: 'every' },
+      'needs a type that counts a visitor once: set COUNTERS.every.dedupe_seconds',
+    ],
+    [
+      'names a type with windows that cut those of the first type',
+      { dedupe_seconds: 7_200 },
+      { dedupe_seconds: 7_200, also: 'hour' },
+      'needs nested windows: COUNTERS.hour.dedupe_seconds must be a multiple of COUNTERS.view.dedupe_seconds',
+    ],
     [
       'has integer keys',
       {},
@@ -66,13 +79,97 @@ describe('also', () => {
       'needs nested windows: COUNTERS.visitor.dedupe_seconds must be a multiple of the 30 seconds of downloads',
     ],
   ])('is refused with both fields if the named type %s', (_, view, visitor, message) => {
-    expect(pair(view, visitor, { other: { record_type: 3, dedupe_seconds: 60 } })).toContain(
-      `COUNTERS.view.also ${message}`,
-    )
+    const more = { every: { record_type: 3 }, hour: { record_type: 4, dedupe_seconds: 3_600 } }
+    expect(pair(view, visitor, more)).toContain(`COUNTERS.view.also ${message}`)
   })
 
   it('may be named by several types', () => {
     expect(pair({}, {}, { other: { record_type: 3, also: 'visitor' } })).toEqual([])
+  })
+
+  it('may name one after the other', () => {
+    const types = {
+      view: { record_type: 1, also: 'visitor' },
+      visitor: { record_type: 2, dedupe_seconds: 3_600, also: 'daily' },
+      daily: { record_type: 3, dedupe_seconds: 86_400 },
+    }
+    expect(problems({ COUNTERS: types })).toEqual([])
+    const all = [...read({ COUNTERS: types }).types.values()]
+    expect(all.map((type) => companionsOf(type, all).map(({ name }) => name))).toEqual([
+      ['visitor', 'daily'],
+      ['daily'],
+      [],
+    ])
+    // Of a circle that it is not in, a type has each once. The types in it are refused.
+    const circle = { ...types, daily: { ...types.daily, dedupe_seconds: 3_600, also: 'visitor' } }
+    expect(problems({ COUNTERS: circle })).toEqual([
+      'COUNTERS.visitor.also must not lead back to its own type',
+      'COUNTERS.daily.also must not lead back to its own type',
+    ])
+  })
+})
+
+describe('visitors_of', () => {
+  const site = (type: object, view: object = {}) =>
+    problems({
+      COUNTERS: {
+        view: { record_type: 1, also: 'site', ...view },
+        site: { record_type: 2, dedupe_seconds: 86_400, ...type },
+      },
+    })
+
+  it('is the page by default, or each prefix, or the site', () => {
+    expect(read({}).types.get('page_view')!.visitorsOf).toBe('page')
+    const prefixes = ['/blog/']
+    for (const type of [{}, { visitors_of: 'page' }, { visitors_of: 'prefix', prefixes }, { visitors_of: 'site' }]) {
+      expect(site(type)).toEqual([])
+    }
+    for (const visitors_of of ['pages', '', null, ['site']]) {
+      expect(site({ visitors_of })).toContain('COUNTERS.site.visitors_of must be "page", "prefix" or "site"')
+    }
+  })
+
+  it('other than the page needs string keys, and of prefixes needs some', () => {
+    expect(site({ visitors_of: 'site', key: 'integer' })).toContain('COUNTERS.site.visitors_of needs string keys')
+    expect(site({ visitors_of: 'prefix' })).toContain('COUNTERS.site.visitors_of needs prefixes')
+  })
+
+  it('site is for keys of every kind, and prefix for those with the same spellings', () => {
+    const prefix = { visitors_of: 'prefix', prefixes: ['1'] }
+    for (const type of [{ visitors_of: 'site' }, prefix]) expect(site(type, { key: 'integer' })).toEqual([])
+    const view = { same_key: ['letter_case'] }
+    expect(site({ visitors_of: 'site' }, view)).toEqual([])
+    expect(site(prefix, view)).toEqual([
+      'COUNTERS.view.also needs a type with the same keys: COUNTERS.view.same_key and COUNTERS.site.same_key differ',
+    ])
+  })
+
+  it('is refused where it has no effect: no type names this one', () => {
+    expect(site({ visitors_of: 'site' }, { also: undefined })).toEqual([
+      'COUNTERS.site.visitors_of needs another type that names this one in `also`',
+    ])
+  })
+
+  it('decides which type a page shows beside its own', () => {
+    const shown = (types: Record<string, { also?: string; visitors_of?: string }>) => {
+      const once = { dedupe_seconds: 60, prefixes: ['/blog/'] }
+      const COUNTERS = Object.fromEntries(
+        Object.entries(types).map(([name, type], i) => [name, { record_type: i + 1, ...(i > 0 && once), ...type }]),
+      )
+      const [first, ...others] = [...read({ COUNTERS }).types.values()]
+      const all = [first!, ...others]
+      return (['type', 'counter'] as const).map((of) => shownCompanion(first!, all, of)?.name)
+    }
+    const [site, section] = [{ visitors_of: 'site' }, { visitors_of: 'prefix' }]
+    expect(shown({ view: {} })).toEqual([undefined, undefined])
+    expect(shown({ view: { also: 'visitor' }, visitor: {} })).toEqual(['visitor', 'visitor'])
+    expect(shown({ view: { also: 'visitor' }, visitor: { also: 'site' }, site })).toEqual(['site', 'visitor'])
+    expect(shown({ view: { also: 'site' }, site })).toEqual(['site', undefined])
+    expect(shown({ view: { also: 'section' }, section })).toEqual([undefined, undefined])
+    expect(shown({ view: { also: 'section' }, section: { ...section, also: 'visitor' }, visitor: {} })).toEqual([
+      'visitor',
+      'visitor',
+    ])
   })
 })
 

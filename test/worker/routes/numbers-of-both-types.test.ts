@@ -47,4 +47,20 @@ describe('The numbers of a type that counts for another one too', () => {
     expect(await (await both.fetch('/stats/view/numbers')).json()).toMatchObject({ also: { total: 4 } })
     expect(await (await both.fetch('/stats/view')).text()).toContain('also-today')
   })
+
+  it('are those of the whole site on the page of the type, and of no counter, if it has visitors of a site', async () => {
+    const site = { ...visitor, record_type: 3, visitors_of: 'site' }
+    const both = new TestWorker(db.url, { COUNTERS: { view, visitor: { ...visitor, also: 'site' }, site } })
+    await both.add('site', { site: 2 })
+    await both.api('POST', '/v1/rollup')
+    const json = async (on: TestWorker, query: string) => (await on.api('GET', `/numbers?type=${query}`)).json()
+    expect(await json(both, 'view')).toMatchObject({ also: { total: 2, figures: { '30d': { count: 2 } } } })
+    expect(await json(both, 'view&key=/a')).toMatchObject({ also: { total: 4 } })
+    const alone = new TestWorker(db.url, { COUNTERS: { view: { ...view, also: 'site' }, site } })
+    expect(await json(alone, 'view')).toMatchObject({ also: { total: 2 } })
+    expect(await json(alone, 'view&key=/a')).not.toHaveProperty('also')
+    const headers = { Cookie: await sessionCookie(alone) }
+    expect(await (await alone.fetch('/?type=view', { headers })).text()).toContain('id="also-today"')
+    expect(await (await alone.fetch('/counter?type=view&key=/a', { headers })).text()).not.toContain('id="also-today"')
+  })
 })

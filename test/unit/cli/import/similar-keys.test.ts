@@ -70,7 +70,7 @@ describe('The summary of an import', () => {
       'characters that a terminal would obey',
       ['/\u202ex\u009b31m'],
       ['/\u202eX\u009b31m'],
-      'Not joined: 1 key that differs from others only by letter case (1), such as "/\\u{202e}x\\u{9b}31m" and "/\\u{202e}X\\u{9b}31m". What joins them: same_key = ["letter_case"].',
+      'Not joined: 1 key that differs from others only by letter case (1), such as "/\\u{202E}x\\u{9B}31m" and "/\\u{202E}X\\u{9B}31m". What joins them: same_key = ["letter_case"].',
     ],
   ])('tells how many keys are not joined because of %s, and what joins them', (_, imported, existing, summary) => {
     expect(summaryOf(imported, existing)).toBe(summary)

@@ -1,0 +1,85 @@
+import type { FieldError } from '../field-errors.ts'
+import { type CounterType, DOWNLOAD_WINDOW_SECONDS, OTHER_RULE } from './counter-types.ts'
+
+/** The types in which the visits of a type count too: its `also`, the `also` of that, and so on. */
+export function companionsOf(
+  { also }: CounterType,
+  types: readonly CounterType[],
+  found: readonly CounterType[] = [],
+): readonly CounterType[] {
+  const next = types.find(({ name }) => name === also)
+  return next === undefined || found.includes(next) ? found : companionsOf(next, types, [...found, next])
+}
+
+/** The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site. */
+export function shownCompanion(
+  type: CounterType,
+  types: readonly CounterType[],
+  of: 'counter' | 'type',
+): CounterType | undefined {
+  const also = companionsOf(type, types)
+  const ofSite = of === 'type' ? also.find(({ visitorsOf }) => visitorsOf === 'site') : undefined
+  return ofSite ?? also.find(({ visitorsOf }) => visitorsOf === 'page')
+}
+
+/** Types whose `also` or `bots` cannot count their visits, or whose `visitors_of` has no effect. */
+export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
+  const all = [...types.values()]
+  return all.flatMap((type) => {
+    const field = `COUNTERS.${type.name}`
+    if (type.visitorsOf !== 'page' && all.every(({ also }) => also !== type.name)) {
+      return [{ field: `${field}.visitors_of`, message: 'needs another type that names this one in `also`' }]
+    }
+    const problems = {
+      also: type.also === null || types.has(type.also) ? alsoProblem(type, all) : OTHER_RULE,
+      bots: type.bots === null ? null : botsProblem(type, types.get(type.bots)),
+    }
+    return Object.entries(problems).flatMap(([name, message]) =>
+      message === null ? [] : [{ field: `${field}.${name}`, message }],
+    )
+  })
+}
+
+function alsoProblem(type: CounterType, all: readonly CounterType[]): string | null {
+  const problems = companionsOf(type, all).map((other) => companionProblem(type, other))
+  return problems.find((problem) => problem !== null) ?? null
+}
+
+function botsProblem(type: CounterType, other: CounterType | undefined): string | null {
+  if (other === undefined || other === type) return OTHER_RULE
+  if (other.also !== null) return `cannot be chained: COUNTERS.${other.name} has \`also\` as well`
+  return keysProblem(type, { ...other, visitorsOf: 'page' })
+}
+
+/** The same key must be the same record id in both. */
+function keysProblem(type: CounterType, other: CounterType): string | null {
+  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
+  const { visitorsOf } = other
+  if (visitorsOf === 'page' && other.key !== type.key) {
+    return `needs a type with the same keys: ${own}.key and ${named}.key differ`
+  }
+  if (visitorsOf !== 'site' && spellingsOf(type) !== spellingsOf(other)) {
+    return `needs a type with the same keys: ${own}.same_key and ${named}.same_key differ`
+  }
+  return null
+}
+
+function companionProblem(type: CounterType, other: CounterType): string | null {
+  if (other === type) return 'must not lead back to its own type'
+  const [own, named] = [`COUNTERS.${type.name}`, `COUNTERS.${other.name}`]
+  const differing = keysProblem(type, other)
+  if (differing !== null) return differing
+  const seconds = other.dedupeSeconds ?? 0
+  if (seconds === 0) return `needs a type that counts a visitor once: set ${named}.dedupe_seconds`
+  const ownSeconds = type.dedupeSeconds ?? (type.redirectTo === null ? 0 : DOWNLOAD_WINDOW_SECONDS)
+  // Otherwise a repeat in this type could be new in the other.
+  if (ownSeconds > 0 && seconds % ownSeconds !== 0) {
+    const of = type.dedupeSeconds === null ? `the ${ownSeconds} seconds of downloads` : `${own}.dedupe_seconds`
+    return `needs nested windows: ${named}.dedupe_seconds must be a multiple of ${of}`
+  }
+  return null
+}
+
+function spellingsOf({ sameKey = [] }: CounterType): string {
+  return sameKey.toSorted().join()
+}
