@@ -45,6 +45,8 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
   'SELECT part, at, SUM(number) AS count … FROM counter_names': 'all shards',
+  "SELECT CONCAT_WS(' ', 'week' … FROM counter_periods": 'single shard',
+  "SELECT CONCAT_WS(' ', 'week' … FROM type_history": 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM counter_names': 'all shards',
   'SELECT 1 FROM counter_names': 'all shards',
@@ -164,7 +166,14 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.cron(ROLL_UP_CRON)
     await worker.fetch('/badge/page_view/%2Fa.json?period=month')
     await worker.api('POST', '/v1/rollup')
-    for (const query of ['', '?by=hour', '?by=month', '?tz=Europe/Berlin', '?from=2026-01-01&to=2026-01-02']) {
+    for (const query of [
+      '',
+      '?by=hour',
+      '?by=week&tz=Europe/Berlin',
+      '?by=month',
+      '?tz=Europe/Berlin',
+      '?from=2026-01-01&to=2026-01-02',
+    ]) {
       await worker.fetch(`/v1/counters/page_view/%2Fa/history${query}`)
       await worker.fetch(`/v1/types/page_view/history${query}`)
     }
@@ -207,7 +216,7 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   for (const query of ['', '?consistency=rolled', '?prefix=app-', '?prefix=app-&consistency=rolled']) {
     expect((await worker.api('GET', `/v1/types/release${query}`)).status).toBe(200)
   }
-  for (const query of ['', '&by=hour', '&by=month', '&tz=Europe/Berlin']) {
+  for (const query of ['', '&by=hour', '&by=week', '&by=month', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
   }
   for (const query of ['', '&period=today', '&tz=Europe/Berlin']) {

@@ -29,7 +29,7 @@ describe('The history of a counter', () => {
     expect(pending.from).toBe(pending.points[0]!.start)
     await worker.api('POST', '/v1/rollup')
     await worker.api('POST', '/v1/counters/page_view/a', { by: 2 })
-    for (const [by, length] of Object.entries({ hour: 24, day: 30, month: 12 })) {
+    for (const [by, length] of Object.entries({ hour: 24, day: 30, week: 12, month: 12 })) {
       for (const tz of ['UTC', 'Asia/Kathmandu']) {
         const { points } = await json(`/v1/counters/page_view/a/history?by=${by}&tz=${tz}`)
         const sum = points.reduce((all, { count }) => all + count, 0)
@@ -46,7 +46,7 @@ describe('A query for a history, a ranking or a search', () => {
   const search = '/v1/search/page_view'
 
   it.each([
-    [`${history}?by=week`, 'by', 'hour, day, month'],
+    [`${history}?by=year`, 'by', 'hour, day, week, month'],
     [`${history}?from=yesterday`, 'from', '2026-11-01'],
     [`${history}?from=2026-02-30`, 'from', '2026-11-01'],
     [`${history}?from=2026-11-01T00:00:00.1234567890Z`, 'from', 'nanoseconds'],
