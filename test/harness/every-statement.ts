@@ -83,6 +83,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',
+  'SELECT n.name, SUM(t.count) AS count FROM counter_names': 'all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
@@ -218,6 +219,9 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   }
   for (const query of ['', '&by=hour', '&by=week', '&by=month', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
+  }
+  for (const query of ['', '&period=week', '&from=2026-01-01&to=2026-02-02']) {
+    expect((await worker.api('GET', `/v1/top/release?prefix=app-&limit=100${query}`)).status).toBe(200)
   }
   for (const query of ['', '&period=today', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)
