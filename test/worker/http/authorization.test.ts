@@ -36,6 +36,7 @@ const NEEDED: Record<string, Operation['access']> = {
   search: 'read',
   export: 'read',
   status: 'read',
+  metrics: 'read',
   verify: 'read',
   set: 'manage',
   delete: 'manage',
@@ -47,7 +48,7 @@ const NEEDED: Record<string, Operation['access']> = {
   makeTables: 'manage',
 }
 /** The operations that are refused to a token that is limited to some types. */
-const OF_ALL_TYPES = ['status', 'verify', 'rollUp', 'setup', 'makeTables']
+const OF_ALL_TYPES = ['status', 'metrics', 'verify', 'rollUp', 'setup', 'makeTables']
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true },
