@@ -91,7 +91,7 @@ export interface BoundCounter {
   ): Promise<Outcome<{ counters: CounterReading[] }>>
   /** Reads the sum of all counters of a type, or of those whose keys begin with a prefix: at most 10,000. */
   total(type: string, options?: TotalCall): Promise<Outcome<CounterTotal>>
-  /** Reads the counts by hour, day or month. */
+  /** Reads the counts by hour, day, week or month. */
   history(type: string, key: string | number, range?: HistoryCall): Promise<Outcome<CounterPeriods>>
 }
 

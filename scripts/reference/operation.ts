@@ -88,6 +88,11 @@ function example(each: DocumentExample, { path, origin, open }: { path: string; 
 <p class="caption">curl</p>
 <pre tabindex="0"><code class="curl">${curl(each, origin)}</code></pre>
 ${call && html`<p class="caption">Typed client</p><pre tabindex="0"><code class="client">${call}</code></pre>`}
-${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Response</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${each.answer !== undefined && JSON.stringify(each.answer, null, 2)}</code></pre>`}
+${(says.length > 0 || each.answer !== undefined) && html`<p class="caption">Response</p><pre tabindex="0"><code class="answered">${says.map(([name, value]) => `${name}: ${value}\n`)}${answerText(each.answer)}</code></pre>`}
 </details>`
+}
+
+/** JSON, unless the answer is text. */
+function answerText(answer: unknown): string | undefined {
+  return typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2)
 }

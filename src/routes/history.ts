@@ -44,7 +44,7 @@ export const historyOfCounterContract = () =>
     id: 'history',
     tag: 'Reading',
     summary: 'Get the history of a counter',
-    description: `Returns counts by hour, day or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
+    description: `Returns counts by hour, day, week (from Monday) or month of a time zone, for up to ${MAX_POINTS} periods. Pending counts belong to the current period. Without a token, very many pending counts are left out, and a long history may be ten seconds old.`,
     answers: {
       200: {
         description: 'The counts of the periods, and the adjustments.',

@@ -12,6 +12,7 @@ import { counterHistory, historyOfCounterContract, historyOfTypeContract, typeHi
 import { getPixelContract, hit, postHitContract } from './hit.ts'
 import { addImportContract, imports } from './import.ts'
 import { increment, incrementContract, incrementManyContract, increments } from './increment.ts'
+import { metrics, readMetricsContract } from './metrics.ts'
 import { deleteCounterContract, deletion, mergeContract, merging, renameContract, renaming } from './move.ts'
 import { numbers } from './numbers.ts'
 import { docsContract, reference } from './reference.ts'
@@ -46,6 +47,7 @@ export const PROGRAM_ROUTES = [
   search,
   exports,
   status,
+  metrics,
   rollup,
   verify,
   setupState,
@@ -77,6 +79,7 @@ export const contracts = (): Operation[] => [
   searchKeysContract(),
   exportCountsContract(),
   readStatusContract(),
+  readMetricsContract(),
   rollUpOnceContract(),
   verifyCountsContract(),
   readSetupContract(),

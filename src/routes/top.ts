@@ -1,27 +1,37 @@
 import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
-import { MAX_TOP, readTop, type TopPeriod } from '../counters/read/top.ts'
+import { readPrefixRanking, readRanking } from '../counters/history/ranking.ts'
+import { partsBetween } from '../counters/history/selection.ts'
+import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
+import { MAX_TOP, type NamedCount, readTop } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
+import { InvalidInput } from '../field-errors.ts'
+import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
-import { choice, limitField, once } from '../service/fields.ts'
-import { invalidRequest } from '../service/problem.ts'
+import type { Caller } from '../service/caller.ts'
+import { choice, limitField, once, prefixField } from '../service/fields.ts'
+import { readKept } from '../service/read.ts'
 
 const TOP_PERIODS = ['day', 'week', 'month', 'all'] as const
 const DATE_RULE = 'must be a date such as 2026-11-20, in the years 1970 to 2100'
+/** The most days from `from` to `to`: a ranking reads more, the more parts they have. */
+const MAX_DAYS = 1_000
+
+const day = () =>
+  z.optional(z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)))
 
 const topCounters = route('get', '/v1/top/{type}', 'read-unless-public', {
   query: () => ({
     period: once(z._default(choice(TOP_PERIODS), 'all'), 'The period to rank; `all` is all time.'),
-    date: once(
-      z.optional(
-        z.iso.date({ error: DATE_RULE }).check(z.refine((date) => /^(19[7-9]|20|2100)/.test(date), DATE_RULE)),
-      ),
-      'Any day in the period. Default: today.',
-    ),
+    date: once(day(), 'Any day in the period. Default: today.'),
+    prefix: prefixField(),
+    from: once(day(), `Instead of a period: the first day of up to ${MAX_DAYS}.`),
+    to: once(day(), 'The end of these days, exclusive. Default: the end of this month.'),
     limit: limitField(MAX_TOP, 10, 'Maximum number of counters'),
   }),
 })
@@ -32,20 +42,24 @@ export const topCountersContract = () =>
     tag: 'Reading',
     summary: 'Top counters',
     description:
-      'Ranks the counters of a type by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC.',
+      'Ranks the counters of a type, or those whose keys begin with a prefix, by count, as of the last roll-up. Days, weeks (from Monday) and months are calendar periods in UTC. Without a token, a ranking of a prefix or between two days may be ten seconds old.',
     answers: {
       200: {
         description: 'The counters, highest count first.',
         schema: namedObject('Top', {
           type: z.string(),
-          period: z.enum(TOP_PERIODS),
+          period: described(z.enum([...TOP_PERIODS, 'custom']), '`custom`: from `from` to `to`.'),
           start: z.nullable(instant),
           end: described(z.nullable(instant), 'Exclusive.'),
+          certain: described(
+            z.boolean(),
+            'False if a counter may be missing: of very many counters, only the first of each month, week or day are compared. The counts are exact.',
+          ),
           counters: z.array(z.strictObject({ key: z.string(), count })),
         }),
       },
     },
-    problems: [...DATABASE],
+    problems: ['too_many_keys', ...DATABASE],
     examples: {
       january: {
         summary: 'A past month',
@@ -56,7 +70,21 @@ export const topCountersContract = () =>
           period: 'month',
           start: '2026-01-01T00:00:00.000Z',
           end: '2026-02-01T00:00:00.000Z',
+          certain: true,
           counters: [],
+        },
+      },
+      year: {
+        summary: 'A section in one year',
+        params: { type: 'page_view' },
+        query: { prefix: '/blog/', from: '2026-01-01', to: '2027-01-01' },
+        answer: {
+          type: 'page_view',
+          period: 'custom',
+          start: '2026-01-01T00:00:00.000Z',
+          end: '2027-01-01T00:00:00.000Z',
+          certain: true,
+          counters: [{ key: '/blog/hello', count: 218 }],
         },
       },
       dateOfAll: {
@@ -72,30 +100,79 @@ export const topCountersContract = () =>
 /** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
 
-export const top = publicReading<typeof topCountersContract>(
-  topCounters,
-  async (c, { type, query: { period, date, limit } }) => {
-    const asked = askedPeriod(period, date, new Date())
-    const counters = await readTop(callerOf(c).db, type, asked, limit)
-    const answer = {
-      type: type.name,
-      period,
-      ...bounds(asked),
-      counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
-    }
-    return { answer, maxAge: MAX_AGE }
-  },
-)
+export const top = publicReading<typeof topCountersContract>(topCounters, async (c, { type, query }) => {
+  const asked = askedPeriod(query, Date.now())
+  const prefix = await askedPrefix(c, type, query.prefix)
+  const { counters, certain } = await ranking(callerOf(c), type, prefix, asked, query.limit)
+  const instantOf = (at: number | null) => (at === null ? null : new Date(at).toISOString())
+  const answer = {
+    type: type.name,
+    period: asked.period,
+    start: instantOf(asked.start),
+    end: instantOf(asked.end),
+    certain,
+    counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
+  }
+  return { answer, maxAge: MAX_AGE }
+})
 
-function askedPeriod(period: TopPeriod['period'], date: string | undefined, now: Date): TopPeriod {
-  if (period !== 'all') return { period, start: startOf(period, date === undefined ? now : new Date(date)) }
-  if (date === undefined) return { period }
-  throw invalidRequest([{ field: 'date', message: 'needs a period: day, week or month' }])
+/** Days from one midnight in UTC to another, in milliseconds since 1970; of all time, `null`. */
+type AskedPeriod =
+  | { period: 'all'; start: null; end: null }
+  | { period: 'day' | 'week' | 'month' | 'custom'; start: number; end: number }
+
+type AskedTop = z.output<z.ZodMiniObject<ReturnType<typeof topCounters.query>>>
+
+/** @throws {InvalidInput} */
+function askedPeriod({ period, date, from, to }: AskedTop, now: number): AskedPeriod {
+  if (from !== undefined) {
+    if (period !== 'all' || date !== undefined) {
+      throw new InvalidInput('from', 'cannot be combined with "period" or "date"')
+    }
+    const [start, end] = [Date.parse(from), to === undefined ? monthsLater(now, 1) : Date.parse(to)]
+    if (start >= end) {
+      throw to === undefined
+        ? new InvalidInput('from', 'must be in the past')
+        : new InvalidInput('to', 'must be after "from"')
+    }
+    if (end - start > MAX_DAYS * DAY_MS) {
+      throw new InvalidInput('from', `must be at most ${MAX_DAYS} days before "to"`)
+    }
+    return { period: 'custom', start, end }
+  }
+  if (to !== undefined) throw new InvalidInput('to', 'needs "from"')
+  if (period === 'all') {
+    if (date !== undefined) throw new InvalidInput('date', 'needs a period: day, week or month')
+    return { period, start: null, end: null }
+  }
+  const start = startOf(period, new Date(date ?? now)).getTime()
+  const end = period === 'month' ? monthsLater(start, 1) : start + (period === 'week' ? 7 : 1) * DAY_MS
+  return { period, start, end }
 }
 
-function bounds(top: TopPeriod): { start: string | null; end: string | null } {
-  if (top.period === 'all') return { start: null, end: null }
-  const start = top.start.getTime()
-  const end = top.period === 'month' ? monthsLater(start, 1) : start + (top.period === 'week' ? 7 : 1) * DAY_MS
-  return { start: top.start.toISOString(), end: new Date(end).toISOString() }
+/** @throws {TooManyKeys} */
+async function ranking(
+  caller: Caller,
+  type: CounterType,
+  prefix: string | null,
+  asked: AskedPeriod,
+  limit: number,
+): Promise<{ counters: NamedCount[]; certain: boolean }> {
+  const { db } = caller
+  const { period, start, end } = asked
+  if (prefix === null && period !== 'custom') {
+    const top = period === 'all' ? { period } : { period, start: new Date(start) }
+    return { counters: await readTop(db, type, top, limit), certain: true }
+  }
+  return readKept(caller, ['top', type.recordType, prefix, start, end, limit], async () => {
+    if (prefix === null) {
+      const days = { from: start!, to: end!, firstDay: start!, nextDay: end! }
+      const { counters, counts, certain } = await readRanking(db, type, days, limit)
+      return { counters: counters.map(({ name }, index) => ({ key: name, count: counts[index]! })), certain }
+    }
+    const of = { recordType: type.recordType, name: prefix }
+    const parts = start === null ? null : partsBetween(start, end)
+    const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
+    return { counters: await readPrefixRanking(db, of, parts, { limit, maxRows }), certain: true }
+  })
 }

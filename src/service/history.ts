@@ -21,10 +21,13 @@ export const historyQuery = () => ({
   by: once(z._default(choice(HISTORY_UNITS), 'day'), 'The length of a period.'),
   from: once(
     z.optional(time()),
-    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days or ${DEFAULT_POINTS.month} months.`,
+    `The start of the first period: a date in the time zone, or a date and time. By default, the range covers ${DEFAULT_POINTS.hour} hours, ${DEFAULT_POINTS.day} days, ${DEFAULT_POINTS.week} weeks or ${DEFAULT_POINTS.month} months.`,
   ),
   to: once(z.optional(time()), 'The end of the range, exclusive. By default, the current period is the last one.'),
-  tz: once(z._default(z.string(), 'UTC'), 'The time zone in which days and months begin, such as `Europe/Berlin`.'),
+  tz: once(
+    z._default(z.string(), 'UTC'),
+    'The time zone in which days, weeks and months begin, such as `Europe/Berlin`.',
+  ),
 })
 
 type HistoryQuery = z.output<z.ZodMiniObject<ReturnType<typeof historyQuery>>>

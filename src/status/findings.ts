@@ -170,9 +170,9 @@ function reasonOf(runs: Survey['runs'], task: BackgroundTask, causes: Causes, no
   return `Runs end before they have deleted everything. ${causes[run.stoppedBy]}`
 }
 
-/** Infinite without a time. */
-function secondsSince(time: Date | null | undefined, now: Date): number {
-  return time ? Math.round((now.getTime() - time.getTime()) / 1_000) : Number.POSITIVE_INFINITY
+/** Never negative, whatever the clocks say. Infinite without a time. */
+export function secondsSince(time: Date | null | undefined, now: Date): number {
+  return time ? Math.max(0, Math.round((now.getTime() - time.getTime()) / 1_000)) : Number.POSITIVE_INFINITY
 }
 
 function span(seconds: number): string {

@@ -4,7 +4,7 @@ import { toJsonNumber } from '../database/values.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
 import { VERSION } from '../version.ts'
-import { FINDING_CODES, type Finding, findingsOf } from './findings.ts'
+import { FINDING_CODES, type Finding, findingsOf, secondsSince } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
 /** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
@@ -27,7 +27,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       running: rollUp === null ? null : (rollUp?.leased ?? false),
       lastRunAt: rollUp?.lastRunAt?.toISOString() ?? null,
       caughtUpAt: caughtUpAt?.toISOString() ?? null,
-      behindSeconds: caughtUpAt && Math.max(0, Math.round((now.getTime() - caughtUpAt.getTime()) / 1_000)),
+      behindSeconds: caughtUpAt && secondsSince(caughtUpAt, now),
     },
     history: oldestHour === null ? null : { oldestHour: oldestHour?.toISOString() ?? null },
     database: {

@@ -45,6 +45,8 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO slotted_counters … count + VALUES(count)': 'list',
   'INSERT INTO type_history': 'list',
   'SELECT part, at, SUM(number) AS count … FROM counter_names': 'all shards',
+  "SELECT CONCAT_WS(' ', 'week' … FROM counter_periods": 'single shard',
+  "SELECT CONCAT_WS(' ', 'week' … FROM type_history": 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM type_history': 'all shards',
   'SELECT part, id, SUM(number) AS sum … FROM counter_names': 'all shards',
   'SELECT 1 FROM counter_names': 'all shards',
@@ -81,6 +83,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',
+  'SELECT n.name, SUM(t.count) AS count FROM counter_names': 'all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',
@@ -164,7 +167,14 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.cron(ROLL_UP_CRON)
     await worker.fetch('/badge/page_view/%2Fa.json?period=month')
     await worker.api('POST', '/v1/rollup')
-    for (const query of ['', '?by=hour', '?by=month', '?tz=Europe/Berlin', '?from=2026-01-01&to=2026-01-02']) {
+    for (const query of [
+      '',
+      '?by=hour',
+      '?by=week&tz=Europe/Berlin',
+      '?by=month',
+      '?tz=Europe/Berlin',
+      '?from=2026-01-01&to=2026-01-02',
+    ]) {
       await worker.fetch(`/v1/counters/page_view/%2Fa/history${query}`)
       await worker.fetch(`/v1/types/page_view/history${query}`)
     }
@@ -207,8 +217,11 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   for (const query of ['', '?consistency=rolled', '?prefix=app-', '?prefix=app-&consistency=rolled']) {
     expect((await worker.api('GET', `/v1/types/release${query}`)).status).toBe(200)
   }
-  for (const query of ['', '&by=hour', '&by=month', '&tz=Europe/Berlin']) {
+  for (const query of ['', '&by=hour', '&by=week', '&by=month', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/v1/types/release/history?prefix=app-${query}`)).status).toBe(200)
+  }
+  for (const query of ['', '&period=week', '&from=2026-01-01&to=2026-02-02']) {
+    expect((await worker.api('GET', `/v1/top/release?prefix=app-&limit=100${query}`)).status).toBe(200)
   }
   for (const query of ['', '&period=today', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)

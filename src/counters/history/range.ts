@@ -1,17 +1,18 @@
 import { BoundedMap } from '../../bounded-map.ts'
 import { InvalidInput } from '../../field-errors.ts'
-import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, midnightOf, monthsLater, startOf } from '../calendar.ts'
 import { TimeZone } from './time-zone.ts'
 
-/** The units of a history: what one point covers. */
-export const HISTORY_UNITS = ['hour', 'day', 'month'] as const
+/** The units of a history: what one point covers. Weeks begin on Monday. */
+export const HISTORY_UNITS = ['hour', 'day', 'week', 'month'] as const
 
 export type HistoryUnit = (typeof HISTORY_UNITS)[number]
+type CalendarUnit = Exclude<HistoryUnit, 'hour'>
 
 /** The most periods in one response. */
 export const MAX_POINTS = 2_000
 /** Periods in a response if the request has no `from`. */
-export const DEFAULT_POINTS = { hour: 24, day: 30, month: 12 } as const
+export const DEFAULT_POINTS = { hour: 24, day: 30, week: 12, month: 12 } as const
 
 /** Time zones in one generation of the cache; it holds two. */
 const MAX_ZONES = 16
@@ -72,12 +73,12 @@ function floorHour(at: number): number {
 }
 
 /** The dates are midnights in UTC: only `zone` knows when they begin. */
-function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | undefined, end: number) {
+function calendarPeriods(by: CalendarUnit, zone: TimeZone, begin: number | undefined, end: number) {
   const first = periodOf(by, zone.dateAt(begin ?? end - 1))
   const edges: number[] = []
   const indexByDate = new Map<number, number>()
   for (let step = begin === undefined ? 1 - DEFAULT_POINTS[by] : 0; ; step++) {
-    const date = by === 'day' ? first + step * DAY_MS : monthsLater(first, step)
+    const date = by === 'month' ? monthsLater(first, step) : first + step * (by === 'week' ? 7 : 1) * DAY_MS
     const edge = zone.startOf(date)
     // A skipped day (Samoa had no 30 December 2011) begins when the next day does. Both dates then refer to one period.
     if (edge !== edges.at(-1)) edges.push(edge)
@@ -88,8 +89,9 @@ function calendarPeriods(by: 'day' | 'month', zone: TimeZone, begin: number | un
 }
 
 /** The first date of the period that contains a date. */
-function periodOf(by: 'day' | 'month', date: number): number {
-  return by === 'day' ? date : monthsLater(date, 0)
+function periodOf(by: CalendarUnit, date: number): number {
+  if (by === 'month') return monthsLater(date, 0)
+  return by === 'week' ? startOf(by, new Date(date)).getTime() : date
 }
 
 function tooMany(): InvalidInput {

@@ -8,7 +8,7 @@ import { IMPORT_LANE } from '../ledger/periods.ts'
 import { ADJUSTMENT_KINDS, ADJUSTMENTS, type AdjustmentKind } from '../ledger/totals.ts'
 import { type HistoryRange, periodAt } from './range.ts'
 import type { SumOf } from './read-sum.ts'
-import { type HistoryRow, type HistorySource, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
+import { type HistoryRow, type HistorySource, LEAST_DAYS, sourceSql, sourcesOf, sumPeriods } from './sum-periods.ts'
 
 /** The most adjustments in one response: the newest ones. */
 export const MAX_ADJUSTMENTS = 1_000
@@ -181,10 +181,10 @@ async function readPrefixRows(
   return rows.map(({ part, at, count }): Row => [String(part), Number(at), 0, toBigInt(count)])
 }
 
-/** Few counters have something in every hour, so only the days or months count. */
+/** Few counters have something in every hour, so only the days, weeks or months count. */
 function usualLimit({ edges }: HistoryRange, sources: readonly HistorySource[]): PrefixLimit {
   const days = Math.ceil((edges.at(-1)! - edges[0]!) / DAY_MS)
-  return { rows: sources.every(({ unit }) => unit === 'month') ? Math.ceil(days / 28) : days }
+  return { rows: Math.ceil(days / Math.min(...sources.map(({ unit }) => LEAST_DAYS[unit] ?? 1))) }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Span } from './comparison.ts'
 import type { HistoryRow, HistorySource, Times } from './sum-periods.ts'
 
 /** A UTC day, week or month of the history, by its first day (a midnight in UTC). */
-interface Part {
+export interface Part {
   period: 'day' | 'week' | 'month'
   start: number
 }
@@ -34,7 +34,7 @@ export function selectionOf({ from, to, firstDay, nextDay }: Span): Selection {
 }
 
 /** The fewest UTC days, weeks and months that make up the days between two midnights. */
-function partsBetween(from: number, to: number): Part[] {
+export function partsBetween(from: number, to: number): Part[] {
   const parts: Part[] = []
   for (let day = from; day < to; ) {
     const [nextMonth, nextWeek] = [monthsLater(day, 1), day + 7 * DAY_MS]

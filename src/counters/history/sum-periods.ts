@@ -21,9 +21,9 @@ export interface HistorySource extends Times {
   only?: { around: Midnights | null; times: readonly Times[] }
 }
 
-/** Hours before and after each midnight in UTC, or of the first day of each month. */
+/** Hours before and after the midnight in UTC at which each day, week or month begins. */
 interface Midnights {
-  of: 'day' | 'month'
+  of: 'day' | 'week' | 'month'
   before: number
   after: number
 }
@@ -49,12 +49,15 @@ export function sourcesOf(range: HistoryRange): HistorySource[] {
   return [units, { unit: 'hour', ...days, only: { around: { of: by, before, after }, times: [] } }]
 }
 
+/** The fewest days of a unit; of hours, none. */
+export const LEAST_DAYS: Partial<Record<HistoryRow['unit'], number>> = { day: 1, week: 7, month: 28 }
+
 /** The most rows that sources have of one counter, if hours are kept for `hourDays`. */
 export function mostRows(sources: readonly HistorySource[], hourDays: number): number {
   return sources.reduce((rows, { unit, from, to }) => {
     const days = (to - from) / DAY_MS
-    if (unit === 'month') return rows + Math.ceil(days / 28)
-    return rows + (unit === 'day' ? days : 24 * Math.min(days, hourDays))
+    const least = LEAST_DAYS[unit]
+    return rows + (least === undefined ? 24 * Math.min(days, hourDays) : Math.ceil(days / least))
   }, 0)
 }
 
@@ -74,7 +77,11 @@ export function sourceSql({ from, to, only }: HistorySource, column: string): st
 }
 
 function aroundSql({ of, before, after }: Midnights, column: string): string[] {
-  const [last, first] = of === 'day' ? ['', ''] : [`AND DAY(${column} + INTERVAL 1 DAY) = 1`, `AND DAY(${column}) = 1`]
+  const [last, first] = {
+    day: ['', ''],
+    week: [`AND WEEKDAY(${column}) = 6`, `AND WEEKDAY(${column}) = 0`],
+    month: [`AND DAY(${column} + INTERVAL 1 DAY) = 1`, `AND DAY(${column}) = 1`],
+  }[of]
   return [
     ...(before > 0 ? [`HOUR(${column}) >= ${24 - before} ${last}`] : []),
     ...(after > 0 ? [`HOUR(${column}) < ${after} ${first}`] : []),
@@ -89,7 +96,7 @@ function timeOf(at: number): string {
 /**
  * Adds up the counts of each period. An hour belongs to the period in which it begins. A day may exceed the sum of its hours,
  * because hours expire and imports have none. In any time zone, the remainder belongs to the period with the day's name (that
- * day, or its month); in a history by hours, to the first hour of the day.
+ * day, or its week or month); in a history by hours, to the first hour of the day.
  * @param rows those of `sourcesOf(range)`, and any others
  */
 export function sumPeriods(range: HistoryRange, rows: readonly HistoryRow[]): bigint[] {

@@ -11,7 +11,8 @@ export const MAX_PUBLIC_ROWS = 45_000
 
 const encoder = new TextEncoder()
 
-type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
+/** Keys that begin with `name`. */
+export type KeysWithPrefix = Pick<CounterAddress, 'recordType' | 'name'>
 
 /** A sum would take too long. Nothing was read. */
 export class TooManyKeys extends Error {

@@ -19,6 +19,7 @@ const OPEN = [
   'hitPixel',
   'download',
   'countingBadge',
+  'shown',
   'badgeSvg',
   'badgeJson',
   'badgeTotalSvg',
@@ -27,7 +28,7 @@ const OPEN = [
   'docs',
 ]
 /** The operations that are refused to a token that is limited to some types. */
-const OF_ALL_TYPES = ['status', 'verify', 'rollUp', 'setup', 'makeTables']
+const OF_ALL_TYPES = ['status', 'metrics', 'verify', 'rollUp', 'setup', 'makeTables']
 
 const COUNTERS = {
   page_view: { record_type: 1, public: true },

@@ -88,10 +88,12 @@ async function fill() {
   await insert(`slotted_counters ${slot}`, `4, ${id}, n, 1, n, 1`, STILL_EXACT_OF_TYPE)
   const days = YEARS * 365
   const day = 'CURDATE() - INTERVAL n DAY'
+  const week = 'CURDATE() - INTERVAL n WEEK - INTERVAL WEEKDAY(CURDATE()) DAY'
   const [first, hour] = ['CURDATE() - INTERVAL n MONTH', 'CURDATE() - INTERVAL n HOUR']
   const month = `${first} - INTERVAL DAY(${first}) - 1 DAY`
   await insert('counter_history', `1, ${exact}, ${hour}, 1`, HOUR_DAYS * 24)
   await insert('counter_periods', `1, ${exact}, 1, ${day}, 1`, days)
+  await insert('counter_periods', `1, ${exact}, 2, ${week}, 1`, YEARS * 53)
   await insert('counter_periods', `1, ${exact}, 3, ${month}, 1`, YEARS * 12)
   const join = (name: string, rows: number) =>
     `JOIN (${Array.from({ length: rows }, (_, i) => `SELECT ${i} AS ${name}`).join(' UNION ALL ')}) AS more_rows`
@@ -100,13 +102,18 @@ async function fill() {
   // More than a ranking looks at, in all the days, weeks and months that it may need.
   const dayOf = day.replace('INTERVAL n', 'INTERVAL m')
   await insert('counter_periods', `1, ${id}, 1, ${dayOf}, n + 1`, RANKED, join('m', 62))
-  const weekOf = `CURDATE() - INTERVAL m WEEK - INTERVAL WEEKDAY(CURDATE()) DAY`
-  await insert('counter_periods', `1, ${id}, 2, ${weekOf}, n + 1`, RANKED, join('m', 10))
-  await insert('counter_periods', `1, ${id}, 3, ${monthOf}, n + 1`, RANKED, join('m', 25))
+  await insert(
+    'counter_periods',
+    `1, ${id}, 2, ${week.replace('INTERVAL n', 'INTERVAL m')}, n + 1`,
+    RANKED,
+    join('m', 10),
+  )
+  await insert('counter_periods', `1, ${id}, 3, ${monthOf}, n + 1`, RANKED, join('m', 36))
   const lanes = join('lane', LANES)
   for (const type of [1, 2, 4]) {
     await insert('type_history', `${type}, 0, ${hour}, lane, 1`, HOUR_DAYS * 24, lanes)
     await insert('type_history', `${type}, 1, ${day}, lane, 1`, days, lanes)
+    await insert('type_history', `${type}, 2, ${week}, lane, 1`, YEARS * 53, lanes)
     await insert('type_history', `${type}, 3, ${month}, lane, 1`, YEARS * 12, lanes)
   }
   await db.execute('DROP TABLE numbers')
@@ -116,6 +123,12 @@ async function fill() {
 const dayText = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString().slice(0, 10)
 const history = (by: string, days: number, more: Record<string, string> = {}) =>
   `history?${new URLSearchParams({ by, from: dayText(days), tz: ZONE, ...more })}`
+const monthsAgo = (ago: number) => {
+  const [year, month] = dayText(0).split('-').map(Number)
+  return new Date(Date.UTC(year!, month! - 1 - ago)).toISOString().slice(0, 10)
+}
+/** The longest period of a top list: it begins and ends in the middle of a month. */
+const SPAN = `from=${dayText(1_000)}&to=${dayText(0)}`
 const keys = (count: number, key: string) => Array.from({ length: count }, (_, i) => `key=/${key}-${i}`).join('&')
 const [HOT, EXACT] = ['/v1/counters/page/%2Fhot', '/v1/counters/page/%2Fexact']
 const AGENT = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
@@ -141,6 +154,7 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   'a history of 30 days': [`${EXACT}/${history('day', 30)}`],
   'a history of 2,000 days': [`${EXACT}/${history('day', 1_990)}`, { kept: true }],
   'a history of 2,000 hours': [`${EXACT}/${history('hour', 82)}`, { kept: true }],
+  'a history of 20 years, by weeks': [`${EXACT}/${history('week', YEARS * 365)}`, { kept: true }],
   'a history of 20 years': [`${EXACT}/${history('month', YEARS * 365)}`, { kept: true }],
   'the total of a type with 10,000 pending slots': ['/v1/types/app'],
   'the total of a type with 500': ['/v1/types/small'],
@@ -150,11 +164,18 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   'the month of a prefix': ['/badge/app.svg?period=month&prefix=/app-12', { kept: true }],
   'the history of a type': [`/v1/types/page/${history('day', 30)}`],
   'the history of a type, 2,000 days': [`/v1/types/page/${history('day', 1_990)}`, { kept: true }],
+  'the history of a type, 20 years by weeks': [`/v1/types/page/${history('week', YEARS * 365)}`, { kept: true }],
   'the history of a prefix': [
     `/v1/types/app/${history('month', 365, { prefix: '/app-1', tz: 'UTC' })}`,
     { kept: true },
   ],
   'a top list': ['/v1/top/page?limit=100'],
+  'a top list of 1,000 days': [`/v1/top/page?limit=100&${SPAN}`, { kept: true }],
+  'a top list of a prefix': ['/v1/top/app?limit=100&prefix=/app-', { kept: true }],
+  'a top list of a prefix, 17 months': [
+    `/v1/top/app?limit=100&prefix=/app-1&from=${monthsAgo(17)}&to=${monthsAgo(0)}`,
+    { kept: true },
+  ],
   'a public page': ['/stats/page'],
   'its numbers of 30 days': [`/stats/page/numbers?tz=${ZONE}`, { kept: true }],
   'its numbers of all time': [`/stats/page/numbers?period=all&tz=${ZONE}`, { kept: true }],

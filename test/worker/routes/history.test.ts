@@ -29,7 +29,7 @@ describe('The history of a counter', () => {
     expect(pending.from).toBe(pending.points[0]!.start)
     await worker.api('POST', '/v1/rollup')
     await worker.api('POST', '/v1/counters/page_view/a', { by: 2 })
-    for (const [by, length] of Object.entries({ hour: 24, day: 30, month: 12 })) {
+    for (const [by, length] of Object.entries({ hour: 24, day: 30, week: 12, month: 12 })) {
       for (const tz of ['UTC', 'Asia/Kathmandu']) {
         const { points } = await json(`/v1/counters/page_view/a/history?by=${by}&tz=${tz}`)
         const sum = points.reduce((all, { count }) => all + count, 0)
@@ -46,7 +46,7 @@ describe('A query for a history, a ranking or a search', () => {
   const search = '/v1/search/page_view'
 
   it.each([
-    [`${history}?by=week`, 'by', 'hour, day, month'],
+    [`${history}?by=year`, 'by', 'hour, day, week, month'],
     [`${history}?from=yesterday`, 'from', '2026-11-01'],
     [`${history}?from=2026-02-30`, 'from', '2026-11-01'],
     [`${history}?from=2026-11-01T00:00:00.1234567890Z`, 'from', 'nanoseconds'],
@@ -71,6 +71,16 @@ describe('A query for a history, a ranking or a search', () => {
     [`${top}?date=2026-11-01`, 'date', 'period'],
     [`${top}?period=day&date=2026-13-01`, 'date', '2026-11-20'],
     [`${top}?period=day&date=0001-01-01`, 'date', '1970'],
+    [`${top}?from=2026-11-01T00:00:00Z`, 'from', '2026-11-20'],
+    [`${top}?from=2026-02-30`, 'from', '2026-11-20'],
+    [`${top}?from=1969-12-31`, 'from', '1970'],
+    [`${top}?from=2026-11-01&to=9999-12-31`, 'to', '2100'],
+    [`${top}?from=2100-01-01`, 'from', 'past'],
+    [`${top}?from=2026-11-02&to=2026-11-02`, 'to', 'after "from"'],
+    [`${top}?from=2024-01-01&to=2026-09-28`, 'from', '1000 days'],
+    [`${top}?from=2024-01-01&period=day`, 'from', 'period'],
+    [`${top}?from=2024-01-01&date=2024-01-01`, 'from', 'date'],
+    [`${top}?to=2026-11-02`, 'to', 'from'],
     [`${search}?limit=1000`, 'limit', '1 to 100'],
     [`${search}?prefix=${'x'.repeat(513)}`, 'prefix', '512'],
     [`${search}?after=${'x'.repeat(513)}`, 'after', '512'],

@@ -1,11 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectProblem } from '../../harness/expect-problem.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
 import { sharedWorker } from '../../harness/worker.ts'
 
 stopClockOfFile()
-const { worker } = sharedWorker({
+const { db, worker } = sharedWorker({
   COUNTERS: {
     page_view: { record_type: 1, public: true, allowed_origins: ['*'] },
+    post: { record_type: 2, public: true, prefixes: ['/blog/', '/Été/'] },
+    lower: { record_type: 3, public: true, same_key: ['letter_case'], prefixes: ['/blog/'] },
+    many: { record_type: 5 },
     number: { record_type: 4, key: 'integer', public: true },
   },
 })
@@ -31,6 +35,7 @@ describe('The ranking of a type', () => {
       period: 'all',
       start: null,
       end: null,
+      certain: true,
       counters: [
         { key: '7', count: 8 },
         { key: '9223372036854775807', count: 7 },
@@ -46,5 +51,143 @@ describe('The ranking of a type', () => {
     const top = await worker.fetch(`/v1/top/page_view?period=${period}&date=${date}`)
     const midnights = { start: `${start}T00:00:00.000Z`, end: `${end}T00:00:00.000Z` }
     expect(await top.json()).toMatchObject(midnights)
+  })
+})
+
+/** Views of a day. */
+interface Views {
+  key: string
+  day: string
+  count: number
+}
+
+/** Keys below `/blog/`, and others that sort close to them. */
+const POSTS = ['/blog/', '/blog/a', '/blog/\u{10ffff}', '/blog', '/blog0', '/Blog/a', '/Été/1', '/']
+const FIRST_DAY = Date.UTC(2024, 0, 1)
+const DAY_MS = 86_400_000
+const dayText = (at: number) => new Date(at).toISOString().slice(0, 10)
+
+/** Numbers that look random and are the same every time. */
+function numbersFrom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * below)
+  }
+}
+
+describe('A ranking between two days, or of a prefix', () => {
+  const views: Views[] = []
+  const random = numbersFrom(35)
+  beforeAll(async () => {
+    for (let i = 0; i < 900; i++) {
+      const day = dayText(FIRST_DAY + random(1_000) * DAY_MS)
+      views.push({ key: POSTS[random(POSTS.length)]!, day, count: 1 + random(1_000_000) })
+    }
+    expect((await worker.bring(views.map((view) => ({ type: 'post', ...view })))).status).toBe(200)
+    await worker.add('post', { '/blog/less': -5 })
+    await worker.api('POST', '/v1/rollup')
+  })
+
+  const top = async (query: Record<string, string>, type = 'post') => {
+    const response = await worker.fetch(`/v1/top/${type}?${new URLSearchParams({ limit: '100', ...query })}`)
+    expect(response.status).toBe(200)
+    return response.json<{ period: string; start: string; end: string; certain: boolean; counters: object[] }>()
+  }
+  /** What was counted of each key that begins with a text, from one day up to another. */
+  const counted = (from: string, to: string, prefix = '') => {
+    const sums = new Map<string, number>()
+    for (const { key, day, count } of views) {
+      if (day >= from && day < to && key.startsWith(prefix)) sums.set(key, (sums.get(key) ?? 0) + count)
+    }
+    return [...sums].map(([key, count]) => ({ key, count })).sort((a, b) => b.count - a.count)
+  }
+
+  it('has what was counted from the first day on, without the day of the end', async () => {
+    for (let round = 0; round < 25; round++) {
+      const first = random(999)
+      const [from, to] = [first, first + 1 + random(1_000 - first)].map((days) => dayText(FIRST_DAY + days * DAY_MS))
+      for (const prefix of ['', '/blog/', '/Été/']) {
+        expect([from, to, await top({ from: from!, to: to!, prefix })]).toEqual([
+          from,
+          to,
+          {
+            type: 'post',
+            period: 'custom',
+            start: `${from}T00:00:00.000Z`,
+            end: `${to}T00:00:00.000Z`,
+            certain: true,
+            counters: counted(from!, to!, prefix),
+          },
+        ])
+      }
+    }
+  })
+
+  it('of a prefix has all time, and each day, week and month', async () => {
+    const prefix = '/blog/'
+    expect((await top({ prefix })).counters).toEqual(counted('2024-01-01', '2027-01-01', prefix))
+    for (let round = 0; round < 10; round++) {
+      const date = views[random(views.length)]!.day
+      for (const period of ['day', 'week', 'month']) {
+        const { start, end, counters } = await top({ period, date, prefix })
+        expect([period, date, counters]).toEqual([period, date, counted(start.slice(0, 10), end.slice(0, 10), prefix)])
+      }
+    }
+  })
+
+  it('without an end includes all that was counted since', async () => {
+    await worker.add('page_view', { '/blog/now': 4 })
+    await worker.api('POST', '/v1/rollup')
+    const from = dayText(Date.now() - 40 * DAY_MS)
+    const { end, counters } = await top({ from }, 'page_view')
+    expect(Date.parse(end)).toBeGreaterThan(Date.now())
+    expect(counters).toContainEqual({ key: '/blog/now', count: 4 })
+    const today = dayText(Date.now())
+    expect((await top({ from: today }, 'page_view')).counters).toContainEqual({ key: '/blog/now', count: 4 })
+    expect((await top({ from, to: today }, 'page_view')).counters).toEqual([])
+  })
+
+  it('takes the prefix in the spelling that is counted', async () => {
+    await worker.add('lower', { '/Blog/A': 2, '/blogs': 9 })
+    await worker.api('POST', '/v1/rollup')
+    expect((await top({ prefix: '/BLOG/' }, 'lower')).counters).toEqual([{ key: '/blog/a', count: 2 }])
+  })
+
+  it('of any prefix needs a token, and names the setting to everybody else', async () => {
+    const path = '/v1/top/post?prefix=/blog0'
+    const message = 'is not public: send a token, or add it to prefixes in [vars.COUNTERS.post]'
+    await expectProblem(await worker.fetch(path), 422, 'invalid_request', { errors: [{ field: 'prefix', message }] })
+    const answer = await worker.api('GET', path)
+    expect(await answer.json()).toMatchObject({ counters: counted('2024-01-01', '2027-01-01', '/blog0') })
+    expect(answer.headers.get('Cache-Control')).toBe('private, max-age=30')
+  })
+
+  it('says when a counter may be missing', async () => {
+    // Each day has 400 leaders of its own. One counter is never among the first of a day.
+    const days = ['2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04']
+    const rows = days.flatMap((day, n) =>
+      Array.from({ length: 400 }, (_, i) => `(5, ${n * 400 + i + 2}, 1, '${day}', ${1_000 - i})`),
+    )
+    rows.push(...days.map((day) => `(5, 1, 1, '${day}', 550)`))
+    await db.arrange(`INSERT INTO counter_periods (record_type, record_id, period, period_start, count) VALUES ${rows}`)
+    const names = Array.from({ length: 1_601 }, (_, i) => `(5, ${i + 1}, 'key-${i + 1}')`)
+    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    const query = 'from=2026-11-01&to=2026-11-05&limit=3'
+    expect(await (await worker.api('GET', `/v1/top/many?${query}`)).json()).toMatchObject({ certain: false })
+    // All keys of a prefix are added up.
+    expect(await (await worker.api('GET', `/v1/top/many?${query}&prefix=key`)).json()).toMatchObject({
+      certain: true,
+      counters: [{ key: 'key-1', count: 2_200 }, { count: 1_000 }, { count: 1_000 }],
+    })
+  })
+
+  it('is refused for too many keys, the fewer the longer the period', async () => {
+    const names = Array.from({ length: 7_000 }, (_, i) => `(5, ${i + 1_000_000}, 'many-${i}')`)
+    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    const ask = (query: string) => worker.api('GET', `/v1/top/many?prefix=many-&${query}`)
+    expect((await ask('from=2025-01-01&to=2026-01-01')).status).toBe(200)
+    const detail = expect.stringMatching(/longer prefix, a shorter period/)
+    await expectProblem(await ask('from=2024-01-02&to=2026-09-26'), 422, 'too_many_keys', { detail })
   })
 })

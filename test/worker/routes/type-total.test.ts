@@ -104,7 +104,7 @@ describe('GET /v1/types/:type', () => {
       const [, answer] = await total(path)
       return (answer.points as { count: number }[]).reduce((sum, { count }) => sum + count, 0)
     }
-    for (const by of ['hour', 'day', 'month']) {
+    for (const by of ['hour', 'day', 'week', 'month']) {
       expect([by, await points(`download/history?by=${by}&prefix=app-`)]).toEqual([by, 15])
       expect([by, await points(`download/history?by=${by}&tz=Asia/Kathmandu`)]).toEqual([by, 218])
     }

@@ -135,7 +135,7 @@ describe('The history of a prefix', () => {
     await rollUpAt(db, new Date('2026-11-01T00:10:00Z'))
     const rows = counters.map((counter, i) => ({ counter, count: BigInt(i), day: DAY }))
     await importCounts({ db, cache: null }, rows, options())
-    for (const by of ['hour', 'day', 'month'] as HistoryUnit[]) {
+    for (const by of ['hour', 'day', 'week', 'month'] as HistoryUnit[]) {
       for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu']) {
         const range = historyRange({ by, timeZone, from: '2026-10-30', to: '2026-11-05' }, NOW)
         const histories = await Promise.all(

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type AskedRange, historyRange } from '../../../../src/counters/history/range.ts'
+import { type AskedRange, HISTORY_UNITS, historyRange } from '../../../../src/counters/history/range.ts'
 import { MAX_ADJUSTMENTS, readCounterHistory, readSumHistory } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
+import { addToDays } from '../../../../src/counters/ledger/periods.ts'
+import { boundsOf, rangeOf as rangeOfId } from '../../../../src/counters/ranges.ts'
 import { beside } from '../../../harness/beside.ts'
 import { countPeriods } from '../../../harness/count-periods.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -43,12 +45,35 @@ describe('A history', () => {
     expect(hours).toEqual([1n, 10n])
   })
 
+  it('by week begins on the local Monday, of a counter and of its type', async () => {
+    // Sunday in New York and Berlin, Sunday in New York alone, Monday in both. Then hours within the week.
+    await roll('2026-11-15T22:59:00Z', 1n, 1n)
+    await roll('2026-11-15T23:00:00Z', 1n, 10n)
+    await roll('2026-11-16T04:59:00Z', 1n, 100n)
+    await roll('2026-11-16T05:00:00Z', 1n, 1_000n)
+    for (const hour of ['18T00', '18T23', '19T04']) await roll(`2026-11-${hour}:30:00Z`, 1n, 10_000n)
+    // A day without hours belongs to the week of its date in every time zone.
+    const { recordId, recordType } = ONE
+    const lane = boundsOf(rangeOfId(recordId, db.ranges), db.ranges).first
+    await addToDays(db, [{ recordType, recordId, amount: 100_000n, at: new Date('2026-11-15') }], [], lane)
+    const weeks: [string, bigint[]][] = [
+      ['UTC', [100_011n, 31_100n]],
+      ['Europe/Berlin', [100_001n, 31_110n]],
+      ['America/New_York', [100_111n, 31_000n]],
+    ]
+    for (const [timeZone, counts] of weeks) {
+      const asked = { by: 'week', from: '2026-11-15', timeZone } as const
+      expect([timeZone, await read(asked)]).toEqual([timeZone, counts])
+      expect([timeZone, await readSumHistory(db, await sumOf(1, null), rangeOf(asked))]).toEqual([timeZone, counts])
+    }
+  })
+
   it('includes pending counts in the current period, if that is in the range', async () => {
     await roll('2026-11-20T10:00:00Z', 1n, 100n)
     await add(5n, 1n, 1n)
     await add(-2n, 2n, 2n)
     for (const timeZone of ['UTC', 'Asia/Kathmandu']) {
-      for (const by of ['hour', 'day', 'month'] as const) expect((await read({ by, timeZone })).at(-1)).toBe(103n)
+      for (const by of HISTORY_UNITS) expect((await read({ by, timeZone })).at(-1)).toBe(103n)
     }
     expect(await read({ from: '2026-11-19', to: '2026-11-20' })).toEqual([0n])
     // In a range that ends in the future, the current period is not the last one.
@@ -61,8 +86,8 @@ describe('A history', () => {
     const seen = new Set<string>()
     let reads = 0
     const rolled = await beside(rollUpAt(db, NOW, { pageSlots: 3, lease: true }), async () => {
-      const by = (['hour', 'day', 'month'] as const)[reads % 3]!
-      const timeZone = reads % 2 ? 'UTC' : 'Europe/Berlin'
+      const by = HISTORY_UNITS[reads % 4]!
+      const timeZone = reads % 8 < 4 ? 'UTC' : 'Europe/Berlin'
       seen.add(`${sum(await read({ by, timeZone }))}`)
       reads++
     })

@@ -19,6 +19,7 @@ describe('The periods of a range', () => {
   it.each([
     ['hour', 24, '2026-11-19T11:00:00Z', '2026-11-20T11:00:00Z'],
     ['day', 30, '2026-10-22T00:00:00Z', '2026-11-21T00:00:00Z'],
+    ['week', 12, '2026-08-31T00:00:00Z', '2026-11-23T00:00:00Z'],
     ['month', 12, '2025-12-01T00:00:00Z', '2026-12-01T00:00:00Z'],
   ] as const)('by %s are the last %d by default, the current one included', (by, length, first, end) => {
     const all = edges({ by })
@@ -36,6 +37,26 @@ describe('The periods of a range', () => {
       '2026-02-01T00:00:00Z',
       '2026-03-01T00:00:00Z',
     ])
+  })
+
+  it('by week are whole weeks from the local Monday, across years and changes of the clocks', () => {
+    const timeZone = 'Europe/Berlin'
+    // Sunday to Sunday: two weeks. The year 2024 ends within the second one.
+    expect(edges({ by: 'week', timeZone, from: '2024-12-29', to: '2024-12-30' })).toEqual([
+      '2024-12-23T00:00:00+01:00',
+      '2024-12-30T00:00:00+01:00',
+    ])
+    expect(edges({ by: 'week', timeZone, from: '2024-12-29', to: '2025-01-01' })).toEqual([
+      '2024-12-23T00:00:00+01:00',
+      '2024-12-30T00:00:00+01:00',
+      '2025-01-06T00:00:00+01:00',
+    ])
+    expect(hoursOf({ by: 'week', timeZone, from: '2026-03-23', to: '2026-04-06' })).toEqual([7 * 24 - 1, 7 * 24])
+    expect(hoursOf({ by: 'week', timeZone, from: '2026-10-19', to: '2026-11-02' })).toEqual([7 * 24 + 1, 7 * 24])
+    // Sunday evening in New York is Monday in UTC.
+    const evening = { from: '2026-11-16T02:00:00Z', to: '2026-11-16T03:00:00Z' }
+    expect(edges({ by: 'week', timeZone: 'America/New_York', ...evening })[0]).toBe('2026-11-09T00:00:00-05:00')
+    expect(edges({ by: 'week', from: '1970-01-01', to: '1970-01-02' })[0]).toBe('1969-12-29T00:00:00Z')
   })
 
   it('are the default number before "to", or all from "from" to the current one', () => {
@@ -83,13 +104,13 @@ describe('The periods of a range', () => {
     const instant = fc.integer({ min: Date.UTC(1973, 0, 1), max: Date.UTC(2090, 0, 1) })
     fc.assert(
       fc.property(
-        fc.constantFrom('hour', 'day', 'month'),
+        fc.constantFrom('hour', 'day', 'week', 'month'),
         fc.constantFrom(...zones),
         instant,
         fc.integer({ min: 1, max: 80 * 86_400_000 }),
         (by, timeZone, begin, length) => {
           const [from, to] = [begin, begin + length].map((at) => new Date(at).toISOString())
-          const { edges } = range({ by: by as 'day', timeZone, from, to })
+          const { edges } = range({ by, timeZone, from, to })
           expect(edges[0]!).toBeLessThanOrEqual(begin)
           expect(edges[1]!).toBeGreaterThan(begin)
           expect(edges.at(-1)!).toBeGreaterThanOrEqual(begin + length)

@@ -14,7 +14,7 @@ const FIRST = Date.UTC(2026, 1, 20)
 const hours = fc.array(fc.record({ hour: fc.nat(240 * 24 - 1), count: fc.bigInt(-1_000n, 1_000n) }), { maxLength: 200 })
 const beyond = fc.array(fc.record({ day: fc.nat(239), count: fc.bigInt(-1_000n, 1_000n) }), { maxLength: 20 })
 
-/** The rows of the history: hours, and days and months, which also include counts known only by day. */
+/** The rows of the history: hours, and days, weeks and months, which also include counts known only by day. */
 function kept(
   ofHours: readonly { hour: number; count: bigint }[],
   ofDays: readonly { day: number; count: bigint }[],
@@ -27,6 +27,11 @@ function kept(
   const addToDays = (at: number, count: bigint) => {
     const date = new Date(at)
     add('day', Math.floor(at / DAY) * DAY, count)
+    add(
+      'week',
+      Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() - ((date.getUTCDay() + 6) % 7)),
+      count,
+    )
     add('month', Date.UTC(date.getUTCFullYear(), date.getUTCMonth()), count)
   }
   for (const { hour, count } of ofHours) {
@@ -54,10 +59,10 @@ const sum = (counts: readonly bigint[]) => counts.reduce((all, one) => all + one
 describe('Summing the periods of a range', () => {
   it('counts everything once in every time zone', () => {
     fc.assert(
-      fc.property(fc.constantFrom('day', 'month'), zone, hours, beyond, (by, timeZone, ofHours, ofDays) => {
+      fc.property(fc.constantFrom('day', 'week', 'month'), zone, hours, beyond, (by, timeZone, ofHours, ofDays) => {
         const rows = kept(ofHours, ofDays)
         const all = sum(rows.filter(({ unit }) => unit === 'day').map(({ count }) => count))
-        expect(sum(count(rangeOf(by as 'day', timeZone, '2026-02-01', '2026-12-01'), rows))).toBe(all)
+        expect(sum(count(rangeOf(by, timeZone, '2026-02-01', '2026-12-01'), rows))).toBe(all)
       }),
       { numRuns: 300 },
     )
@@ -92,6 +97,19 @@ describe('Summing the periods of a range', () => {
     )
   })
 
+  it('gives a week the sum of its days, from Monday', () => {
+    fc.assert(
+      fc.property(zone, hours, beyond, fc.nat(30), (timeZone, ofHours, ofDays, week) => {
+        const rows = kept(ofHours, ofDays)
+        const monday = Date.UTC(2026, 1, 23) + week * 7 * DAY
+        const [from, to] = [monday, monday + 7 * DAY].map((day) => new Date(day).toISOString().slice(0, 10))
+        const weeks = count(rangeOf('week', timeZone, from!, to!), rows)
+        expect(weeks).toEqual([sum(count(rangeOf('day', timeZone, from!, to!), rows))])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('puts an hour into the local day in which it begins', () => {
     fc.assert(
       fc.property(zone, hours, (timeZone, ofHours) => {
@@ -118,11 +136,11 @@ describe('Summing the periods of a range', () => {
     )
   })
 
-  it('gives the same in UTC from hours, days and months', () => {
+  it('gives the same in UTC from hours, days, weeks and months', () => {
     fc.assert(
-      fc.property(fc.constantFrom('day', 'month'), hours, beyond, (by, ofHours, ofDays) => {
+      fc.property(fc.constantFrom('day', 'week', 'month'), hours, beyond, (by, ofHours, ofDays) => {
         const rows = kept(ofHours, ofDays)
-        const utc = rangeOf(by as 'day', 'UTC', '2026-02-01', '2026-12-01')
+        const utc = rangeOf(by, 'UTC', '2026-02-01', '2026-12-01')
         // A time zone that equals UTC, but whose days are summed from hours.
         expect(count({ ...utc, zone: new TimeZone('Africa/Abidjan') }, rows)).toEqual(count(utc, rows))
       }),
@@ -135,7 +153,7 @@ describe('Summing the periods of a range', () => {
       fc.property(zone, hours, beyond, fc.nat(239), (timeZone, ofHours, ofDays, deletedDays) => {
         const rows = kept(ofHours, ofDays)
         const after = rows.filter(({ unit, start }) => unit !== 'hour' || start >= FIRST + deletedDays * DAY)
-        for (const by of ['day', 'month'] as const) {
+        for (const by of ['day', 'week', 'month'] as const) {
           const utc = rangeOf(by, 'UTC', '2026-02-01', '2026-12-01')
           expect(count(utc, after)).toEqual(count(utc, rows))
           const local = rangeOf(by, timeZone, '2026-02-01', '2026-12-01')

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { ROLL_UP_CRON } from '../../../src/config/config.ts'
+import { freshDatabase } from '../../harness/database.ts'
+import { expectProblem } from '../../harness/expect-problem.ts'
+import { parseOpenMetrics } from '../../harness/open-metrics.ts'
+import { stopClock } from '../../harness/stopped-clock.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
+
+/** Everything that a prefix may contain and a label must escape, and what it must not. */
+const STRANGE = ['a"b', 'a\\b', 'a\nb', 'a\\nb', '\\', '"}', 'a,b="c"', ' # EOF', '{é\u{1f600}\r\t', '\u202e']
+const COUNTERS = {
+  page_view: { record_type: 1, public: true },
+  download: { record_type: 2, prefixes: ['app-', 'none-'] },
+  strange: { record_type: 3, prefixes: STRANGE },
+}
+const { db, worker } = sharedWorker({ COUNTERS })
+
+/** The samples of each family: the value by the labels. */
+const metricsOf = async (of: TestWorker) => {
+  const response = await of.api('GET', '/v1/metrics', undefined, { 'Cache-Control': 'no-cache' })
+  expect(response.status).toBe(200)
+  const families = parseOpenMetrics(await response.text())
+  return Object.fromEntries(
+    families.map(({ name, samples }) => [
+      name.replace('slotted_counter_', ''),
+      Object.fromEntries(samples.map(({ labels, value }) => [Object.values(labels).join(' '), value])),
+    ]),
+  )
+}
+
+describe('GET /v1/metrics', () => {
+  it('has the totals of types and listed prefixes, the pending slots, and the seconds since a roll-up caught up', async () => {
+    stopClock()
+    expect(await metricsOf(worker)).toMatchObject({ type_counts: { page_view: '0' }, behind_seconds: {} })
+    await worker.add('page_view', { '/a': 10, '/b': -3 })
+    await worker.add('download', { 'app-1': 5, 'app-2': 6, other: 100 })
+    await worker.bring([{ type: 'download', key: 'app-3', count: '9223372036854775000' }])
+    await worker.cron(ROLL_UP_CRON, new Date(Date.now() - 90_000))
+    // Pending counts are not in the totals yet.
+    await worker.add('download', { 'app-1': 50 })
+    await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 1 })
+    expect(await metricsOf(worker)).toEqual({
+      type_counts: { page_view: '-2', download: '9223372036854775111', strange: '0' },
+      prefix_counts: {
+        'download app-': '9223372036854775011',
+        'download none-': '0',
+        ...Object.fromEntries(STRANGE.map((prefix) => [`strange ${prefix}`, '0'])),
+      },
+      pending_slots: { '': '1' },
+      behind_seconds: { '': '90' },
+    })
+    await worker.cron(ROLL_UP_CRON)
+    expect(await metricsOf(worker)).toMatchObject({ pending_slots: { '': '0' }, behind_seconds: { '': '0' } })
+  })
+
+  it('is what OpenMetrics 1.0 demands, whatever a prefix contains', async () => {
+    const response = await worker.api('GET', '/v1/metrics')
+    const type = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+    expect([response.headers.get('Content-Type'), response.headers.get('Cache-Control')]).toEqual([type, 'no-store'])
+    const families = parseOpenMetrics(await response.text())
+    expect(families.map(({ name, type, unit }) => [name, type, unit])).toEqual([
+      ['slotted_counter_type_counts', 'gauge', null],
+      ['slotted_counter_prefix_counts', 'gauge', null],
+      ['slotted_counter_pending_slots', 'gauge', null],
+      ['slotted_counter_behind_seconds', 'gauge', 'seconds'],
+    ])
+    expect(families.every(({ help }) => help !== null)).toBe(true)
+    const prefixes = families[1]!.samples.filter(({ labels }) => labels.type === 'strange')
+    expect(prefixes.map(({ labels }) => labels)).toEqual(STRANGE.map((prefix) => ({ type: 'strange', prefix })))
+  })
+
+  it('leaves out a prefix with which more than 10,000 keys begin, and has the others', async () => {
+    const full = await freshDatabase()
+    const rows = Array.from({ length: 10_001 }, (_, i) => `(2, ${i}, 'app-${i}')`)
+    await full.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${rows.join()}`)
+    const { type_counts, prefix_counts } = await metricsOf(new TestWorker(full.url, { COUNTERS }))
+    expect(type_counts).toMatchObject({ download: '0' })
+    expect(Object.keys(prefix_counts!)).toEqual(['download none-', ...STRANGE.map((prefix) => `strange ${prefix}`)])
+  })
+
+  it('without types listing prefixes, or before the first roll-up, has families without samples', async () => {
+    const empty = new TestWorker((await freshDatabase()).url, { COUNTERS: { page_view: { record_type: 1 } } })
+    expect(await metricsOf(empty)).toEqual({
+      type_counts: { page_view: '0' },
+      prefix_counts: {},
+      pending_slots: { '': '0' },
+      behind_seconds: {},
+    })
+  })
+
+  it('takes a statement for each type, two for each prefix, and two more', async () => {
+    const statements = await db.recording(() => metricsOf(worker))
+    expect(statements.length).toBe(3 + 2 * (2 + STRANGE.length) + 2)
+  })
+
+  it('needs a token that may read, and no parameters', async () => {
+    await expectProblem(await worker.fetch('/v1/metrics'), 401, 'unauthorized')
+    await expectProblem(await worker.api('GET', '/v1/metrics?name=a'), 422, 'invalid_request')
+    const head = await worker.api('HEAD', '/v1/metrics')
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+})
+
+describe('The parser of this test', () => {
+  it.each([
+    ['no end', '# TYPE a gauge\na 1\n'],
+    ['no line feed after the end', '# TYPE a gauge\na 1\n# EOF'],
+    ['an empty line', '# TYPE a gauge\n\na 1\n# EOF\n'],
+    ['a comment', '# TYPE a gauge\n# a\na 1\n# EOF\n'],
+    ['two spaces', '# TYPE a gauge\na  1\n# EOF\n'],
+    ['a quotation mark', '# TYPE a gauge\na{b="""} 1\n# EOF\n'],
+    ['a lone backslash', '# TYPE a gauge\na{b="\\x"} 1\n# EOF\n'],
+    ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
+    ['a label twice', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
+    ['a sample twice', '# TYPE a gauge\na{b="c"} 1\na{b="c"} 2\n# EOF\n'],
+    ['a family in two places', '# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\n# HELP a b\n# EOF\n'],
+    ['another unit than the suffix', '# TYPE a_bytes gauge\n# UNIT a_bytes seconds\na_bytes 1\n# EOF\n'],
+    ['the suffix of a counter', '# TYPE a_total gauge\na_total 1\n# EOF\n'],
+    ['no number', '# TYPE a gauge\na null\n# EOF\n'],
+  ])('refuses %s', (_, text) => {
+    expect(() => parseOpenMetrics(text)).toThrow()
+  })
+})
