@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { pixelTag } from '../../src/browser/dashboard/snippets.ts'
 import { pageKey } from '../../src/counters/keys/page-key.ts'
+import { NpmScript, saying, stateDirectory } from '../local/npm-script.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { counterOfFile, TOKEN } from './shipped-worker.ts'
 import { startServer } from './test-site.ts'
 
 const PAGES = 500
@@ -97,6 +100,16 @@ const WRITERS: Record<string, (pathname: string, key: string) => Promise<unknown
   },
 }
 
+/** Counts each page once with a command, which reads a file that another program wrote. */
+async function countByCommand(name: 'replay' | 'import', lines: readonly string[], options: readonly string[]) {
+  const folder = await stateDirectory()
+  const file = join(folder, 'input')
+  await writeFile(file, lines.join('\n'))
+  const args = ['run', '-s', name, '--', file, '--url', counter.url, ...options]
+  const script = new NpmScript(args, { STATE_DIR: folder, API_TOKEN: TOKEN })
+  expect(await script.outcome()).toEqual(saying(0, /\d/))
+}
+
 it(`one key is counted and shown for each of ${PAGES} pages, however their paths are written`, {
   timeout: 1_200_000,
 }, async () => {
@@ -134,7 +147,19 @@ it(`one key is counted and shown for each of ${PAGES} pages, however their paths
     await Promise.all(written.map((write) => write(pathname, key)))
     expected[`page_view ${key}`] = before + 1 + written.length
   }
+  const time = '26/Nov/2026:10:00:00 +0000'
+  const log = paths.map(
+    (pathname) => `203.0.113.7 - - [${time}] "GET ${pathname} HTTP/1.1" 200 1 "-" "${FIREFOX['User-Agent']}"\n`,
+  )
+  await countByCommand('replay', [log.join('')], ['--all'])
+  const rows = paths.map((pathname) => `"${pathname}",false,0,2026-10-01T00:00:00Z`)
+  await countByCommand('import', ['2Path,Event,Bot,Date', ...rows], ['--from', 'goatcounter', '--type', 'page_view'])
+  for (const pathname of paths) expected[`page_view ${pageKey(pathname)}`]! += 2
   await counter.reaches(expected)
+  for (const key of new Set(paths.map(pageKey))) {
+    const badge = await fetch(`${counter.url}/badge/page_view/${encodeURIComponent(key)}.json`)
+    expect(await badge.json()).toMatchObject({ count: expected[`page_view ${key}`] })
+  }
   await tab.goto(`${site.url}/all?`)
   const counts = paths
     .map((pathname) => String(expected[`page_view ${pageKey(pathname)}`]))
