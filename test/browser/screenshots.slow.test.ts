@@ -90,11 +90,12 @@ async function take(page: Page, name: string, { origin, mostBytes, clip }: Pictu
   expect(size).toBeLessThan(mostBytes)
 }
 
-/** The part of the window down to the end of its last card that is wholly in it. */
+/** The part of the window down to the end of its last card that is wholly in it; without one, the whole window. */
 async function wholeCards(page: Page): Promise<{ x: number; y: number; width: number; height: number }> {
   const { width, height } = page.viewportSize()!
   const ends = await page
     .locator('.card')
     .evaluateAll((cards) => cards.map((card) => card.getBoundingClientRect().bottom))
-  return { x: 0, y: 0, width, height: Math.max(...ends.filter((end) => end < height)) + MARGIN }
+  const whole = ends.filter((end) => end < height)
+  return { x: 0, y: 0, width, height: whole.length === 0 ? height : Math.max(...whole) + MARGIN }
 }
