@@ -41,6 +41,7 @@ export const PROGRAM_ROUTES = [
   merging,
   imports,
   counterHistory,
+  shown,
   typeTotal,
   typeHistory,
   top,
@@ -55,7 +56,7 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, shown, stats] as const
+export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, numbers, reference, stats] as const
 
 /** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
 export const contracts = (): Operation[] => [

@@ -84,4 +84,4 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) 
 
 export const shown = new Hono<AppEnv>()
   .on(['GET', 'OPTIONS'], '/v1/shown', readableByAll, revalidated)
-  .route('/', answer)
+  .route('/', answer) as unknown as typeof answer
