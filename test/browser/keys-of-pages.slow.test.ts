@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { pixelTag } from '../../src/browser/dashboard/snippets.ts'
 import { pageKey } from '../../src/counters/keys/page-key.ts'
@@ -10,6 +11,7 @@ import { counterOfFile, TOKEN } from './shipped-worker.ts'
 import { startServer } from './test-site.ts'
 
 const PAGES = 500
+const WINDOWS = 4
 /** Bytes of the longest key. */
 const MAX_KEY = 512
 const FIREFOX = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0' }
@@ -134,11 +136,9 @@ it(`one key is counted and shown for each of ${PAGES} pages, however their paths
         : `${tag}<b data-counter>…</b>`,
     )
   })
-  const context = await browser.newContext({ locale: 'en-US' })
-  const tab = await context.newPage()
   const expected: Record<string, number> = {}
   const written = Object.values(WRITERS)
-  for (const pathname of paths) {
+  const countIn = async (tab: Page, pathname: string) => {
     await tab.goto(site.url + pathname)
     const key = pageKey(await tab.evaluate(() => location.pathname))
     expect(key).toBe(pageKey(pathname))
@@ -147,6 +147,18 @@ it(`one key is counted and shown for each of ${PAGES} pages, however their paths
     await Promise.all(written.map((write) => write(pathname, key)))
     expected[`page_view ${key}`] = before + 1 + written.length
   }
+  // Each window takes the pages of some keys, so that no page shows what another window counts meanwhile.
+  const keys = [...new Set(paths.map(pageKey))]
+  const windows = await Promise.all(
+    Array.from({ length: WINDOWS }, async () => (await browser.newContext({ locale: 'en-US' })).newPage()),
+  )
+  await Promise.all(
+    windows.map(async (tab, window) => {
+      for (const pathname of paths)
+        if (keys.indexOf(pageKey(pathname)) % WINDOWS === window) await countIn(tab, pathname)
+    }),
+  )
+  const tab = windows[0]!
   const time = '26/Nov/2026:10:00:00 +0000'
   const log = paths.map(
     (pathname) => `203.0.113.7 - - [${time}] "GET ${pathname} HTTP/1.1" 200 1 "-" "${FIREFOX['User-Agent']}"\n`,
@@ -156,10 +168,13 @@ it(`one key is counted and shown for each of ${PAGES} pages, however their paths
   await countByCommand('import', ['2Path,Event,Bot,Date', ...rows], ['--from', 'goatcounter', '--type', 'page_view'])
   for (const pathname of paths) expected[`page_view ${pageKey(pathname)}`]! += 2
   await counter.reaches(expected)
-  for (const key of new Set(paths.map(pageKey))) {
-    const badge = await fetch(`${counter.url}/badge/page_view/${encodeURIComponent(key)}.json`)
-    expect(await badge.json()).toMatchObject({ count: expected[`page_view ${key}`] })
-  }
+  const badges = await Promise.all(
+    keys.map(async (key) => {
+      const badge = await fetch(`${counter.url}/badge/page_view/${encodeURIComponent(key)}.json`)
+      return [`page_view ${key}`, ((await badge.json()) as { count: number }).count]
+    }),
+  )
+  expect(Object.fromEntries(badges)).toEqual(expected)
   await tab.goto(`${site.url}/all?`)
   const counts = paths
     .map((pathname) => String(expected[`page_view ${pageKey(pathname)}`]))
