@@ -44,7 +44,8 @@ export function classifyRequest(
   const { path, query } = partsOf(request.target)
   if (!path.startsWith('/') || path.includes('\0')) return { skip: 'no path' }
   // Java servers append parameters: /app.zip;jsessionid=1
-  const file = path.replace(/;[^/]*$/, '')
+  const parameters = path.indexOf(';', path.lastIndexOf('/'))
+  const file = parameters === -1 ? path : path.slice(0, parameters)
   const isDownload = rules.downloads.test(file)
   const reason = rules.all ? null : reasonToSkip(request, file, isDownload)
   if (reason !== null) return { skip: reason }

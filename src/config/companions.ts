@@ -32,7 +32,7 @@ export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldE
     }
     const problems = {
       also: type.also === null || types.has(type.also) ? alsoProblem(type, all) : OTHER_RULE,
-      bots: type.bots === null ? null : botsProblem(type, types.get(type.bots)),
+      bots: type.bots === null ? null : botsProblem(type, types.get(type.bots), all),
     }
     return Object.entries(problems).flatMap(([name, message]) =>
       message === null ? [] : [{ field: `${field}.${name}`, message }],
@@ -45,10 +45,13 @@ function alsoProblem(type: CounterType, all: readonly CounterType[]): string | n
   return problems.find((problem) => problem !== null) ?? null
 }
 
-function botsProblem(type: CounterType, other: CounterType | undefined): string | null {
+function botsProblem(type: CounterType, other: CounterType | undefined, all: readonly CounterType[]): string | null {
   if (other === undefined || other === type) return OTHER_RULE
   if (other.also !== null) return `cannot be chained: COUNTERS.${other.name} has \`also\` as well`
-  return keysProblem(type, { ...other, visitorsOf: 'page' })
+  // It would count bots among the visitors.
+  if (all.some(({ also }) => also === other.name))
+    return `needs a type that no other names in \`also\`: COUNTERS.${other.name}`
+  return keysProblem(type, other)
 }
 
 /** The same key must be the same record id in both. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
-import { MAX_KEY_BYTES, SPELLINGS } from '../counters/keys/counter-address.ts'
+import { MAX_KEY_BYTES, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
+import { pageKey } from '../counters/keys/page-key.ts'
 import type { FieldError } from '../field-errors.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 
@@ -182,6 +183,18 @@ const counterType = table({
     if (type.visitorsOf === 'prefix' && type.prefixes.length === 0) wrong('visitors_of', 'needs prefixes')
     if (!fitsLetterCase(type.sameKey, [type.newKeys].flat())) wrong('new_keys', LOWER_CASE_RULE)
     if (!fitsLetterCase(type.sameKey, type.prefixes)) wrong('prefixes', LOWER_CASE_RULE)
+    else if (type.visitorsOf === 'prefix' && type.prefixes.some((text) => spellingOf(text, type.sameKey) !== text)) {
+      wrong('prefixes', 'must be spelled as keys are with `same_key`: "/blog", not "/blog/"')
+    }
+    // Only what pages send is spelled as people read it.
+    if (type.allowedOrigins.length === 0) return
+    for (const [field, texts] of [
+      ['new_keys', [type.newKeys].flat()],
+      ['prefixes', type.prefixes],
+    ] as const) {
+      const escaped = texts.find((text) => pageKey(text) !== text)
+      if (escaped !== undefined) wrong(field, `must be spelled as people read it: "${pageKey(escaped)}"`)
+    }
   }),
 )
 

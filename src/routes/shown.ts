@@ -16,6 +16,8 @@ import { READING } from '../openapi/problems.ts'
 import { counterOfKey, listedPrefix } from '../service/named-counters.ts'
 import { readCounters, readSum } from '../service/read.ts'
 
+/** Totals that one request may read. One of a prefix takes three statements, and a request of the free plan may send 50. */
+const MAX_TOTALS = 8
 const RULE = `must be given 1 to ${MAX_READ} times`
 
 // Types are no part of the path: lists of blockers name paths such as `/counters/pages?`.
@@ -23,7 +25,7 @@ const whatIsShown = route('get', '/v1/shown', 'anyone', {
   query: () => ({
     of: described(
       z.array(z.string(), { error: RULE }).check(z.minLength(1, RULE), z.maxLength(MAX_READ, RULE)),
-      '`TYPE KEY`, or `TYPE* PREFIX` for a total. Repeat the parameter for each.',
+      `\`TYPE KEY\`, or \`TYPE* PREFIX\` for a total, of which there may be ${MAX_TOTALS}. Repeat the parameter for each.`,
     ),
   }),
 })
@@ -34,7 +36,7 @@ export const shownContract = () =>
     tag: 'Reading',
     summary: 'Get the counts on a page',
     description:
-      'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong or not public is null, so that it does not affect the others.',
+      'What the script asks for: counts and totals of public types, in the order of the parameters. Keys may have any spelling, as in hits. What is wrong, not public or one total too many is null, so that it does not affect the others.',
     revalidated: true,
     answers: { 200: { description: 'The counts.', schema: z.array(z.nullable(count)) } },
     problems: [...READING],
@@ -57,12 +59,13 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) 
   // A total is read once, however often it is asked for.
   const totals = new Map<string, ReturnType<typeof readSum>>()
   const find = async (of: string, index: number) => {
-    const [, name = '', total, text = ''] = /^(\w+)(\*?) (.*)$/s.exec(of) ?? []
+    const [, name = '', total, text = ''] = /^([\w-]+)(\*?) (.*)$/s.exec(of) ?? []
     const type = config.types.get(name)
     if (!type?.public) return
     if (total) {
       const prefix = listedPrefix(type, pageKey(text))
       const id = `${name} ${prefix}`
+      if (!totals.has(id) && totals.size === MAX_TOTALS) return
       if (!totals.has(id)) totals.set(id, readSum(caller, type, prefix, 'exact'))
       numbers[index] = toJsonNumber(countIn((await totals.get(id)!).reading))
     } else {

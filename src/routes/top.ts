@@ -10,6 +10,7 @@ import { InvalidInput } from '../field-errors.ts'
 import { askedPrefix } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { publicReading } from '../http/endpoint.ts'
+import { limitReading } from '../http/reading.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
 import { DATABASE, exampleInvalid } from '../openapi/problems.ts'
@@ -97,12 +98,16 @@ export const topCountersContract = () =>
     },
   })
 
+/** What a ranking that may read tens of thousands of rows counts as. */
+const READINGS = 9
 /** Seconds for which a ranking may be cached. It is as of the last roll-up. */
 const MAX_AGE = 30
 
 export const top = publicReading<typeof topCountersContract>(topCounters, async (c, { type, query }) => {
   const asked = askedPeriod(query, Date.now())
   const prefix = await askedPrefix(c, type, query.prefix)
+  // Strangers may choose other days each time, so these are as costly as several readings.
+  if (prefix !== null || asked.period === 'custom') await limitReading(c, READINGS)
   const { counters, certain } = await ranking(callerOf(c), type, prefix, asked, query.limit)
   const instantOf = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const answer = {
@@ -164,15 +169,18 @@ async function ranking(
     const top = period === 'all' ? { period } : { period, start: new Date(start) }
     return { counters: await readTop(db, type, top, limit), certain: true }
   }
-  return readKept(caller, ['top', type.recordType, prefix, start, end, limit], async () => {
+  // All keys of a prefix are ranked anyway, so one answer is for every limit.
+  const most = prefix === null ? limit : MAX_TOP
+  const ranked = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
     if (prefix === null) {
       const days = { from: start!, to: end!, firstDay: start!, nextDay: end! }
-      const { counters, counts, certain } = await readRanking(db, type, days, limit)
+      const { counters, counts, certain } = await readRanking(db, type, days, most)
       return { counters: counters.map(({ name }, index) => ({ key: name, count: counts[index]! })), certain }
     }
     const of = { recordType: type.recordType, name: prefix }
     const parts = start === null ? null : partsBetween(start, end)
     const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
-    return { counters: await readPrefixRanking(db, of, parts, { limit, maxRows }), certain: true }
+    return { counters: await readPrefixRanking(db, of, parts, { limit: most, maxRows }), certain: true }
   })
+  return { ...ranked, counters: ranked.counters.slice(0, limit) }
 }

@@ -41,15 +41,25 @@ export async function readCounters(
   return { readings: values, maxAge }
 }
 
-/** Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds. */
+/**
+ * Reads what takes many rows. Without a token, callers share the answer to a question for ten seconds, also that there are too
+ * many keys: finding that reads as many rows.
+ */
 export async function readKept<Value>(
   caller: Caller,
   question: readonly (string | number | null)[],
   read: () => Promise<Value>,
 ): Promise<Value> {
   if (await caller.hasToken()) return read()
-  const options = { keptMs: KEPT_MS, read, waitUntil: caller.waitUntil }
-  return (await caller.isolate.kept.answer(JSON.stringify(question), options)).value
+  const readOrRefuse = () =>
+    read().catch((error: unknown) => {
+      if (error instanceof TooManyKeys) return error
+      throw error
+    })
+  const options = { keptMs: KEPT_MS, read: readOrRefuse, waitUntil: caller.waitUntil }
+  const { value } = await caller.isolate.kept.answer(JSON.stringify(question), options)
+  if (value instanceof TooManyKeys) throw value
+  return value
 }
 
 /** The values, and the seconds for which they may be cached; `null`: revalidate every time. */

@@ -12,9 +12,9 @@ const MAX_LENGTH = 300
  * pages.
  */
 const NAMED_BOTS = [
-  /(?<! cu)bots?(?:\b|_)|crawl|spider|slurp|scrap[ey]|^google(?! |update|-cloud)|-google\b|ia_archiver|nutch|xenu|masscan/i,
+  /(?<! cu)bots?(?:\b|_)|crawl|spider|slurp|scrap[ey]|^google(?! |update|softwareupdate|-cloud|-http|-api)|-google\b|ia_archiver|nutch|xenu|masscan/i,
   /^(?:facebook|meta-external|whatsapp|snapchat|viber|pinterest|tumblr|slack-)|(?:link|uri|url).?preview|iframely|embedly|onebox|mastodon|-scrap\b/i,
-  /pingdom|uptime|statuscake|24x7|updown\.io|health.?check|link.?check|checklink|lychee|validator|probe\b|pinger|nodeping|gatus|prometheus|blackbox|zabbix|nagios|icinga|datadog|monit(?:or|oring)?\b|check_http/i,
+  /pingdom|uptime|statuscake|24x7|updown\.io|health.?check|link.?check|checklink|lychee|validator|probe\b|pinger|nodeping|gatus|prometheus|blackbox|zabbix|nagios|icinga|datadog|^[\w-]*monit(?:or|oring)?\b|check_http/i,
 ]
 /** Agents of programs begin with their name. Those of bots that imitate a browser do not, so isbot knows them. */
 const IMITATES_BROWSER = /^mozilla\/(?!.*(?:powershell|winhttp|download))/i

@@ -208,4 +208,10 @@ describe('bots', () => {
   ])('is refused if the named type %s', (_, file, bots, message) => {
     expect(pair(file, bots)).toContain(`COUNTERS.file.bots ${message}`)
   })
+
+  it('is refused if the named type counts visitors', () => {
+    expect(pair({ also: 'crawl' }, { dedupe_seconds: 60 })).toEqual([
+      'COUNTERS.file.bots needs a type that no other names in `also`: COUNTERS.crawl',
+    ])
+  })
 })

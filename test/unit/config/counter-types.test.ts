@@ -266,6 +266,16 @@ describe('prefixes', () => {
         'COUNTERS.page_view.prefixes.0 must have 1 to 512 bytes of UTF-8, without NUL',
       ])
     }
+    const ofPages = { allowed_origins: ['*'], prefixes: ['/caf%C3%A9/'], new_keys: ['/a', '/%7Euser/*'] }
+    expect(typeProblems(ofPages)).toEqual([
+      'COUNTERS.page_view.new_keys must be spelled as people read it: "/~user/*"',
+      'COUNTERS.page_view.prefixes must be spelled as people read it: "/café/"',
+    ])
+    expect(typeProblems({ ...ofPages, allowed_origins: [] })).toEqual([])
+    const ofPrefix = { visitors_of: 'prefix', dedupe_seconds: 60, same_key: ['trailing_slash'], prefixes: ['/blog/'] }
+    expect(typeProblems(ofPrefix)).toContain(
+      'COUNTERS.page_view.prefixes must be spelled as keys are with `same_key`: "/blog", not "/blog/"',
+    )
     expect(typeProblems({ same_key: ['letter_case'], prefixes: ['App-'] })).toEqual([
       'COUNTERS.page_view.prefixes must be in lower case, as all keys are with "letter_case"',
     ])

@@ -1,5 +1,9 @@
 /** Programs with which people and their machines fetch files. */
 export const PROGRAMS = [
+  'Google-HTTP-Java-Client/1.42.3 (gzip)',
+  'google-api-go-client/0.5',
+  'GoogleSoftwareUpdate/1.2.0',
+  'MyApp/1.0 (update monitor)',
   'npm/6.14.18 node/v14.21.3 darwin x64',
   'npm/11.0.0 node/v23.6.0 linux x64 workspaces/false ci/gitlab',
   'pnpm/10.0.0 npm/? node/v22.12.0 win32 x64',

@@ -72,6 +72,27 @@ describe('What a page shows', () => {
     expect(await (await worker.api('GET', '/v1/shown?of=secret+/a')).json()).toEqual([null])
   })
 
+  it('has eight totals at most, because each takes statements that hits need too', async () => {
+    const prefixes = Array.from({ length: 16 }, (_, i) => `/p${i}/`)
+    const many = new TestWorker(db.url, { COUNTERS: { page_view: { record_type: 1, public: true, prefixes } } })
+    const asked = prefixes.map((prefix) => `page_view* ${prefix}`)
+    const statements = await db.recording(async () => {
+      expect(await (await ask([...asked, 'page_view /none'], many)).json()).toEqual([
+        ...Array(8).fill(0),
+        ...Array(8).fill(null),
+        5,
+      ])
+    })
+    expect(statements.length).toBeLessThan(40)
+  })
+
+  it('may be of a type with a hyphen in its name', async () => {
+    const hyphened = new TestWorker(db.url, {
+      COUNTERS: { 'page-view': { record_type: 1, public: true } },
+    })
+    expect(await (await ask(['page-view /none'], hyphened)).json()).toEqual([5])
+  })
+
   it('reads each total once, however often it is asked for', async () => {
     const statements = await db.recording(async () => {
       expect(await shown(...Array(500).fill('page_view* '))).toEqual(Array(500).fill(22))

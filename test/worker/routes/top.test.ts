@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { stopClockOfFile } from '../../harness/stopped-clock.ts'
-import { sharedWorker } from '../../harness/worker.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
 stopClockOfFile()
 const { db, worker } = sharedWorker({
@@ -152,6 +152,25 @@ describe('A ranking between two days, or of a prefix', () => {
     await worker.add('lower', { '/Blog/A': 2, '/blogs': 9 })
     await worker.api('POST', '/v1/rollup')
     expect((await top({ prefix: '/BLOG/' }, 'lower')).counters).toEqual([{ key: '/blog/a', count: 2 }])
+  })
+
+  it('of a listed prefix is read once for everybody, whatever the limit, also if there are too many keys', async () => {
+    const own = new TestWorker(db.url, {
+      COUNTERS: { post: { record_type: 2, public: true, prefixes: ['/blog/', 'x'] } },
+    })
+    const ask = (query: string) => own.fetch(`/v1/top/post?${query}`)
+    const statements = await db.recording(async () => {
+      const [one, ...others] = await Promise.all([1, 2, 3].map((limit) => ask(`prefix=/blog/&limit=${limit}`)))
+      expect(((await one!.json()) as { counters: unknown[] }).counters).toHaveLength(1)
+      for (const other of others) expect(other.status).toBe(200)
+    })
+    expect(statements.filter(({ sql }) => sql.includes('GROUP BY n.name'))).toHaveLength(1)
+    const names = Array.from({ length: 10_001 }, (_, i) => `(2, ${i + 5_000_000}, 'x${i}')`)
+    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    const refused = await db.recording(async () => {
+      for (let i = 0; i < 3; i++) await expectProblem(await ask('prefix=x'), 422, 'too_many_keys')
+    })
+    expect(refused).toHaveLength(1)
   })
 
   it('of any prefix needs a token, and names the setting to everybody else', async () => {

@@ -37,6 +37,7 @@ describe('The key of a logged request', () => {
     ['/%ff', '/%ff'],
     ['/tab\there', '/tab\there'],
     ['/a;jsessionid=1', '/a;jsessionid=1'],
+    [`/${';'.repeat(500)}/`, `/${';'.repeat(500)}/`],
     ['//a//', '//a//'],
     ['http://www.example.com/r', '/r'],
     ['https://www.example.com:443/r?x=1', '/r'],
