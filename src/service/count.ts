@@ -1,5 +1,5 @@
 import type { CounterType } from '../config/counter-types.ts'
-import { type AddressCache, type CounterAddress, counterId, distinct } from '../counters/keys/counter-address.ts'
+import { type AddressCache, type CounterAddress, counterId } from '../counters/keys/counter-address.ts'
 import type { Increment } from '../counters/write/apply-batch.ts'
 import { type HitReason, ignoredBecause } from '../hit-reasons.ts'
 import type { Purpose } from '../visits/bots.ts'
@@ -173,8 +173,7 @@ async function countersOfVisit(
   // The same record id, so both rows are in one range and in one statement.
   if (visitorsOf === 'page') return [{ ...counter, recordType }]
   const keys = visitorsOf === 'site' ? [SITE_KEY] : prefixes.filter((prefix) => counter.name.startsWith(prefix))
-  // Two prefixes may be spelled alike.
-  return distinct(await Promise.all(keys.map((key) => addresses.find(type, key))))
+  return Promise.all(keys.map((key) => addresses.find(type, key)))
 }
 
 function once(counter: CounterAddress, key: bigint | undefined): Increment {
