@@ -14,15 +14,15 @@ CREATE TABLE IF NOT EXISTS slotted_counters (
   slot BIGINT UNSIGNED NOT NULL COMMENT 'random number that one writer drew, or hash of an idempotency key',
   count BIGINT NOT NULL COMMENT 'counted and not yet rolled up',
   batch BIGINT UNSIGNED NOT NULL COMMENT 'last batch applied: the same batch again adds nothing',
-  written_hour INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC of the last batch, by the clock of the database',
+  kept_until INT UNSIGNED NOT NULL COMMENT 'hours since 1970 UTC: up to this hour the row is kept even if it is empty',
   pending TINYINT AS (count <> 0) VIRTUAL COMMENT '1 while there is something to read or roll up',
   PRIMARY KEY (record_type, record_id, slot),
   -- Finds the non-empty slots, for the roll-up (all counters in key order) and for exact reads, without touching the empty
   -- slots that wait for pruning. An entry moves only when a slot becomes empty or non-empty.
   KEY pending (pending, record_type, record_id, slot),
-  -- Finds the slots that are old enough to prune, oldest first, and covers that read. Hours rather than seconds, so that the
-  -- entry of a busy slot moves only once an hour.
-  KEY written (written_hour)
+  -- Finds the slots that may be pruned, oldest first, and covers that read. Hours rather than seconds, so that the entry of a
+  -- busy slot moves only once an hour.
+  KEY pruning (kept_until)
 );
 
 -- The totals: one row for each counter, with the sum that was rolled up. The count is total + pending.

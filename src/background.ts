@@ -7,6 +7,7 @@ import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
 import { budgetPruningStatements, pruneBudgets } from './counters/keys/new-keys.ts'
 import { prune } from './counters/rollup/prune.ts'
 import { rollUp } from './counters/rollup/roll-up.ts'
+import { keptHours } from './counters/write/apply-batch.ts'
 import { consume, type Delivery } from './counters/write/queue.ts'
 import type { Database } from './database/database.ts'
 import { withRetries } from './database/retry-and-breaker.ts'
@@ -91,7 +92,7 @@ export async function runQueued(bindings: Bindings, deliveries: readonly Deliver
   const { config } = isolateOf(bindings)
   const context = {
     db: openBackgroundDatabase(config),
-    idempotencyHours: config.pruning.idempotencyHours,
+    keptHours: keptHours(config.pruning.idempotencyHours),
     deadLetters: config.deadBatches,
   }
   const { dead, ...counts } = await consume(context, deliveries, new Date())

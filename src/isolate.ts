@@ -22,6 +22,7 @@ import { KeptAnswers } from './counters/read/kept-answers.ts'
 import { type Consistency, MAX_READ, readCounters } from './counters/read/read-counters.ts'
 import { RolledCache } from './counters/read/rolled-cache.ts'
 import { ReadsByRange, SharedReads } from './counters/read/shared-reads.ts'
+import { keptHours } from './counters/write/apply-batch.ts'
 import { CommitByRange } from './counters/write/commit-by-range.ts'
 import { SlotPool } from './counters/write/flush-group.ts'
 import { GroupCommit } from './counters/write/group-commit.ts'
@@ -97,6 +98,7 @@ function makeIsolate(config: Config) {
         deadlineMs: STATEMENT_DEADLINE_MS,
         classicSlots,
         slots: new SlotPool(),
+        keptHours: keptHours(config.pruning.idempotencyHours),
         queue: batches && batchQueue(batches),
       }),
   )

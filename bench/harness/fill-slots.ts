@@ -25,7 +25,7 @@ export async function fillSlots(
   const send = async () => {
     if (rows.length === 0) return
     await server.query(
-      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
        VALUES ${rows.join(',')}`,
     )
     rows = []
@@ -56,8 +56,8 @@ export async function multiplyIdle({ server, database }: Pick<Deployment, 'serve
   for (let times = 1; times < 10; times++) {
     const shift = times * counters
     await server.query(
-      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
-       SELECT record_type, record_id + ${shift}, slot, 0, batch, written_hour FROM \`${database}\`.slotted_counters
+      `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
+       SELECT record_type, record_id + ${shift}, slot, 0, batch, kept_until FROM \`${database}\`.slotted_counters
        WHERE record_id <= ${counters}`,
     )
     await server.query(

@@ -308,7 +308,7 @@ const readOld: Answerer = (_, args) =>
     const rows: Record<string, unknown>[] = []
     for (const { type, id, slot } of tables.slots.values()) {
       if (rows.length === limit) break
-      rows.push({ written_hour: '1', record_type: type, record_id: String(BigInt(id)), slot: String(BigInt(slot)) })
+      rows.push({ kept_until: '1', record_type: type, record_id: String(BigInt(id)), slot: String(BigInt(slot)) })
     }
     return { micros: costs.runStatement + rows.length * costs.readOldSlot, result: () => ({ rows, rowsAffected: 0 }) }
   })
@@ -339,7 +339,7 @@ const ANSWERS: readonly (readonly [RegExp, Answerer])[] = [
   [/^SELECT holder/, readLease],
   [/^UPDATE rollup_state/, statement],
   [/^SELECT COUNT\(\*\) AS pending/, countPending],
-  [/^SELECT written_hour/, readOld],
+  [/^SELECT kept_until/, readOld],
   [/^DELETE FROM slotted_counters/, deleteOld],
   [/^(BEGIN|COMMIT)$/, statement],
 ]

@@ -2,6 +2,7 @@ import { BoundedMap } from '../../src/bounded-map.ts'
 import { type CounterAddress, counterId } from '../../src/counters/keys/counter-address.ts'
 import { findNames, storeNames } from '../../src/counters/keys/names.ts'
 import { ReadsByRange, SharedReads } from '../../src/counters/read/shared-reads.ts'
+import { keptHours } from '../../src/counters/write/apply-batch.ts'
 import { CommitByRange } from '../../src/counters/write/commit-by-range.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../src/counters/write/group-commit.ts'
@@ -68,6 +69,7 @@ export class ModelIsolate {
             deadlineMs: DEADLINE_MS,
             classicSlots: new Map(),
             slots: new SlotPool(),
+            keptHours: keptHours(24),
             queue: null,
           }),
       ),

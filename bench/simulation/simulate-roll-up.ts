@@ -56,7 +56,6 @@ export async function simulateRollUp(load: RollUpLoad, costs: ServerCosts, seed:
   const began = clock.now
   const work = pruning
     ? prune(db, {
-        idempotencyHours: 24,
         pageSlots: PLANS.paid.PRUNING.page_slots,
         maxStatements: PLANS.paid.PRUNING.max_statements,
         maxSeconds: PLANS.paid.PRUNING.max_seconds,

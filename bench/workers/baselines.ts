@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono'
 import type { Bindings } from '../../src/config/bindings.ts'
 import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
-import { applyBatch, makeBatch } from '../../src/counters/write/apply-batch.ts'
+import { applyBatch, keptHours, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
 import { type Database, type Executor, openDatabase } from '../../src/database/database.ts'
 import { classify } from '../../src/database/errors.ts'
@@ -53,6 +53,7 @@ app.post('/own', async (c) => {
   await applyBatch(
     executor(c),
     makeBatch(random63(), [{ counter, by: 1n }], () => slot),
+    keptHours(24),
   )
   return c.body(null, 204)
 })
@@ -80,7 +81,7 @@ app.post('/statement', async (c) => {
 async function apply(c: BenchContext, counter: CounterAddress): Promise<void> {
   const slot = slots.lease()
   const batch = makeBatch(random63(), [{ counter, by: 1n }], () => slot)
-  const { settled } = await applyBatch(executor(c), batch)
+  const { settled } = await applyBatch(executor(c), batch, keptHours(24))
   if (settled) slots.release(slot)
 }
 

@@ -173,7 +173,7 @@ export const status = endpoint<typeof readStatusContract>(readStatus, async (c) 
   const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
   const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
-  const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside, config.pruning)
+  const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })
   }

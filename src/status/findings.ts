@@ -129,7 +129,7 @@ function boundProblem({ survey: { slots }, config: { rollUp, ranges, plan } }: C
 }
 
 function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, now }: Circumstances): Finding | null {
-  const late = (slots?.oldestHours ?? 0) - pruning.idempotencyHours
+  const late = slots?.overdueHours ?? 0
   if (late <= MAX_PRUNING_LAG_HOURS) return null
   const causes = {
     event: 'prune',

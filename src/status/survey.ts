@@ -20,7 +20,7 @@ export type Survey = Awaited<ReturnType<typeof survey>>
  * unavailable.
  * @param aside for the other statements, so that slow statistics do not count as failures
  */
-export async function survey(db: Database, aside: Executor, { idempotencyHours }: { idempotencyHours: number }) {
+export async function survey(db: Database, aside: Executor) {
   const missing: Missing[] = []
   let unavailable: unknown = null
   const attempt = async <T>(part: Missing['part'], work: () => Promise<T>): Promise<T | null> => {
@@ -40,7 +40,7 @@ export async function survey(db: Database, aside: Executor, { idempotencyHours }
   const latencyMs = failed === undefined ? performance.now() - began : null
   if (failed !== undefined && isUnavailable(failed.error)) unavailable = failed.error
   const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
-    attempt('slots', () => readBacklog(aside, idempotencyHours)),
+    attempt('slots', () => readBacklog(aside)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
     attempt('runs', () => readRuns(aside)),
     attempt('server', () => readServerIdentity(aside)),

@@ -28,7 +28,7 @@ export class Pruner {
     this.#finished = this.#finished.slice(settled.length)
     try {
       await age(db, settled)
-      this.deleted += (await prune(db, { idempotencyHours: 24, pageSlots: 50, maxStatements: 100 })).deleted
+      this.deleted += (await prune(db, { pageSlots: 50, maxStatements: 100 })).deleted
     } catch {
       // Faults strike here as well.
     }
@@ -47,7 +47,7 @@ async function age(db: FaultyDatabase, finished: readonly Finished[]): Promise<v
   if (slots.length === 0) return
   const rows = Array.from({ length: slots.length / 3 }, () => '(?, ?, ?)').join(', ')
   await db.execute(
-    `UPDATE slotted_counters SET written_hour = written_hour - 48 WHERE (record_type, record_id, slot) IN (${rows})`,
+    `UPDATE slotted_counters SET kept_until = kept_until - 48 WHERE (record_type, record_id, slot) IN (${rows})`,
     slots,
   )
 }

@@ -8,7 +8,7 @@ import { takeDatabase } from './taken-databases.ts'
 
 /** The columns of tables that tests fill. */
 export const COLUMNS = {
-  slotted_counters: 'record_type, record_id, slot, count, batch, written_hour',
+  slotted_counters: 'record_type, record_id, slot, count, batch, kept_until',
   counter_totals: 'record_type, record_id, count, version, rolled_up_at',
   counter_history: 'record_type, record_id, period_start, count',
   counter_periods: 'record_type, record_id, period, period_start, count',

@@ -104,8 +104,8 @@ export const STATEMENTS: Record<string, string> = {
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'range',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
   'SELECT what, start, SUM(recorded)': 'all shards',
-  "SELECT CONCAT_WS(' ', written_hour, record_type … ORDER BY": 'all shards',
-  "SELECT CONCAT_WS(' ', written_hour, record_type … slot > … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', kept_until, record_type … ORDER BY": 'all shards',
+  "SELECT CONCAT_WS(' ', kept_until, record_type … slot > … ORDER BY": 'all shards',
   'SELECT task, finished_at, stopped_by FROM background_runs': 'list',
   'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
@@ -263,7 +263,7 @@ export async function fillTables(db: TestDatabase, { idle }: { idle: number }): 
       await db.arrange(`INSERT INTO ${table} (${columns}) VALUES ${rows.join()}`)
     }
   }
-  const slots = 'record_type, record_id, slot, count, batch, written_hour'
+  const slots = 'record_type, record_id, slot, count, batch, kept_until'
   const hour = Math.floor(Date.now() / 3_600_000)
   await insert('slotted_counters', slots, idle, (i) => `1, ${i}, 7, 0, 1, ${hour}`)
   await insert('slotted_counters', slots, 150, (i) => `2, ${i}, 7, 0, 1, 1`)

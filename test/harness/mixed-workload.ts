@@ -7,7 +7,7 @@ import type { Increment } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
 import { beside } from './beside.ts'
 import type { TestDatabase } from './database.ts'
-import { TestIsolate } from './isolate.ts'
+import { NOT_KEPT, TestIsolate } from './isolate.ts'
 import { Ledger } from './ledger.ts'
 import { Random } from './random.ts'
 import { WatchedNetwork } from './row-locks.ts'
@@ -83,7 +83,7 @@ export class MixedWorkload {
     for (let i = 0; i < this.#options.requests; i++) {
       if (isolate === null || this.#below(20) === 0) {
         await isolate?.settle()
-        isolate = new TestIsolate(this.#open())
+        isolate = new TestIsolate(this.#open(), this.#options.pruneAtOnce ? { keptHours: NOT_KEPT } : {})
         this.done.isolates++
       }
       await (this.#below(5) === 0 ? this.#countKeyed(isolate) : this.#count(isolate, this.#increments()))
@@ -154,13 +154,11 @@ export class MixedWorkload {
       for (const part of rowsByRange(rows.sort(byPrimaryKey), this.#db.ranges).values()) {
         const values = part.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot},0,0,1)`)
         await this.#db.execute(
-          `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${values.join(',')}`,
+          `INSERT IGNORE INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${values.join(',')}`,
         )
       }
     }
     const { deleted } = await prune(this.#open(), {
-      // In hours. Below 0, the slots of the current hour are old as well.
-      idempotencyHours: pruneAtOnce ? -1 : 24,
       pageSlots: 1 + this.#below(200),
       maxStatements: 20,
     })

@@ -4,7 +4,7 @@ import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { countIn, readCounters } from '../../src/counters/read/read-counters.ts'
 import { type RollUpOptions, type RollUpSummary, rollUp } from '../../src/counters/rollup/roll-up.ts'
-import { applyBatch, type Increment, makeBatch } from '../../src/counters/write/apply-batch.ts'
+import { applyBatch, type Increment, keptHours, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { TestDatabase } from './database.ts'
 import { verifyAll } from './verify-all.ts'
@@ -45,6 +45,7 @@ export async function countAll(
   await applyBatch(
     db,
     makeBatch(batch, increments, () => slot),
+    keptHours(24),
   )
 }
 

@@ -136,19 +136,24 @@ describe('While the database refuses inserts', () => {
   })
 
   it('a batch that can never be counted goes to the dead-letter queue, with the reason', async () => {
-    await worker.hit('full', '/dead')
-    await db.arrange('UPDATE slotted_counters SET count = ? WHERE record_type = 2', [2n ** 63n - 1n])
     await refuse()
-    await worker.hit('full', '/dead')
     await worker.hit('page_view', '/alive')
     await db.behave()
-    const taken = await TestQueue.batches.take(addUpTo(2n))
-    const { explicitAcks } = await deliver(queueing(), [{ ...taken[0]!, id: 'bad', body: { some: 'thing' } }, ...taken])
+    const taken = await TestQueue.batches.take(addUpTo(1n))
+    const { body, ...message } = taken[0]!
+    const [row] = (body as { rows: object[] }).rows
+    const tooMuch = { ...(body as object), rows: [{ ...row, key: '/dead', add: String(2n ** 63n) }] }
+    const others = [{ some: 'thing' }, tooMuch].map((body, i) => ({ ...message, id: `bad ${i}`, body }))
+    const { explicitAcks } = await deliver(queueing(), [...others, ...taken])
     expect(explicitAcks).toHaveLength(3)
     const letters = await TestQueue.dead.take(({ length }) => length === 2)
     expect(letters.map(({ body }) => body)).toMatchObject([
       { kind: 'slotted-counter/dead-letter', reason: 'malformed', message: { some: 'thing' } },
-      { kind: 'slotted-counter/dead-letter', reason: 'refused', message: { rows: [{ key: '/dead', add: '1' }] } },
+      {
+        kind: 'slotted-counter/dead-letter',
+        reason: 'refused',
+        message: { rows: [{ key: '/dead', add: String(2n ** 63n) }] },
+      },
     ])
     expect(await countOf('/alive')).toBe(1)
   })

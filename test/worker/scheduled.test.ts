@@ -21,7 +21,7 @@ describe('The cron trigger', () => {
 
   it('of every second minute prunes slots and deletes old hours, and logs one line about each', async () => {
     // The roll-up above was for January, so its hour is old.
-    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 48')
+    await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 48')
     const lines = await logged(() => worker.cron(PRUNING_CRON))
     expect(lines).toEqual([
       expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
@@ -61,7 +61,7 @@ describe('The cron trigger', () => {
     const own = await freshDatabase()
     const rows = Array.from({ length: 3_000 }, (_, i) => `(1, ${i}, 1, 0, 1, 1)`)
     await own.arrange(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(', ')}`,
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join(', ')}`,
     )
     await own.arrange(
       `INSERT INTO counter_history (record_type, record_id, period_start, count) SELECT record_type, record_id, '2026-01-01', 1 FROM slotted_counters`,

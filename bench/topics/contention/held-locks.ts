@@ -19,7 +19,7 @@ const SCHEMAS = {
   'our primary key': {
     table: 'slotted_counters',
     add: (slot: number) =>
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, 1, ${slot}, 1, 0, 0)
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, 1, ${slot}, 1, 0, 0)
        ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   },
 }

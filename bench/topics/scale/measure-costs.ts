@@ -3,7 +3,7 @@ import { random63 } from '../../../src/counters/ids.ts'
 import { findNames, storeNames } from '../../../src/counters/keys/names.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
 import { rollUp } from '../../../src/counters/rollup/roll-up.ts'
-import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
+import { applyBatch, keptHours, makeBatch } from '../../../src/counters/write/apply-batch.ts'
 import type { Database, Executor } from '../../../src/database/database.ts'
 import { createTables } from '../../harness/create-tables.ts'
 import { fillSlots } from '../../harness/fill-slots.ts'
@@ -159,6 +159,7 @@ async function writing(db: MeasuredConnection, { signal }: Testbed) {
             counters.map((counter) => ({ counter, by: 1n })),
             () => slot,
           ),
+          keptHours(24),
         )
       const empty = () =>
         db.execute(
@@ -226,7 +227,7 @@ async function together(clients: readonly MeasuredConnection[]): Promise<[number
       return { rows: [], rowsAffected: 0 }
     },
   }
-  await applyBatch(executor, [{ recordType: 1, recordId: 1n, slot: 7n, count: 1n, batch: 9n }])
+  await applyBatch(executor, [{ recordType: 1, recordId: 1n, slot: 7n, count: 1n, batch: 9n }], keptHours(24))
   return [
     await mean((client) => hit.replace(',7,', `,${client},`).replace(',9,', `,${random63()},`)),
     await mean(
@@ -247,7 +248,7 @@ async function running(db: MeasuredConnection) {
         return Array.from({ length: SLOTS_EACH }, (_, slot) => `(1,${id},${slot},1,1,FLOOR(UNIX_TIMESTAMP()/3600))`)
       })
       await db.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows} ON DUPLICATE KEY UPDATE count = 1`,
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows} ON DUPLICATE KEY UPDATE count = 1`,
       )
     }
   }
@@ -264,9 +265,9 @@ async function running(db: MeasuredConnection) {
     const statements = spent.filter(({ sql }) => text.test(sql)).length
     return Math.max(0, sumOf(spent, text) - statements * runStatement) / rows
   }
-  await db.execute('UPDATE slotted_counters SET written_hour = 1')
+  await db.execute('UPDATE slotted_counters SET kept_until = 1')
   db.take()
-  const { deleted } = await prune(db, { idempotencyHours: 24, pageSlots: 2_000, maxStatements: 20 })
+  const { deleted } = await prune(db, { pageSlots: 2_000, maxStatements: 20 })
   const ofPruning = db.take()
   return {
     runStatement,
@@ -275,7 +276,7 @@ async function running(db: MeasuredConnection) {
     movedTotal: each(ofRollUp, /^INSERT INTO counter_totals/, COUNTERS),
     movedHour: each(ofRollUp, /^INSERT INTO counter_history/, COUNTERS),
     movedPeriod: each(ofRollUp, /^INSERT INTO counter_periods/, 3 * COUNTERS),
-    readOldSlot: each(ofPruning, /^SELECT written_hour/, deleted),
+    readOldSlot: each(ofPruning, /^SELECT kept_until/, deleted),
     deletedSlot: each(ofPruning, /^DELETE/, deleted),
   }
 }

@@ -4,7 +4,7 @@ import { renderTable } from '../../report/markdown-table.ts'
 import type { Results } from '../../report/results.ts'
 import { billOf, type HitCpu, hitCpuIn, MONTH_S } from './cloudflare-bill.ts'
 import { PLACEMENTS, type Placement, RATES, SHARDS } from './loads.ts'
-import { DEFAULT_HOURS, FEWEST_HOURS, LARGE_TABLE_GB, LIMITS, rateAtLimit, Sizing } from './sizing.ts'
+import { LARGE_TABLE_GB, LIMITS, rateAtLimit, Sizing } from './sizing.ts'
 
 /** Average hits a second from which on the table advises placement. */
 const PLACED_FROM = 30
@@ -22,7 +22,6 @@ const shardsOf = (shards: number) => (shards === 1 ? '1 shard' : `${shards} shar
 interface Need {
   placement: Placement
   shards: number
-  hours: number
   /** What it takes beyond settings: the roll-up, or pruning, does not keep up. */
   beyond: string[]
   database: NonNullable<ReturnType<Sizing['database']>>
@@ -32,15 +31,13 @@ interface Need {
 function needOf(sizing: Sizing, average: number): Need | null {
   const needs = SHARDS_TO_TRY.flatMap((shards): Need[] => {
     const placement = 'placed'
-    const hours =
-      sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) <= LARGE_TABLE_GB ? DEFAULT_HOURS : FEWEST_HOURS
-    const database = sizing.database(placement, shards, average, hours)
+    const database = sizing.database(placement, shards, average)
     if (database === null) return []
     const beyond: string[] = []
     if (sizing.rollUpSeconds(placement, shards, average) > ROLLUP.max_seconds) beyond.push('roll-up')
     if (sizing.pruningSeconds(placement, shards, average) > PRUNING.max_seconds) beyond.push('pruning')
-    if (sizing.slotsGb(placement, shards, average, hours) > LARGE_TABLE_GB) beyond.push('size')
-    return [{ placement, shards, hours, beyond, database }]
+    if (sizing.slotsGb(placement, shards, average) > LARGE_TABLE_GB) beyond.push('size')
+    return [{ placement, shards, beyond, database }]
   })
   return needs.sort((a, b) => a.beyond.length - b.beyond.length)[0] ?? null
 }
@@ -52,10 +49,9 @@ function needsTable(sizing: Sizing, cpu: HitCpu): string {
     const cloudflare = dollars(billOf(average, cpu).dollars)
     const rate = average.toLocaleString('en-US')
     if (need === null) return [rate, month, `more than ${shardsOf(SHARDS_TO_TRY.at(-1)!)}`, '–', cloudflare, '–', '–']
-    const { shards, hours, beyond, database } = need
+    const { shards, beyond, database } = need
     const settings = average < PLACED_FROM ? ['the defaults'] : ['placement']
     if (average >= PAID_FROM) settings.push('`PLAN = "paid"`')
-    if (hours !== DEFAULT_HOURS) settings.push(`\`idempotency_hours = ${hours}\``)
     if (sizing.rollUpStatements('placed', shards, average) > ROLLUP.max_statements)
       settings.push('`page_slots = 20000`')
     if (shards > 1) settings.push(`**${shardsOf(shards)}**`)

@@ -1,4 +1,5 @@
 import { PLANS } from '../../../src/config/plan.ts'
+import { keptHours } from '../../../src/counters/write/apply-batch.ts'
 import type { FigureName } from '../../harness/figure-names.ts'
 import { medianOf } from '../../report/medians.ts'
 import type { Results } from '../../report/results.ts'
@@ -37,9 +38,8 @@ const DOLLARS_PER_GB = 1.5
 /** PlanetScale names this size of a table as a sign that it should be sharded. */
 export const LARGE_TABLE_GB = 100
 const GB = 1e9
-/** Hours of `PRUNING.idempotency_hours`: the default, and the fewest. */
-export const DEFAULT_HOURS = 24
-export const FEWEST_HOURS = 1
+/** Hours for which a writer's slot is kept at most: rows hold whole hours. */
+export const KEPT_HOURS = keptHours(24).writer + 1
 const HISTORY_DAYS = 90
 
 /** Which simulation is used. From 16 shards on, nearly every statement has a single hit, so more shards make little difference. */
@@ -120,14 +120,14 @@ export class Sizing {
     return perRun / this.#ofPruning(shards, 'rowsPerSecond')
   }
 
-  /** Slots that are kept. Rows have only the hour of their last write, so they are kept for up to an hour longer. */
-  keptSlots(placement: Placement, shards: number, average: number, hours: number): number {
-    return this.overDay(placement, shards, average, 'slotsOfDay') * ((hours + 1) / 24)
+  /** Slots of writers that are kept. Idempotency keys and visitors come on top. */
+  keptSlots(placement: Placement, shards: number, average: number): number {
+    return this.overDay(placement, shards, average, 'slotsOfDay') * (KEPT_HOURS / 24)
   }
 
   /** GB of the table of slots, on each shard. */
-  slotsGb(placement: Placement, shards: number, average: number, hours: number): number {
-    return (this.keptSlots(placement, shards, average, hours) * this.#bytes.slotted_counters!) / GB / shards
+  slotsGb(placement: Placement, shards: number, average: number): number {
+    return (this.keptSlots(placement, shards, average) * this.#bytes.slotted_counters!) / GB / shards
   }
 
   /** GB of all other tables after a year. */
@@ -160,11 +160,11 @@ export class Sizing {
   }
 
   /** The smallest size of each shard, and the dollars a month of all; `null` if there is none. */
-  database(placement: Placement, shards: number, average: number, hours: number) {
+  database(placement: Placement, shards: number, average: number) {
     const perShard = this.processors(placement, shards, average) / shards / BUSY
     const size = SIZES.find(([processors]) => processors >= perShard)
     if (size === undefined) return null
-    const gb = this.yearGb(average) + shards * this.slotsGb(placement, shards, average, hours)
+    const gb = this.yearGb(average) + shards * this.slotsGb(placement, shards, average)
     const dollars = shards * size[0] * DOLLARS_PER_PROCESSOR + Math.max(0, gb - INCLUDED_GB) * DOLLARS_PER_GB
     return { size: size[1], gb, dollars }
   }
@@ -193,16 +193,9 @@ const { ROLLUP, PRUNING } = PLANS.paid
 /** All limits, with the settings of `PLAN = "paid"`. */
 export const LIMITS: readonly Limit[] = [
   {
-    name: `slots kept for ${DEFAULT_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,
-    remedy: `\`PRUNING.idempotency_hours = ${FEWEST_HOURS}\``,
-    used: (sizing, placement, shards, average) =>
-      sizing.slotsGb(placement, shards, average, DEFAULT_HOURS) / LARGE_TABLE_GB,
-  },
-  {
-    name: `slots kept for ${FEWEST_HOURS} h fill ${LARGE_TABLE_GB} GB on a shard`,
+    name: `the slots that are kept fill ${LARGE_TABLE_GB} GB on a shard`,
     remedy: 'more shards',
-    used: (sizing, placement, shards, average) =>
-      sizing.slotsGb(placement, shards, average, FEWEST_HOURS) / LARGE_TABLE_GB,
+    used: (sizing, placement, shards, average) => sizing.slotsGb(placement, shards, average) / LARGE_TABLE_GB,
   },
   {
     name: `pruning takes ${PRUNING.max_seconds} s`,

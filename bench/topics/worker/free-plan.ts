@@ -64,7 +64,7 @@ const prune: Prepare = async (deployment) => {
   return {
     async reset() {
       await fillSlots(deployment, { counters: OLD_SLOTS, slotsEach: 1, count: 0 })
-      await server.query(`UPDATE ${slots} SET written_hour = 1`)
+      await server.query(`UPDATE ${slots} SET kept_until = 1`)
       await insert('counter_history', `'2026-01-01 05:00', 1`)
       await insert('counter_periods', `1, '2026-01-01', 1`)
     },

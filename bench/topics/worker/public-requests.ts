@@ -21,7 +21,7 @@ async function fill(deployment: Deployment): Promise<void> {
   const numbers = places.map((place) => `${digits} AS d${place}`).join(' JOIN ')
   const number = `CAST(${places.map((place) => `d${place}.n * ${10 ** place}`).join(' + ')} AS UNSIGNED)`
   await server.query(
-    `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+    `INSERT INTO \`${database}\`.slotted_counters (record_type, record_id, slot, count, batch, kept_until)
      SELECT 1, ${await hash64(KEY)}, ${number} * 46116860184273, 1, ${number}, 1 FROM ${numbers} WHERE d5.n < ${PENDING / 100_000}`,
   )
 }

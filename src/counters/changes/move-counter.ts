@@ -148,7 +148,7 @@ async function takeSlots(
       ? ''
       : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},${HOUR_SQL})`
   await transaction.execute(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
      VALUES ${subtractions}${added}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   )

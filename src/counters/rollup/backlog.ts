@@ -7,28 +7,27 @@ export const MAX_COUNTED = 10_000
 
 export interface Backlog {
   pending: number
-  /** Slots last written before the idempotency window. The empty ones may be deleted. */
+  /** Slots that are kept no longer. The empty ones may be deleted. */
   prunable: number
-  /** Since the oldest slot was last written; `null` if there is none. */
-  oldestHours: number | null
+  /** Hours since the first of them could be deleted; below 0 if that time has not come, 0 if there are no slots. */
+  overdueHours: number
 }
 
 /** Measures the backlog, up to `MAX_COUNTED`. The hour 0 marks slots that were pruned while rolled up: they are not old. */
-export async function readBacklog(db: Executor, idempotencyHours: number): Promise<Backlog> {
+export async function readBacklog(db: Executor): Promise<Backlog> {
   const { rows } = await db.execute(
     `SELECT
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
-       (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (written)
-         WHERE written_hour < ${HOUR_SQL} - ? LIMIT ?) AS w) AS prunable,
-       (SELECT MIN(written_hour) FROM slotted_counters WHERE written_hour > 0) AS oldest_hour,
-       ${HOUR_SQL} AS present_hour`,
-    [MAX_COUNTED, idempotencyHours, MAX_COUNTED],
+       (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pruning)
+         WHERE kept_until < ${HOUR_SQL} LIMIT ?) AS w) AS prunable,
+       ${HOUR_SQL} - (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS overdue`,
+    [MAX_COUNTED, MAX_COUNTED],
   )
-  const { pending, prunable, oldest_hour, present_hour } = rows[0] ?? {}
+  const { pending, prunable, overdue } = rows[0] ?? {}
   return {
     pending: Number(toBigInt(pending)),
     prunable: Number(toBigInt(prunable)),
-    oldestHours: oldest_hour === null ? null : Number(toBigInt(present_hour) - toBigInt(oldest_hour)),
+    overdueHours: Number(toBigInt(overdue ?? 0)),
   }
 }
 

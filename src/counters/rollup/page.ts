@@ -132,7 +132,7 @@ export async function moveRollUpPage(
       // Last, because writers need these rows: they stay locked for only one more round trip, the COMMIT. An upsert, so that a
       // slot that was pruned meanwhile comes back with a negative count. The batch id of a slot stays as it is.
       const { rowsAffected } = await transaction.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour)
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
          VALUES ${subtractions}
          ON DUPLICATE KEY UPDATE count = count + VALUES(count)${guarded ? '' : ' * (count DIV VALUES(count) < 0)'}`,
       )

@@ -5,8 +5,6 @@ import { afterSql, HOUR_SQL } from '../counters-sql.ts'
 import type { Cursor } from './lease.ts'
 
 export interface PruningSettings extends RunBudgets {
-  /** How long an empty slot is kept, to recognize a batch that is sent again. */
-  idempotencyHours: number
   pageSlots: number
 }
 
@@ -15,46 +13,40 @@ interface OldSlot extends Cursor {
 }
 
 /**
- * Deletes empty slots to which no batch was applied within the idempotency window, oldest first, page by page. Slots are read
- * without locks and then deleted by primary key: a range delete would lock the gaps that writers insert into.
+ * Deletes empty slots that need not be kept any longer (`KeptHours`), oldest first, page by page. Slots are read without locks and then deleted by primary key: a range delete would lock the gaps that writers insert into.
  */
-export async function prune(database: Database, { idempotencyHours, pageSlots, ...budgets }: PruningSettings) {
+export async function prune(database: Database, { pageSlots, ...budgets }: PruningSettings) {
   const run = startDeletion(database, budgets)
   const stoppedBy = await run.deleteAll<OldSlot>({
-    read: (db, after) => readOldSlots(db, idempotencyHours, after, pageSlots),
+    read: (db, after) => readOldSlots(db, after, pageSlots),
     pageRows: pageSlots,
     recordIdOf: ({ recordId }) => recordId,
-    remove: (db, slots) => deleteEmptySlots(db, idempotencyHours, slots),
+    remove: (db, slots) => deleteEmptySlots(db, slots),
   })
   return run.summary(stoppedBy)
 }
 
-async function deleteEmptySlots(db: Executor, idempotencyHours: number, slots: readonly OldSlot[]): Promise<number> {
-  // Integers, written into the statement: see applyBatch. `+ 0` keeps the optimizer from the index on written_hour, whose gaps
+async function deleteEmptySlots(db: Executor, slots: readonly OldSlot[]): Promise<number> {
+  // Integers, written into the statement: see applyBatch. `+ 0` keeps the optimizer from the index on kept_until, whose gaps
   // must not be locked.
   const { rowsAffected } = await db.execute(
     `DELETE FROM slotted_counters
      WHERE (record_type, record_id, slot) IN (${slots.map(({ recordType, recordId, slot }) => `(${recordType},${recordId},${slot})`).join(',')})
-       AND count = 0 AND written_hour + 0 < ${HOUR_SQL} - ${idempotencyHours}`,
+       AND count = 0 AND kept_until + 0 < ${HOUR_SQL}`,
   )
   return rowsAffected
 }
 
-async function readOldSlots(
-  db: Executor,
-  idempotencyHours: number,
-  after: OldSlot | null,
-  limit: number,
-): Promise<OldSlot[]> {
+async function readOldSlots(db: Executor, after: OldSlot | null, limit: number): Promise<OldSlot[]> {
   const [resume, resumeAt] = afterSql(
-    ['written_hour', 'record_type', 'record_id', 'slot'],
+    ['kept_until', 'record_type', 'record_id', 'slot'],
     after && [after.hour, after.recordType, after.recordId, after.slot],
   )
   const { rows } = await db.execute(
-    `SELECT ${packedSql('written_hour', 'record_type', 'record_id', 'slot')} FROM slotted_counters FORCE INDEX (written)
-     WHERE written_hour < ${HOUR_SQL} - ? ${resume}
-     ORDER BY written_hour, record_type, record_id, slot LIMIT ?`,
-    [idempotencyHours, ...resumeAt, limit],
+    `SELECT ${packedSql('kept_until', 'record_type', 'record_id', 'slot')} FROM slotted_counters FORCE INDEX (pruning)
+     WHERE kept_until < ${HOUR_SQL} ${resume}
+     ORDER BY kept_until, record_type, record_id, slot LIMIT ?`,
+    [...resumeAt, limit],
   )
   return rows.map((row) => {
     const [hour, recordType, recordId, slot] = unpack(row) as [string, string, string, string]

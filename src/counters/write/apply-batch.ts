@@ -20,6 +20,25 @@ export interface BatchRow {
 /** Rows of one statement: each slot once, in primary key order, so that no two batches lock rows in opposite orders. */
 export type Batch = readonly BatchRow[]
 
+/**
+ * Hours for which a slot is kept after its last batch, so that it recognizes that batch. A writer's slot must outlive the
+ * resends of its batch (`MAX_RESEND_MS`); a keyed one the repeats of clients, and the queue.
+ */
+export interface KeptHours {
+  writer: number
+  keyed: number
+}
+
+/** @param idempotencyHours `PRUNING.idempotency_hours` */
+export function keptHours(idempotencyHours: number): KeptHours {
+  return { writer: 1, keyed: idempotencyHours }
+}
+
+/** Whether only one batch is ever written to the slot: it recognizes that batch whatever else is counted. */
+export function isKeyed({ slot, batch }: BatchRow): boolean {
+  return slot === batch
+}
+
 export type MergedIncrements = Map<string, Increment>
 
 /** Merges increments of the same counter. */
@@ -68,20 +87,24 @@ export function batchOfMerged(
  * between. The caller guarantees that (`SlotPool`).
  * @returns `settled`: whether no attempt can still reach the database. Otherwise the slots must stay with this batch.
  */
-export async function applyBatch(db: Executor, batch: Batch): Promise<{ settled: boolean }> {
+export async function applyBatch(
+  db: Executor,
+  batch: Batch,
+  { writer, keyed }: KeptHours,
+): Promise<{ settled: boolean }> {
   if (batch.length === 0) return { settled: true }
   // Integers, written into the statement: binding them takes the driver several times as long. The hour is the database's, as
   // in pruning: one clock for both.
   const values = batch.map(
-    ({ recordType, recordId, slot, count, batch }) =>
-      `(${recordType},${recordId},${slot},${count},${batch},FLOOR(UNIX_TIMESTAMP()/3600))`,
+    (row) =>
+      `(${row.recordType},${row.recordId},${row.slot},${row.count},${row.batch},FLOOR(UNIX_TIMESTAMP()/3600)+${isKeyed(row) ? keyed : writer})`,
   )
   const { straggler } = await db.execute(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${values.join(',')}
+    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${values.join(',')}
      ON DUPLICATE KEY UPDATE
        count = count + IF(batch = VALUES(batch), 0, VALUES(count)),
        batch = VALUES(batch),
-       written_hour = VALUES(written_hour)`,
+       kept_until = VALUES(kept_until)`,
   )
   return { settled: straggler === undefined }
 }

@@ -26,6 +26,8 @@ export type CommitOutcome =
  */
 const MAX_LINKED_ROWS = 600
 
+const NO_CLASSIC_SLOTS: ReadonlyMap<number, number> = new Map()
+
 export interface Ticket {
   increments: readonly Increment[]
   /** Slot and batch id of increments that have an idempotency key: its hash. */
@@ -131,6 +133,16 @@ export class CommitGroup {
       return among === undefined ? this.slot : BigInt(Math.floor(Math.random() * among))
     })
     this.#batch = this.#keyed.size === 0 ? merged : [...merged, ...this.#keyed.values()].sort(byPrimaryKey)
+    return this.#batch
+  }
+
+  /**
+   * Seals the group for the queue, which may deliver its batch late, doubled and beside a newer one. So each row gets a slot that
+   * no other batch has, and that is kept as keyed ones are. Only allowed if certainly nothing was applied.
+   */
+  sealForQueue(): Batch {
+    const batch = this.seal(() => 0n, NO_CLASSIC_SLOTS)
+    this.#batch = batch.map((row) => ({ ...row, slot: row.batch })).sort(byPrimaryKey)
     return this.#batch
   }
 

@@ -3,7 +3,7 @@ import { classify, type DatabaseFailure } from '../../database/errors.ts'
 import { retrying } from '../../database/retry-and-breaker.ts'
 import { log } from '../../log.ts'
 import { random63 } from '../ids.ts'
-import { applyBatch, type Batch } from './apply-batch.ts'
+import { applyBatch, type Batch, type KeptHours } from './apply-batch.ts'
 import type { CommitGroup, CommitOutcome } from './commit-group.ts'
 import type { BatchQueue } from './queue.ts'
 
@@ -18,6 +18,7 @@ export interface FlushContext {
   /** N by record type, for types with `slots = N`. All other types give every writer its own slot. */
   classicSlots: ReadonlyMap<number, number>
   slots: SlotPool
+  keptHours: KeptHours
   queue: BatchQueue | null
 }
 
@@ -35,7 +36,7 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   const db = retrying(context.db, { beforeAttempt: () => beat(Date.now() + deadlineMs) })
   let reason: DatabaseFailure
   try {
-    const { settled } = await applyBatch(db, batch)
+    const { settled } = await applyBatch(db, batch, context.keptHours)
     // No await from here until the group has its outcome: a leader that took the group over would send its batch to this slot
     // again.
     if (settled && !group.contested) slots.release(group.slot)
@@ -50,11 +51,12 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
     slots.release(group.slot)
     return { status: 'split' }
   }
+  // No await before the batch has its own slots: another leader may take the group over, and must send the same batch.
+  if (failure.applied === 'no') slots.release(group.slot)
   if (context.queue !== null && !refused) {
     beat(Date.now() + QUEUE_DEADLINE_MS)
-    return enqueue(context.queue, group, batch, failure)
+    return enqueue(context.queue, group, failure.applied === 'no' ? group.sealForQueue() : batch, failure)
   }
-  if (failure.applied === 'no') slots.release(group.slot)
   return { status: 'failed', failure }
 }
 
@@ -66,8 +68,7 @@ export async function spill(
 ): Promise<CommitOutcome> {
   if (context.queue === null) return { status: 'overloaded' }
   beat(Date.now() + QUEUE_DEADLINE_MS)
-  const batch = group.seal(() => context.slots.lease(), context.classicSlots)
-  return enqueue(context.queue, group, batch, null)
+  return enqueue(context.queue, group, group.sealForQueue(), null)
 }
 
 /** @param failure why the database did not accept the batch; `null` if it was never asked */

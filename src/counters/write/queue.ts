@@ -5,7 +5,7 @@ import { HOUR_MS } from '../calendar.ts'
 import { byPrimaryKey, type CounterAddress, counterId, distinct } from '../keys/counter-address.ts'
 import { ensureNames } from '../keys/names.ts'
 import { LARGEST_ID, rowsByRange } from '../ranges.ts'
-import { applyBatch, type Batch, type BatchRow } from './apply-batch.ts'
+import { applyBatch, type Batch, type BatchRow, isKeyed, type KeptHours } from './apply-batch.ts'
 
 /** Cloudflare allows 128 KB per message, in its own encoding. This limit on the JSON leaves a margin. */
 const MAX_MESSAGE_BYTES = 96 * 1024
@@ -197,7 +197,7 @@ export interface DeadLetter {
 export interface ConsumeContext {
   /** Makes one attempt at each statement: the queue retries. */
   db: Database
-  idempotencyHours: number
+  keptHours: KeptHours
   /** Accepts dead letters. `null`: the queue moves them to its own dead-letter queue after the last attempt. */
   deadLetters: QueueProducer | null
 }
@@ -215,12 +215,15 @@ export interface ConsumeSummary {
  * @param deliveries each of them is acknowledged or retried individually
  */
 export async function consume(
-  { db, idempotencyHours, deadLetters }: ConsumeContext,
+  { db, keptHours, deadLetters }: ConsumeContext,
   deliveries: readonly Delivery[],
   now: Date,
 ): Promise<ConsumeSummary> {
   const summary: ConsumeSummary = { applied: 0, retried: 0, dead: [], error: null }
-  const oldest = now.getTime() - Math.max(idempotencyHours - MARGIN_HOURS, idempotencyHours / 2) * HOUR_MS
+  const oldestOf = ({ batch }: QueuedBatch) => {
+    const hours = batch.every(isKeyed) ? keptHours.keyed : keptHours.writer
+    return now.getTime() - Math.max(hours - MARGIN_HOURS, hours / 2) * HOUR_MS
+  }
   const retryLater = (message: Delivery) => {
     message.retry({ delaySeconds: delaySeconds(message.attempts) })
     summary.retried++
@@ -256,6 +259,7 @@ export async function consume(
       retryLater(message)
       continue
     }
+    const oldest = oldestOf(queued)
     // The sending Worker's time and the queue's: either clock may be wrong.
     if (Math.min(queued.since.getTime(), message.timestamp.getTime()) < oldest) {
       await giveUp(
@@ -266,7 +270,7 @@ export async function consume(
       continue
     }
     try {
-      await apply(db, queued)
+      await apply(db, queued, keptHours)
       message.ack()
       summary.applied++
     } catch (error) {
@@ -282,9 +286,9 @@ export async function consume(
   return summary
 }
 
-async function apply(db: Database, { named, batch }: QueuedBatch): Promise<void> {
+async function apply(db: Database, { named, batch }: QueuedBatch, kept: KeptHours): Promise<void> {
   await ensureNames(db, distinct(named), db.ranges)
-  await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part)))
+  await Promise.all([...rowsByRange(batch, db.ranges).values()].map((part) => applyBatch(db, part, kept)))
 }
 
 /** Exponential backoff, half of it jittered. */

@@ -44,9 +44,8 @@ describe.each(['free', 'paid'] as const)('With the budgets of the %s plan', (pla
       expect(summary.outcome).toBe('partial')
       moved += summary.slots
     }
-    await db.arrange('UPDATE slotted_counters SET written_hour = FLOOR(UNIX_TIMESTAMP() / 3600) WHERE count <> 0')
+    await db.arrange('UPDATE slotted_counters SET kept_until = FLOOR(UNIX_TIMESTAMP() / 3600) WHERE count <> 0')
     const pruned = await prune(db, {
-      idempotencyHours: 24,
       pageSlots: scaled(PRUNING.page_slots),
       maxStatements: scaled(PRUNING.max_statements),
     })

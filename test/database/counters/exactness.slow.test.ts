@@ -5,7 +5,7 @@ import { random63 } from '../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../src/counters/keys/counter-address.ts'
 import { Overtaken } from '../../../src/counters/ledger/totals.ts'
 import { prune } from '../../../src/counters/rollup/prune.ts'
-import { applyBatch, makeBatch } from '../../../src/counters/write/apply-batch.ts'
+import { applyBatch, keptHours, makeBatch } from '../../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../../src/counters/write/flush-group.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../src/database/errors.ts'
@@ -151,10 +151,10 @@ class World {
     const increments = parts.map(({ counter, by }) => ({ counter: this.ledger.counters[counter]!, by: BigInt(by) }))
     const batch = makeBatch(random63(), increments, () => slot)
     for (const { counter, by } of parts) this.ledger.begin(counter, BigInt(by))
-    await applyBatch(this.db, batch)
+    await applyBatch(this.db, batch, keptHours(24))
     for (const { counter, by } of parts) this.ledger.acknowledge(counter, BigInt(by))
     const resend = async () => {
-      await Promise.all(Array.from({ length: resends }, () => applyBatch(this.db, batch)))
+      await Promise.all(Array.from({ length: resends }, () => applyBatch(this.db, batch, keptHours(24))))
       this.#slots.release(slot)
     }
     // The slot is released after the last repeat. Until then the fate of its batch is unknown.
@@ -200,10 +200,10 @@ class World {
     // As a roll-up does, this gives up if a transaction takes too long. The next one does what it left.
     if (idle.length > 0) {
       const places = idle.map(() => '?').join(', ')
-      const age = `UPDATE slotted_counters SET written_hour = written_hour - 48 WHERE slot IN (${places})`
+      const age = `UPDATE slotted_counters SET kept_until = kept_until - 48 WHERE slot IN (${places})`
       await this.db.arrange(age, idle).catch(giveUp)
     }
-    await prune(this.db, { idempotencyHours: 24, pageSlots: 5, maxStatements: 100 }).catch(giveUp)
+    await prune(this.db, { pageSlots: 5, maxStatements: 100 }).catch(giveUp)
     for (const slot of idle) this.#slots.release(slot)
   }
 }

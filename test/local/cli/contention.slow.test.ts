@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import mysql from 'mysql2/promise'
 import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { random63 } from '../../../src/counters/ids.ts'
-import { applyBatch } from '../../../src/counters/write/apply-batch.ts'
+import { applyBatch, keptHours } from '../../../src/counters/write/apply-batch.ts'
 import { openDatabase } from '../../../src/database/database.ts'
 import { behave } from '../../harness/behave.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
@@ -26,7 +26,7 @@ describe('npm run contention', () => {
       for (const connection of connections) connection.destroy()
     })
     await connections[0]!.query(
-      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
+      `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES (1, ${RECORD_ID}, ${SLOT}, 1, 1, 1)`,
     )
     await connections[0]!.query(
       `INSERT INTO counter_names (record_type, record_id, name) VALUES (1, ${RECORD_ID}, '/blog/hello')`,
@@ -96,7 +96,11 @@ describe('npm run contention', () => {
     let writing = true
     const write = async () => {
       while (writing) {
-        await applyBatch(db, [{ recordType: 1, recordId: RECORD_ID, slot: SLOT, count: 1n, batch: random63() }])
+        await applyBatch(
+          db,
+          [{ recordType: 1, recordId: RECORD_ID, slot: SLOT, count: 1n, batch: random63() }],
+          keptHours(24),
+        )
       }
     }
     const writers = Promise.all(Array.from({ length: 8 }, write))

@@ -57,7 +57,7 @@ async function fill() {
     await insert('counter_names', `${type}, ${id}, CONCAT('${prefix}', n), NULL`, rows)
     await insert('counter_totals', `${type}, ${id}, n, 1, NULL`, rows)
   }
-  const slot = '(record_type, record_id, slot, count, batch, written_hour)'
+  const slot = '(record_type, record_id, slot, count, batch, kept_until)'
   await insert(`slotted_counters ${slot}`, `2, ${id}, n, 1, n, 1`, PENDING_OF_TYPE)
   const named = async (key: string, slots: number) => {
     const recordId = await hash64(key)

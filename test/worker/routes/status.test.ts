@@ -38,7 +38,7 @@ const codes = async (of?: TestWorker) => (await status(of)).problems.map(({ code
 /** Stores slots, each as the values of a row. */
 const storeSlots = (rows: string[]) =>
   db.arrange(
-    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join()}`,
+    `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join()}`,
   )
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
@@ -198,10 +198,10 @@ describe('GET /v1/status', () => {
   it('reports pruning_behind if slots are overdue', async () => {
     stopClock()
     await worker.cron(ROLL_UP_CRON)
-    const rows = Array.from({ length: 11_000 }, (_, i) => `(1,${i},7,0,1,FLOOR(UNIX_TIMESTAMP()/3600)-26)`)
+    const rows = Array.from({ length: 11_000 }, (_, i) => `(1,${i},7,0,1,FLOOR(UNIX_TIMESTAMP()/3600)-2)`)
     await storeSlots(rows)
     expect(await status()).toMatchObject({ healthy: true, prunableSlots: 10_000, prunableSlotsAtLeast: true })
-    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 2 LIMIT 1')
+    await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 2 LIMIT 1')
     const few = new TestWorker(db.url, {
       PLAN: 'paid',
       PRUNING: { page_slots: 1, max_statements: 1 + db.ranges },
@@ -213,7 +213,7 @@ describe('GET /v1/status', () => {
       return problems[0]!.detail
     }
     expect(await detail()).toMatch(/^Some slots should have been pruned [45] hours ago\. No run has finished yet\./)
-    await db.arrange('UPDATE slotted_counters SET written_hour = written_hour - 2')
+    await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 2')
     await logged(() => few.cron(PRUNING_CRON))
     expect(await detail()).toContain('PRUNING.max_statements is ')
     expect(await detail()).toContain('or remove it, because PLAN = "paid" gives 5000')

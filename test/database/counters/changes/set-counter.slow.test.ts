@@ -7,7 +7,7 @@ import { prune } from '../../../../src/counters/rollup/prune.ts'
 import type { Database } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { cutFetch } from '../../../harness/faulty-fetch.ts'
-import { TestIsolate } from '../../../harness/isolate.ts'
+import { NOT_KEPT, TestIsolate } from '../../../harness/isolate.ts'
 import { countOf, countOn, rollUpAt } from '../../../harness/moves.ts'
 
 const COUNTER: CounterAddress = { recordType: 1, recordId: 2n ** 63n + 5n, name: '/set' }
@@ -72,7 +72,8 @@ describe('Setting a counter', () => {
     expect(await count()).toBe(13n)
     await set(1_000n)
     await move()
-    await prune(db, { idempotencyHours: -1, pageSlots: 100, maxStatements: 10 })
+    await db.arrange('UPDATE slotted_counters SET kept_until = 1')
+    await prune(db, { pageSlots: 100, maxStatements: 10 })
     expect(await db.number('SELECT COUNT(*) FROM slotted_counters')).toBe(0n)
     expect(await set(10n, id)).toBe('repeated')
     expect(await count()).toBe(1_000n)
@@ -184,7 +185,10 @@ describe('Setting a counter', () => {
   })
 
   it('under load ends at the set count plus all later increments', async () => {
-    const isolates = Array.from({ length: 4 }, () => new TestIsolate(db.open({ deadlineMs: 30_000 })))
+    const isolates = Array.from(
+      { length: 4 },
+      () => new TestIsolate(db.open({ deadlineMs: 30_000 }), { keptHours: NOT_KEPT }),
+    )
     // Each writer adds a different power, the largest that fits into a count, so that the count shows the number of increments of
     // each. A writer that has used up its part of them waits for the next set, so all are still at work at the last one.
     const MOST = 32_768n
@@ -237,7 +241,7 @@ describe('Setting a counter', () => {
       ...writers.map(write),
       untilOver(move),
       untilOver(move),
-      untilOver(() => prune(db, { idempotencyHours: -1, pageSlots: 50, maxStatements: 10 })),
+      untilOver(() => prune(db, { pageSlots: 50, maxStatements: 10 })),
     ])
     for (const isolate of isolates) await isolate.settle()
     const end = (await count()) + 1_000n

@@ -3,7 +3,7 @@ import { prune } from '../../../../src/counters/rollup/prune.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
 import { onVitess } from '../../../harness/on-vitess.ts'
 
-const SETTINGS = { idempotencyHours: 24, pageSlots: 10, maxStatements: 100 }
+const SETTINGS = { pageSlots: 10, maxStatements: 100 }
 
 describe('Pruning', () => {
   let db: TestDatabase
@@ -21,17 +21,17 @@ describe('Pruning', () => {
     began = await hour()
   })
 
-  it('deletes slots that are empty and older than the window, and no others', async () => {
-    await put(1, 0, 25)
-    await put(2, 5, 25)
+  it('deletes slots that are empty and need not be kept any longer, and no others', async () => {
+    await put(1, 0, 1)
+    await put(2, 5, 1)
     await put(3, -5, 1_000)
-    await put(4, 0, 24)
-    await put(5, 0, 0)
+    await put(4, 0, 0)
+    await put(5, 0, -3)
     await put(6, 0, 1_000)
     const { outcome, deleted } = await prune(db, SETTINGS)
     const kept = await slots()
     expect([outcome, deleted]).toEqual(['complete', 6 - kept.length])
-    // If an hour ends during the test, the fourth slot may be older than the window by then.
+    // If an hour ends during the test, the fourth slot need not be kept by then.
     const ended = (await hour()) > began
     expect(
       ended

@@ -161,7 +161,7 @@ describe('A roll-up', () => {
     const fill = async (counters: number) => {
       const rows = Array.from({ length: counters }, (_, id) => `(1, ${id}, 1, 1, 1, 0)`)
       await db.execute(
-        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, written_hour) VALUES ${rows.join(',')}
+        `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until) VALUES ${rows.join(',')}
          ON DUPLICATE KEY UPDATE count = VALUES(count), batch = VALUES(batch)`,
       )
     }

@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { addressOfKey, type CounterAddress, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { rangeOf } from '../../../../src/counters/ranges.ts'
+import { keptHours } from '../../../../src/counters/write/apply-batch.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
+import { batchQueue, consume } from '../../../../src/counters/write/queue.ts'
 import type { Database, Executor } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
 import { CircuitBreaker, withBreaker } from '../../../../src/database/retry-and-breaker.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
+import { BatchesQueue, TestDelivery } from '../../../harness/fake-queues.ts'
 import { countsOf } from '../../../harness/moves.ts'
 
 /** Milliseconds that a leader may be silent while it waits for a statement. */
@@ -56,6 +59,7 @@ describe('Leaders of a group commit', () => {
       deadlineMs: DEADLINE_MS,
       classicSlots: new Map(),
       slots: new SlotPool(),
+      keptHours: keptHours(24),
       queue: null,
       ...overrides,
     })
@@ -214,6 +218,30 @@ describe('Leaders of a group commit', () => {
     expect(deadly.sent.slice(sent).filter((sql) => sql.includes(`${a!.recordId}`) && sql.includes('slotted'))).toEqual(
       [],
     )
+  })
+
+  it('that fall silent while they queue a batch count it once, though another one writes it to the database', async () => {
+    const queue = new BatchesQueue()
+    isolate = start({
+      queue: {
+        async send(batch, counters, facts) {
+          await batchQueue(queue).send(batch, counters, facts)
+          return new Promise(() => {})
+        },
+      },
+    })
+    await hit()
+    await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'INSERT INTO slotted', times: 100 }] })
+    const first = hit(a, 10n)
+    await expect.poll(() => queue.bodies.length, { interval: 10 }).toBe(1)
+    expect(queue.bodies).toMatchObject([{ applied: 'no' }])
+    await db.behave()
+    later(10_000)
+    expect([await hit(a, 100n), await first]).toEqual(['counted', 'counted'])
+    const message = new TestDelivery(queue.bodies[0], { timestamp: new Date() })
+    const context = { db, keptHours: keptHours(24), deadLetters: null }
+    await consume(context, [message, message.again()], new Date())
+    expect(await countOf()).toBe(111n)
   })
 
   it('wait for more requests while batches go to the queue, however many wait', async () => {

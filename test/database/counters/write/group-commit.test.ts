@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { hash64 } from '../../../../src/counters/ids.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
-import type { Increment } from '../../../../src/counters/write/apply-batch.ts'
+import { type Increment, keptHours } from '../../../../src/counters/write/apply-batch.ts'
 import { type FlushContext, SlotPool } from '../../../../src/counters/write/flush-group.ts'
 import { GroupCommit } from '../../../../src/counters/write/group-commit.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -22,6 +22,7 @@ describe('Group commit', () => {
       deadlineMs,
       classicSlots: new Map([[classic.recordType, 4]]),
       slots: new SlotPool(),
+      keptHours: keptHours(24),
       queue: null,
       ...overrides,
     })

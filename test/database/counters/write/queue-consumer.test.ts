@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { hash64, random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
-import { type Increment, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
+import { type Increment, keptHours, makeBatch } from '../../../../src/counters/write/apply-batch.ts'
 import { batchQueue, type ConsumeContext, consume } from '../../../../src/counters/write/queue.ts'
 import { type Database, openDatabase } from '../../../../src/database/database.ts'
 import { freshDatabase, type TestDatabase } from '../../../harness/database.ts'
@@ -23,19 +23,21 @@ const counter = async (name: string, recordType = 1): Promise<CounterAddress> =>
   recordId: await hash64(name),
   name,
 })
-/** Sends increments to a queue as one batch, and delivers them. */
-async function queued(increments: readonly Increment[], since = ago(60_000)): Promise<TestDelivery> {
+/** Sends increments to a queue as one batch, by default in the slot of a writer, and delivers them. */
+async function queued(increments: readonly Increment[], since = ago(60_000), keyed = false): Promise<TestDelivery> {
   const queue = new BatchesQueue()
-  const slot = random63()
+  const batch = random63()
+  const slot = keyed ? batch : random63()
   await batchQueue(queue).send(
-    makeBatch(random63(), increments, () => slot),
+    makeBatch(batch, increments, () => slot),
     increments.map(({ counter }) => counter),
     { since, fate: 'unknown' },
   )
   expect(queue.bodies).toHaveLength(1)
   return new TestDelivery(queue.bodies[0])
 }
-const one = async (name: string, by = 1n, since?: Date) => queued([{ counter: await counter(name), by }], since)
+const one = async (name: string, by = 1n, since?: Date, keyed?: boolean) =>
+  queued([{ counter: await counter(name), by }], since, keyed)
 
 /** A database that counts statements. The consumer tries each statement once. */
 const counted = (database: Database): Database => ({
@@ -47,7 +49,7 @@ const counted = (database: Database): Database => ({
 })
 const run = (messages: readonly TestDelivery[], context: Partial<ConsumeContext> = {}) => {
   sent = 0
-  return consume({ db: counted(db), idempotencyHours: 24, deadLetters: null, ...context }, messages, NOW)
+  return consume({ db: counted(db), keptHours: keptHours(24), deadLetters: null, ...context }, messages, NOW)
 }
 const countOf = async (name: string) => (await countsOf(db, [await counter(name)]))[0]!
 const fates = (messages: readonly TestDelivery[]) => messages.map(({ fate }) => fate)
@@ -101,19 +103,23 @@ describe('A batch from the queue', () => {
   })
 
   it.each([
-    ['was counted', 24, 22 * HOUR_MS, false],
-    ['was counted, with a short window', 1, HOUR_MS / 2, false],
-    ['was sent to the queue, by the queue’s clock', 24, 22 * HOUR_MS, true],
-  ])('is not applied once it is too old since it %s', async (_, idempotencyHours, age, byQueue) => {
+    ['was counted', 24, 22 * HOUR_MS, 'keyed', false],
+    ['was counted, with a short window', 1, HOUR_MS / 2, 'keyed', false],
+    ['was counted by a writer, whose slot is kept for an hour', 24, HOUR_MS / 2, 'writer', false],
+    ['was sent to the queue, by the queue’s clock', 24, 22 * HOUR_MS, 'keyed', true],
+  ])('is not applied once it is too old since it %s', async (_, idempotencyHours, age, kind, byQueue) => {
     const aged = async (name: string, age: number) => {
-      const message = await one(name, 1n, byQueue ? NOW : ago(age))
+      const message = await one(name, 1n, byQueue ? NOW : ago(age), kind === 'keyed')
       if (byQueue) message.timestamp = ago(age)
       return message
     }
-    const name = `/aged/${idempotencyHours}/${byQueue}`
+    const name = `/aged/${idempotencyHours}/${kind}/${byQueue}`
     const [late, inTime] = [await aged(name, age + 1), await aged(name, age)]
     const deadLetters = new DeadLetterQueue()
-    expect(await run([late, inTime], { idempotencyHours, deadLetters })).toMatchObject({ applied: 1, retried: 0 })
+    expect(await run([late, inTime], { keptHours: keptHours(idempotencyHours), deadLetters })).toMatchObject({
+      applied: 1,
+      retried: 0,
+    })
     expect(await countOf(name)).toBe(1n)
     expect(fates([late, inTime])).toEqual(['acknowledged', 'acknowledged'])
     expect(deadLetters.letters).toEqual([
@@ -135,7 +141,7 @@ describe('A batch from the queue', () => {
     const deadLetters = new DeadLetterQueue()
     await run([message.again()], { db: counted(unreachable()), deadLetters })
     const later = new Date(NOW.getTime() + 23 * HOUR_MS)
-    const summary = await consume({ db, idempotencyHours: 24, deadLetters }, [message], later)
+    const summary = await consume({ db, keptHours: keptHours(24), deadLetters }, [message], later)
     expect(summary.dead).toHaveLength(1)
     expect(deadLetters.letters).toMatchObject([
       {
