@@ -1,0 +1,8 @@
+import { it } from 'vitest'
+import { doEverythingAtOnce } from './everything-at-once.ts'
+
+it(
+  'On a network that loses, delays and doubles statements, with everything at once, every ledger and every sum is right (3)',
+  { timeout: 300_000 },
+  doEverythingAtOnce,
+)
