@@ -33,7 +33,7 @@ app.route('/', hit)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  // Throws if settings are wrong, whatever the path.
+  // Throws if settings are wrong, on every path.
   const isolate = isolateOf(c.env)
   c.set('isolate', isolate)
   const problem = shortTokenProblem(isolate.config.apiToken, c.req.url)

@@ -41,7 +41,7 @@ program
     'paths that are downloads (default: archives, packages, documents, media)',
     pattern,
   )
-  .option('--all', 'count every request, whoever sent it and whatever the answer was', false)
+  .option('--all', 'count every request: of bots, and failed ones too', false)
   .option('--keep-query', 'keep the query string in the key', false)
   .option('--dated', 'count requests on the days (UTC) on which they were made; safe to run again at any time', false)
   .parse()

@@ -33,7 +33,7 @@ const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') 
 
 const OPTIONS = { host: '127.0.0.1', port: 0, inspectorPort: 0, logRequests: false, cf: false } as const
 
-/** What a Worker on Miniflare has, whatever is behind it. */
+/** What every Worker on Miniflare has. */
 async function commonConfig(name: string, script: string) {
   return {
     type: 'worker' as const,

@@ -34,7 +34,7 @@ export function keptHours(idempotencyHours: number): KeptHours {
   return { writer: 1, keyed: idempotencyHours }
 }
 
-/** Whether only one batch is ever written to the slot: it recognizes that batch whatever else is counted. */
+/** Whether only one batch is ever written to the slot, which therefore always recognizes it. */
 export function isKeyed({ slot, batch }: BatchRow): boolean {
   return slot === batch
 }
