@@ -1,6 +1,6 @@
 import type { Executor } from './database.ts'
 import { DatabaseFailure, hasErrorNumber } from './errors.ts'
-import { toText } from './values.ts'
+import { toDate, toText } from './values.ts'
 
 /** A file of `migrations/`. Its statements make tables, columns and indexes (`madeBy`), and may be repeated. */
 export interface Migration {
@@ -201,6 +201,12 @@ async function reaches(db: Executor, table: string): Promise<boolean> {
     if (error instanceof DatabaseFailure && error.kind !== 'schema') throw error
     return false
   }
+}
+
+/** When the first migration was recorded; `null` if never. @throws {DatabaseFailure} if there is no record */
+export async function readMadeAt(db: Executor, [first]: readonly Migration[]): Promise<Date | null> {
+  const { rows } = await db.execute(`SELECT applied_at FROM ${RECORD} WHERE name = ?`, [first?.name])
+  return toDate(rows[0]?.applied_at ?? null)
 }
 
 async function readRecord(db: Executor, there: ReadonlySet<string>): Promise<Set<string>> {

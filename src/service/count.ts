@@ -82,6 +82,27 @@ export async function countVisit(caller: Caller, received: Visit): Promise<strin
 }
 
 /**
+ * What would become of a visit: the checks of `countVisit` without `duplicate`. Counts, creates and remembers nothing, but uses up
+ * the rate limit as a visit does, so that strangers can cost no more with it.
+ * @returns the value of `X-Hit`, and the type in which the visit would count: perhaps the type's `bots`
+ * @throws {Problem} if the database is unavailable and there is no queue
+ */
+export async function checkVisit(caller: Caller, received: Visit): Promise<{ said: string; type: CounterType }> {
+  const { db, isolate } = caller
+  const visit = visitToCount(caller, received)
+  if (typeof visit === 'string') return { said: ignoredBecause(visit), type: received.type }
+  const { type, counter, visitor } = visit
+  if (await exceedsLimit(isolate.config.rateLimit, visitor.address)) return { said: ignoredBecause('rate'), type }
+  try {
+    return { said: (await isolate.keys.mayCount(db, counter)) ? 'counted' : ignoredBecause('key'), type }
+  } catch (error) {
+    const problem = problemOf(error)
+    if (isolate.config.batches !== null && problem.code === 'database_unavailable') return { said: 'queued', type }
+    throw problem
+  }
+}
+
+/**
  * The visit, in the type's `bots` if a bot sent it, or why it does not count, by its headers, in the order of the checks.
  * `rate`, `key` and `duplicate` follow.
  */

@@ -8,6 +8,8 @@ import type { Survey } from './survey.ts'
 
 /** Seconds without a roll-up, or without one that caught up: five runs. */
 const MAX_BEHIND_SECONDS = 300
+/** Seconds after the tables were made in which the first roll-up is not missing yet: cron triggers start late. */
+const GRACE_SECONDS = 180
 /** Seconds without a run of pruning or expiry: five runs. */
 const MAX_SILENCE_SECONDS = 600
 /** Hours that slots may outlast the idempotency window. */
@@ -89,9 +91,9 @@ function rangeProblem({ survey: { server }, config: { ranges } }: Circumstances)
   return { code: 'too_few_ranges', detail }
 }
 
-function rollUpProblem({ survey: { rollUp, slots }, config, now }: Circumstances): Finding | null {
+function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circumstances): Finding | null {
   const { rollUp: settings, ranges, plan } = config
-  if (rollUp === null) return null
+  if (rollUp === null || secondsSince(madeAt, now) < GRACE_SECONDS) return null
   const lastRun = secondsSince(rollUp?.lastRunAt, now)
   if (lastRun > MAX_BEHIND_SECONDS) {
     const detail = `No roll-up has finished ${span(lastRun)}. It should run every minute. Look for rollup and scheduled_failed in the log, and for crons in wrangler.toml.`

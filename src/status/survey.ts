@@ -3,7 +3,9 @@ import { readBacklog, readOldestHour } from '../counters/rollup/backlog.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import type { Database, Executor } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import { readMadeAt } from '../database/migrations.ts'
 import { readLockWaits, readServerIdentity, readTableSizes } from '../database/server-statistics.ts'
+import { MIGRATIONS } from '../generated.ts'
 
 export const SURVEY_PARTS = ['rollUp', 'slots', 'history', 'runs', 'server', 'tables', 'locks'] as const
 
@@ -16,8 +18,8 @@ export interface Missing {
 export type Survey = Awaited<ReturnType<typeof survey>>
 
 /**
- * Reads the state of the database in seven statements, and two more on Vitess. Stops after the first if the database is
- * unavailable.
+ * Reads the state of the database in seven statements, one more until a roll-up has caught up, and two more on Vitess. Stops
+ * after the first if the database is unavailable.
  * @param aside for the other statements, so that slow statistics do not count as failures
  */
 export async function survey(db: Database, aside: Executor) {
@@ -39,15 +41,19 @@ export async function survey(db: Database, aside: Executor) {
   /** Milliseconds of the first statement, a look-up by primary key. */
   const latencyMs = failed === undefined ? performance.now() - began : null
   if (failed !== undefined && isUnavailable(failed.error)) unavailable = failed.error
-  const [slots, oldestHour, runs, server, tables, locks] = await Promise.all([
+  // Only a grace depends on it: without a record there is none.
+  const readAge = async () =>
+    rollUp === null || rollUp?.caughtUpAt ? null : readMadeAt(aside, MIGRATIONS).catch(() => null)
+  const [slots, oldestHour, runs, server, tables, locks, madeAt] = await Promise.all([
     attempt('slots', () => readBacklog(aside)),
     attempt('history', async () => (await readOldestHour(aside)) ?? undefined),
     attempt('runs', () => readRuns(aside)),
     attempt('server', () => readServerIdentity(aside)),
     attempt('tables', () => readTableSizes(aside)),
     attempt('locks', () => readLockWaits(aside)),
+    readAge(),
   ])
-  return { rollUp, latencyMs, slots, oldestHour, runs, server, tables, locks, missing }
+  return { rollUp, latencyMs, slots, oldestHour, runs, server, tables, locks, madeAt, missing }
 }
 
 function isUnavailable(error: unknown): boolean {

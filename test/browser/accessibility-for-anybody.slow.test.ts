@@ -33,6 +33,15 @@ describe('nothing is wrong for anybody, light and dark, from 320 to 1,920 pixels
     expect(await audit(page)).toEqual([])
   })
 
+  it('the check of a browser, and its answer', async () => {
+    const page = await newPage()
+    await page.goto(`${counter.url}/check?type=unknown`)
+    expect(await audit(page)).toEqual([])
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByText('No, it does not count.').waitFor()
+    expect(await audit(page)).toEqual([])
+  })
+
   it.each(['/stats/page_view', '/stats/download?period=today'])('the public page %s', async (path) => {
     const page = await newPage()
     await page.goto(counter.url + path)

@@ -83,6 +83,7 @@ export const STATEMENTS: Record<string, string> = {
     'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … ORDER BY': 'all shards',
   'SELECT h.record_type, h.period_start, h.range_lane, d.count IS NOT NULL … h.range_lane > … ORDER BY': 'all shards',
+  'SELECT applied_at FROM slotted_counter_migrations': 'single shard',
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',

@@ -1,3 +1,4 @@
+import { startCheckForm } from './check-form.ts'
 import { startCounterPage } from './counter-page.ts'
 import { setText } from './figures.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
@@ -12,6 +13,7 @@ else start()
 
 function start(): void {
   const { page, type = '', unit = '' } = document.querySelector('main')?.dataset ?? {}
+  startCheckForm()
   if (page === 'setup') startSetupPage()
   if (page === 'public') startPublicPage(type, unit)
   if (page === 'overview') startOverviewPage(type, unit)

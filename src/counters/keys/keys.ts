@@ -110,6 +110,19 @@ export class Keys {
     }
   }
 
+  /**
+   * Whether the counter of a public request exists, or its type's rule allows it to be created, as far as the budget of the minute
+   * allows. Always asks the database, and stores and remembers nothing.
+   * @throws {DatabaseFailure}
+   */
+  async mayCount(db: Executor, counter: CounterAddress): Promise<boolean> {
+    const { stored } = await findNames(db, [counter])
+    if (FOLDERS.has(counter.name)) return false
+    if (stored.has(counterId(counter))) return true
+    const rule = this.#options.rules.get(counter.recordType)
+    return rule === undefined || (mayBeNew(rule, counter.name) && rule.newKeysPerMinute !== 0)
+  }
+
   /** Whether counters are known to have names. Those that `ensure` and `admits` left to the queue are not. */
   areNamed(counters: readonly CounterAddress[]): boolean {
     return counters.every((counter) => this.#hasName(counter))

@@ -139,6 +139,7 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
   'a badge of a month': ['/badge/page/%2Fexact.json?period=month'],
   'a hit': ['/hit?type=page&key=/hot', { init: { method: 'POST' } }],
   'a pixel': ['/hit.gif?type=page&key=/hot'],
+  'a check of a browser': ['/check?type=page&page=https://example.com/hot', { init: { method: 'POST' } }],
   'a download': ['/d/file/setup.zip'],
   'a counting badge': ['/hit/page/%2Fhot.svg'],
   'a badge': ['/badge/page/%2Fhot.svg'],

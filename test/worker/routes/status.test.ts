@@ -5,6 +5,7 @@ import type { Bindings } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
 import type { CircuitBreaker } from '../../../src/database/retry-and-breaker.ts'
+import { HIT_REASONS } from '../../../src/hit-reasons.ts'
 import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
@@ -127,13 +128,39 @@ describe('GET /v1/status', () => {
     expect(await status()).toMatchObject({ rollUp: { behindSeconds: 30 } })
   })
 
-  it('reports for a new database that no roll-up has run', async () => {
+  it('reports that no roll-up has run from three minutes after the tables were made, not before', async () => {
+    stopClock()
+    await db.arrange(`UPDATE slotted_counter_migrations SET applied_at = '2026-01-02 03:04:05'`)
+    const since = async (seconds: number) => {
+      vi.setSystemTime(Date.parse('2026-01-02T03:04:05Z') + seconds * 1_000)
+      return codes()
+    }
+    expect(await since(0)).toEqual([])
+    expect(await since(179)).toEqual([])
     expect(await status()).toMatchObject({
-      healthy: false,
-      problems: [{ code: 'rollup_missing' }],
+      healthy: true,
       rollUp: { running: false, lastRunAt: null, caughtUpAt: null, behindSeconds: null },
       history: { oldestHour: null },
     })
+    expect(await since(180)).toEqual(['rollup_missing'])
+    // What the owner has to do is told at once.
+    const shipped = new TestWorker(db.url, { COUNTERS: (configured as Bindings).COUNTERS })
+    await since(0)
+    expect(await codes(shipped)).toEqual(['example_origin'])
+  })
+
+  it('knows no grace for tables of which nobody recorded when they were made', async () => {
+    await db.arrange('DELETE FROM slotted_counter_migrations')
+    expect(await codes()).toEqual(['rollup_missing'])
+    await db.arrange('DROP TABLE slotted_counter_migrations')
+    expect(await codes()).toEqual(['rollup_missing'])
+  })
+
+  it('after a first roll-up has the usual patience, however new the tables are', async () => {
+    stopClock()
+    await worker.cron(ROLL_UP_CRON, minutesAgo(6))
+    await db.arrange('UPDATE slotted_counter_migrations SET applied_at = UTC_TIMESTAMP()')
+    expect(await codes()).toEqual(['rollup_missing'])
   })
 
   it('reports rollup_missing if no roll-up has run for five minutes, until one has', async () => {
@@ -299,9 +326,10 @@ describe('GET /v1/status', () => {
     await strict.hit('page_view', '/a', { Origin: 'https://example.org' })
     await strict.fetch('/hit.gif?type=other&key=a', { headers: { Referer: 'https://example.net/page?secret=1' } })
     const { ignored } = (await status(strict)).isolate as { ignored: Record<string, string>[] }
-    expect(ignored.map(({ type, reason, origin }) => [type, reason, origin]).sort()).toEqual([
-      ['other', 'origin', 'https://example.net'],
-      ['page_view', 'origin', 'https://example.org'],
+    const { cause, advice } = HIT_REASONS.origin
+    expect(ignored.map(({ at: _, ...told }) => told).sort((a, b) => (a.type! < b.type! ? -1 : 1))).toEqual([
+      { type: 'other', reason: 'origin', cause, advice, origin: 'https://example.net' },
+      { type: 'page_view', reason: 'origin', cause, advice, origin: 'https://example.org' },
     ])
   })
 
