@@ -42,6 +42,7 @@ app.use(async (c, next) => {
 })
 app.use('/v1/*', timed)
 app.use('/badge/*', timed)
+app.use('/chart/*', timed)
 
 for (const routes of PROGRAM_ROUTES) if (routes !== hit) app.route('/', routes)
 for (const routes of BROWSER_ROUTES) app.route('/', routes)

@@ -8,7 +8,7 @@ export const TAGS = {
   Counting: 'Add to counters, from browsers and from programs. Responses report the outcome in `X-Hit`.',
   Changing: 'Set, delete, rename and merge counters, and import counts from elsewhere.',
   Reading: 'Read exact counts: `count = total + pending`, at every instant.',
-  Badges: 'Counts as images, for README pages. Public types only.',
+  Images: 'Counts as badges and charts, for README pages. Public types only.',
   Operating: 'Monitor and maintain a running Worker.',
   Reference: 'This documentation.',
 } as const

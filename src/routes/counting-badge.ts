@@ -15,7 +15,8 @@ import { countVisit, type Visit } from '../service/count.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import { drawBadge, SVG_HEADERS } from '../views/badge.ts'
-import { badgeOf, countShown, publicType, refusal, type SvgQuery, svgQuery, WRONG } from './badge.ts'
+import { badgeOf, countShown, type SvgQuery, svgQuery } from './badge.ts'
+import { publicType, refusal, WRONG } from './public-image.ts'
 
 const countingBadge = route('get', '/hit/{type}/{key}.svg', 'anyone', { query: svgQuery })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { CounterType } from '../config/counter-types.ts'
+import { DAY_MS, dayText } from '../counters/calendar.ts'
 import { MAX_PUBLIC_PENDING } from '../counters/counters-sql.ts'
 import { DEFAULT_POINTS, HISTORY_UNITS, type HistoryRange, historyRange } from '../counters/history/range.ts'
 import { type CounterHistory, readCounterHistory, readSumHistory } from '../counters/history/read-history.ts'
@@ -10,7 +11,7 @@ import { MAX_PUBLIC_ROWS, ROWS_OF_KEY } from '../counters/keys/prefix.ts'
 import { MAX_LANES } from '../counters/ranges.ts'
 import type { Caller } from './caller.ts'
 import { choice, once } from './fields.ts'
-import { readKept } from './read.ts'
+import { readForAll, readKept } from './read.ts'
 
 const TIME_RULE =
   'must be a date such as 2026-11-01, or a date and time with offset such as 2026-11-01T08:00:00Z (in a URL, write + as %2B)'
@@ -82,6 +83,44 @@ export async function typeHistory<Count>(
       ? await readKept(caller, ['history', ...questionOf(range), recordType, prefix], read)
       : await read()
   return { history, maxAge: maxAgeOf(range, now) }
+}
+
+/** The periods of charts for everybody: whole days or months in UTC, the running one included. */
+export const CHART_PERIODS = {
+  '30d': { by: 'day', points: 30 },
+  '90d': { by: 'day', points: 90 },
+  '12m': { by: 'month', points: 12 },
+} as const
+
+export type ChartPeriod = keyof typeof CHART_PERIODS
+
+/** Milliseconds for which everybody gets the same chart. */
+const CHART_KEPT_MS = 60_000
+
+/**
+ * The counts of a chart, which all callers share for a minute: of a counter, or of a type or prefix as of the last roll-up.
+ * @returns `starts`: when each day or month begins, in milliseconds since 1970 @throws {TooManyKeys}
+ */
+export async function chartHistory(
+  caller: Caller,
+  { recordType }: CounterType,
+  of: CounterAddress | { prefix: string | null },
+  period: ChartPeriod,
+): Promise<{ starts: readonly number[]; counts: readonly bigint[] }> {
+  const now = new Date()
+  const { by, points } = CHART_PERIODS[period]
+  // By default, months are twelve.
+  const from = by === 'month' ? undefined : dayText(now.getTime() - (points - 1) * DAY_MS)
+  const range = askedRange({ by, from, to: undefined, tz: 'UTC' }, now)
+  const { hourDays } = caller.isolate.config.history
+  const read = async () => {
+    if (!('prefix' in of)) return (await readCounterHistory(caller.db, of, range, now, MAX_PUBLIC_PENDING)).counts
+    const rows = mostRows(sourcesOf(range), hourDays) + ROWS_OF_KEY
+    return readSumHistory(caller.db, await sumOf(recordType, of.prefix), range, { rows, maxRows: MAX_PUBLIC_ROWS })
+  }
+  const about = 'prefix' in of ? [recordType, of.prefix] : [counterId(of)]
+  const counts = await readForAll(caller, ['chart', ...questionOf(range), ...about], CHART_KEPT_MS, read)
+  return { starts: range.edges.slice(0, -1), counts }
 }
 
 function askedRange({ by, from, to, tz }: HistoryQuery, now: Date): HistoryRange {

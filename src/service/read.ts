@@ -50,14 +50,22 @@ export async function readKept<Value>(
   question: readonly (string | number | null)[],
   read: () => Promise<Value>,
 ): Promise<Value> {
-  if (await caller.hasToken()) return read()
+  return (await caller.hasToken()) ? read() : readForAll(caller, question, KEPT_MS, read)
+}
+
+/** The same for all callers, with a token or without. */
+export async function readForAll<Value>(
+  { isolate, waitUntil }: Caller,
+  question: readonly (string | number | null)[],
+  keptMs: number,
+  read: () => Promise<Value>,
+): Promise<Value> {
   const readOrRefuse = () =>
     read().catch((error: unknown) => {
       if (error instanceof TooManyKeys) return error
       throw error
     })
-  const options = { keptMs: KEPT_MS, read: readOrRefuse, waitUntil: caller.waitUntil }
-  const { value } = await caller.isolate.kept.answer(JSON.stringify(question), options)
+  const { value } = await isolate.kept.answer(JSON.stringify(question), { keptMs, read: readOrRefuse, waitUntil })
   if (value instanceof TooManyKeys) throw value
   return value
 }

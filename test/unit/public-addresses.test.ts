@@ -62,6 +62,8 @@ describe.each(['https://example.com', 'https://example.com/counter'])('With the 
           badgeAddress('badge', subject, LOOK),
           badgeAddress('hit', subject, { ...LOOK, label: 'views' }),
           `${address}/badge/${type}.svg?prefix=%2F`,
+          `${address}/chart/${type}/%2Fblog%2Fhello.svg?period=90d`,
+          `${address}/chart/${type}.svg?prefix=%2F`,
         ],
         xmlhttprequest: [
           pixel.replace('hit.gif', 'hit'),

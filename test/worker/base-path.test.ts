@@ -32,6 +32,7 @@ describe('under a base path', () => {
 
   it('badges are served, and those that count do', async () => {
     expect(await (await worker.fetch('/my/counter/badge/page_view/%2Fbadge.svg')).text()).toContain('<svg')
+    expect(await (await worker.fetch('/my/counter/chart/page_view/%2Fbadge.svg')).text()).toContain('<svg')
     const COUNTERS = { page_view: { record_type: 1, public: true, counting_badge: true } }
     const counting = new TestWorker(db.url, { BASE_PATH: '/my/counter', COUNTERS })
     const badge = await counting.fetch('/my/counter/hit/page_view/%2Fbadge.svg')

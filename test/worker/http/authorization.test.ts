@@ -24,6 +24,8 @@ const OPEN = [
   'badgeJson',
   'badgeTotalSvg',
   'badgeTotalJson',
+  'chart',
+  'chartTotal',
   'health',
   'docs',
 ]

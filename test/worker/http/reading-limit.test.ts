@@ -42,6 +42,7 @@ describe('The rate limit of public reading', () => {
     '/v1/top/page',
     '/badge/page/a.svg',
     '/badge/page/a.json',
+    '/chart/page.svg',
     '/healthz',
   ])('holds for %s', (path) =>
     limitedTest(async () => {
@@ -90,7 +91,13 @@ describe('The rate limit of public reading', () => {
     limitedTest(async () => {
       await statuses(5, '/v1/counters/page/a')
       const sent = await db.recording(async () => {
-        for (const path of ['/v1/counters/page/a', '/badge/page/a.svg', '/v1/types/page/history', '/v1/top/page']) {
+        for (const path of [
+          '/v1/counters/page/a',
+          '/badge/page/a.svg',
+          '/chart/page/a.svg',
+          '/v1/types/page/history',
+          '/v1/top/page',
+        ]) {
           expect((await read(path)).status).toBe(429)
         }
       })

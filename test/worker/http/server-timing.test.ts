@@ -23,6 +23,7 @@ describe('Server-Timing', () => {
       worker.fetch(A),
       worker.fetch('/v1/counters/page_view?key=a'),
       worker.fetch('/badge/page_view/a.svg?period=day'),
+      worker.fetch('/chart/page_view/a.svg'),
       worker.api('POST', A),
       worker.api('POST', '/v1/increments', { increments: [{ type: 'page_view', key: 'a' }] }),
       worker.api('GET', '/v1/status'),

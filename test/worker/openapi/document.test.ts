@@ -202,7 +202,7 @@ describe('The document and the routes', () => {
   it('agree: the document describes every route, and nothing else', async () => {
     const described = new Set(
       contracts().map(({ method, path }) => {
-        const served = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/^(\/(?:badge|d|hit)\/:type).*/, '$1/*')
+        const served = path.replaceAll(/\{(\w+)\}/g, ':$1').replace(/^(\/(?:badge|chart|d|hit)\/:type).*/, '$1/*')
         return `${method.toUpperCase()} ${served}`
       }),
     )
@@ -214,7 +214,7 @@ describe('The document and the routes', () => {
       .map(({ method, path }) => `${method} ${path}`)
       .filter((route) => !pages.has(route))
     expect([...new Set(served)].sort()).toEqual([...described].sort())
-    expect([...pages].filter((route) => described.has(route) || / \/(v1|badge|d)\//.test(route))).toEqual([])
+    expect([...pages].filter((route) => described.has(route) || / \/(v1|badge|chart|d)\//.test(route))).toEqual([])
   })
 
   it('agree about the methods of every path', async () => {

@@ -1,0 +1,87 @@
+import type { Context } from 'hono'
+import * as z from 'zod/mini'
+import { callerOf } from '../http/caller.ts'
+import type { AppEnv } from '../http/context.ts'
+import { typed } from '../http/endpoint.ts'
+import { Hono } from '../http/hono.ts'
+import { readImageQuery } from '../http/query-string.ts'
+import { readableByAll, revalidated } from '../http/reading.ts'
+import { operation, route } from '../openapi/contract.ts'
+import { choice, once, prefixField } from '../service/fields.ts'
+import { CHART_PERIODS, type ChartPeriod, chartHistory } from '../service/history.ts'
+import { listedPrefix } from '../service/named-counters.ts'
+import { SVG_HEADERS } from '../views/badge.ts'
+import { drawChart } from '../views/chart-image.ts'
+import { answerImage, CACHE_CONTROL, type ImageSubject, svgAnswers } from './public-image.ts'
+
+const PERIODS = Object.keys(CHART_PERIODS) as ChartPeriod[]
+
+const chartQuery = () => ({ period: once(z._default(choice(PERIODS), '30d'), 'Days or months up to now, in UTC.') })
+
+const totalChart = route('get', '/chart/{type}.svg', 'anyone', {
+  query: () => ({ ...chartQuery(), prefix: prefixField() }),
+})
+
+export const totalChartContract = () =>
+  operation(totalChart, {
+    id: 'chartTotal',
+    summary: 'Get the chart of a total',
+    description: 'All counters of a type, or those whose keys begin with a prefix, as of the last roll-up.',
+    ...svgAnswers('The chart.'),
+    examples: {
+      chart: {
+        summary: 'All downloads of twelve months',
+        params: { type: 'download' },
+        query: { period: '12m' },
+        says: { 'Cache-Control': CACHE_CONTROL },
+      },
+    },
+  })
+
+const counterChart = route('get', '/chart/{type}/{key}.svg', 'anyone', { query: chartQuery })
+
+export const counterChartContract = () =>
+  operation(counterChart, {
+    id: 'chart',
+    summary: 'Get a chart',
+    description:
+      'The counts by day or month as an SVG, light or dark as its reader prefers. It may be a minute old. Viewing it does not count. Errors are badges that show a message and have the matching status.',
+    ...svgAnswers('The chart.'),
+    examples: {
+      chart: {
+        summary: 'Downloads in the last 30 days',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        says: { 'Cache-Control': CACHE_CONTROL },
+      },
+      misspelt: {
+        summary: 'An unknown period',
+        params: { type: 'download', key: 'app-1.2.0.tgz' },
+        query: { period: 'year' },
+        status: 422,
+        says: { 'Cache-Control': 'public, max-age=60' },
+      },
+    },
+  })
+
+const routes = new Hono<AppEnv>()
+routes.on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
+
+/** Charts of public types. */
+export const charts = routes.get(
+  '/chart/:type/*',
+  revalidated,
+  typed<typeof counterChartContract | typeof totalChartContract>((c) =>
+    answerImage(c, ['svg'], (subject) => chart(c, subject)),
+  ),
+)
+
+async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promise<Response> {
+  const { period, prefix } = readImageQuery(c, (counter === null ? totalChart : counterChart).query) as {
+    period: ChartPeriod
+    prefix?: string
+  }
+  const of = counter ?? { prefix: listedPrefix(type, prefix) }
+  const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
+  const image = drawChart({ unit: type.unit, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
+  return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
+}

@@ -1,0 +1,108 @@
+import type { Context } from 'hono'
+import type { CounterType } from '../config/counter-types.ts'
+import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import type { AppEnv } from '../http/context.ts'
+import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
+import { logFailure } from '../http/problem-response.ts'
+import { limitReading } from '../http/reading.ts'
+import type { Answer } from '../openapi/contract.ts'
+import { counterOfKey } from '../service/named-counters.ts'
+import { Problem, problemOf } from '../service/problem.ts'
+import { drawBadge, refusalText, SVG_HEADERS } from '../views/badge.ts'
+
+/** An old image is better than none. */
+export const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=86400'
+
+/** The least that shields.io accepts. */
+export const SHIELDS_CACHE_SECONDS = 300
+
+export const WRONG = {
+  400: 'The key or the query string is not percent-encoded UTF-8.',
+  404: 'The type does not exist or is not public.',
+  422: 'The key or a parameter is invalid. The image says which.',
+  429: 'Too many requests from this network.',
+  503: 'The database is unavailable.',
+}
+
+/** The responses of an image: itself, or one that shows the error, in a form that may depend on the status. */
+export function answersOf(
+  description: string,
+  image: Omit<Answer, 'description'>,
+  wrong: (status: number) => Omit<Answer, 'description'>,
+) {
+  const refusals = Object.entries(WRONG).map(([status, description]): [string, Answer] => [
+    status,
+    { description, ...wrong(Number(status)) },
+  ])
+  return {
+    tag: 'Images',
+    answers: { 200: { description, ...image }, ...Object.fromEntries(refusals) },
+    revalidated: true,
+  } as const
+}
+
+export function svgAnswers(description: string) {
+  const contentType = 'image/svg+xml'
+  return answersOf(description, { contentType }, () => ({ contentType, headers: ['Cache-Control'] }))
+}
+
+/** What an image shows: the counter of a key, or a total of the type. */
+export interface ImageSubject {
+  type: CounterType
+  counter: CounterAddress | null
+}
+
+/**
+ * Answers `/…/TYPE/KEY.FORMAT` and `/…/TYPE.FORMAT`. Every response is an image, errors included: it has no other way to report one.
+ * @param formats what the path may end in
+ * @param draw throws problems
+ */
+export async function answerImage<Format extends string>(
+  c: Context<AppEnv>,
+  formats: readonly Format[],
+  draw: (subject: ImageSubject, format: Format) => Promise<Response>,
+): Promise<Response> {
+  // Before decoding: a key may itself end in .svg, and the suffix of the path follows it.
+  const key = rawPathKey(c)
+  const isTotal = key === '' && !new URL(c.req.url).pathname.endsWith('/')
+  const path = isTotal ? (c.req.param('type') ?? '') : key
+  const format = formats.find((format) => path.endsWith(`.${format}`))
+  if (format === undefined) return c.notFound()
+  const name = path.slice(0, -1 - format.length)
+  try {
+    await limitReading(c)
+    return await draw(isTotal ? { type: publicType(c, name), counter: null } : await counterShown(c, name), format)
+  } catch (error) {
+    const problem = problemOf(error)
+    if (problem.status >= 500) logFailure(c, problem)
+    return refusal(c, problem, format !== 'json')
+  }
+}
+
+async function counterShown(c: Context<AppEnv>, rawKey: string): Promise<ImageSubject> {
+  if (rawKey.includes('/')) throw new Problem('not_found', { detail: 'A key is one segment.' })
+  const type = publicType(c)
+  return { type, counter: await counterOfKey(c.get('isolate').addresses, type, decodeKey(rawKey)) }
+}
+
+/** The type that the path names. An image has no token, so other types do not exist for it. @throws {Problem} 404 */
+export function publicType(c: Context<AppEnv>, name?: string): CounterType {
+  const type = pathType(c, name)
+  if (!type.public) throw new Problem('unknown_type', { detail: 'The type in the path is not configured.' })
+  return type
+}
+
+/** A badge that shows an error. It never repeats what the client sent. */
+export function refusal(c: Context<AppEnv>, problem: Problem, drawn: boolean, message?: string): Response {
+  const passes = problem.status >= 500 || problem.status === 429
+  const text = message ?? refusalText(problem)
+  const badge = { label: 'counter', message: text, color: passes ? 'lightgrey' : 'red' }
+  const cacheControl = passes ? 'no-store' : 'public, max-age=60'
+  const headers = { 'Cache-Control': cacheControl, ...problem.details.headers }
+  if (drawn) {
+    const image = drawBadge({ ...badge, labelColor: 'grey', style: 'flat' })
+    return c.body(image, problem.status, { ...SVG_HEADERS, ...headers })
+  }
+  const answer = { schemaVersion: 1, ...badge, isError: true, cacheSeconds: SHIELDS_CACHE_SECONDS }
+  return c.json(answer, problem.status, headers)
+}
