@@ -15,7 +15,7 @@ import { checkPrefix, TooManyKeys } from '../counters/keys/prefix.ts'
 import { countIn, readCounters } from '../counters/read/read-counters.ts'
 import { findCounters } from '../counters/read/search.ts'
 import { readTop } from '../counters/read/top.ts'
-import { type Executor, openDatabase } from '../database/database.ts'
+import type { Executor } from '../database/database.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
@@ -25,8 +25,9 @@ import { Hono } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { revalidated } from '../http/reading.ts'
+import { openConfigured } from '../isolate.ts'
 import { limitField, once } from '../service/fields.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 
@@ -73,7 +74,7 @@ interface Source {
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
   const { type: name, key, ...asked } = readQuery(c, numbersQuery)
-  const type = c.get('isolate').config.types.get(name)
+  const type = configuredType(c.get('isolate'), name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, name)
   const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
@@ -107,7 +108,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
     ...(find !== '' && { find }),
   }).toString()
   // An attempt without retries, which would keep the page from being seen at all.
-  const db = openDatabase({ url: c.get('isolate').config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
+  const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
     const asked = { period, tz, find, rows: DEFAULT_ROWS, ...(custom && { from, to }) } as const
     return { query, numbers: await pageNumbers(c, page, db, asked) }
