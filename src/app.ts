@@ -2,8 +2,6 @@ import type { Context, ExecutionContext } from 'hono'
 import { requestId } from 'hono/request-id'
 import { getPath } from 'hono/utils/url'
 import { type Bindings, basePathOf, belowBasePath } from './config/bindings.ts'
-import { ConfigurationError } from './config/config.ts'
-import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
 import { Hono } from './http/hono.ts'
 import { routedPath } from './http/path.ts'
@@ -33,11 +31,7 @@ app.route('/', hit)
 
 app.use(requestId())
 app.use(async (c, next) => {
-  // Throws if settings are wrong, on every path.
-  const isolate = isolateOf(c.env)
-  c.set('isolate', isolate)
-  const problem = shortTokenProblem(isolate.config.apiToken, c.req.url)
-  if (problem !== null) throw new ConfigurationError(c.env, [problem])
+  c.set('isolate', isolateOf(c.env))
   await next()
 })
 app.use('/v1/*', timed)

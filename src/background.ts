@@ -1,6 +1,5 @@
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
-import { longestWindow } from './config/counter-types.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
@@ -35,8 +34,9 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
 }
 
 async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void> {
-  const { config, reads } = isolateOf(bindings)
-  const db = openBackgroundDatabase(config)
+  const isolate = isolateOf(bindings)
+  const { config, reads } = isolate
+  const db = openBackgroundDatabase(isolate)
   switch (cron) {
     case config.crons.rollUp: {
       const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at })
@@ -45,7 +45,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
     }
     case config.crons.pruning: {
       // Independent of each other: if one table cannot be pruned, the others must not grow.
-      const forgetting = deleteOldSalts(db, longestWindow(config.types.values()))
+      const forgetting = deleteOldSalts(db, config.longestWindow)
       const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
       const sent = await pruning.catch(() => config.pruning.maxStatements)
       const expiring = runExpiry(config, db, at, SALT_STATEMENTS + RECORD_STATEMENTS + sent)
@@ -89,9 +89,10 @@ function recordTypesOf({ types }: Config): number[] {
 
 /** Counts the batches that the queue delivers. Logs a summary, and each batch that can never be counted. */
 export async function runQueued(bindings: Bindings, deliveries: readonly Delivery[]): Promise<void> {
-  const { config } = isolateOf(bindings)
+  const isolate = isolateOf(bindings)
+  const { config } = isolate
   const context = {
-    db: openBackgroundDatabase(config),
+    db: openBackgroundDatabase(isolate),
     keptHours: keptHours(config.pruning.idempotencyHours),
     deadLetters: config.deadBatches,
   }

@@ -8,7 +8,7 @@ import type { Caller } from './service/caller.ts'
 import { addToCounters } from './service/count.ts'
 import { check, checkParameters, increment, incrementList } from './service/fields.ts'
 import { counterHistory, type HistoryAnswer, historyQuery } from './service/history.ts'
-import { counterOfKey, hashOfKey, listedCounters, spelledPrefix } from './service/named-counters.ts'
+import { configuredType, counterOfKey, hashOfKey, listedCounters, spelledPrefix } from './service/named-counters.ts'
 import { invalidRequest, type ProblemReport, problemOf } from './service/problem.ts'
 import {
   counterAnswer,
@@ -193,8 +193,8 @@ export function bindCounter(bindings: Bindings, ctx: Pick<ExecutionContext, 'wai
 
 const exactly = (count: bigint) => count
 
-function typeNamed({ config }: Isolate, name: string): CounterType {
-  const type = config.types.get(name)
+function typeNamed(isolate: Isolate, name: string): CounterType {
+  const type = configuredType(isolate, name)
   if (type === undefined) throw invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
   return type
 }

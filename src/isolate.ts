@@ -2,7 +2,8 @@ import { BoundedMap } from './bounded-map.ts'
 import type { Bindings } from './config/bindings.ts'
 import { companionsOf } from './config/companions.ts'
 import { type Config, readConfig } from './config/config.ts'
-import { type CounterType, longestWindow } from './config/counter-types.ts'
+import type { CounterType } from './config/counter-types.ts'
+import { ConfigurationError } from './config/mistakes.ts'
 import { TokenList } from './config/tokens.ts'
 import { MAX_PUBLIC_PENDING } from './counters/counters-sql.ts'
 import {
@@ -29,7 +30,10 @@ import { SlotPool } from './counters/write/flush-group.ts'
 import { GroupCommit } from './counters/write/group-commit.ts'
 import { batchQueue } from './counters/write/queue.ts'
 import { type Database, type Executor, openDatabase } from './database/database.ts'
+import { DatabaseFailure } from './database/errors.ts'
 import { CircuitBreaker, retrying, withBreaker, withRetries } from './database/retry-and-breaker.ts'
+import type { FieldError } from './field-errors.ts'
+import { log } from './log.ts'
 import { Bots } from './visits/bots.ts'
 import { LatestIgnoredHits } from './visits/latest-ignored-hits.ts'
 import { MAX_TOKEN_ATTEMPTS, NewKeyAllowance, TokenAttempts } from './visits/rate-limit.ts'
@@ -60,12 +64,14 @@ const isolates = new WeakMap<Bindings, Isolate>()
 /** There is seldom another, and a hit asks several times. */
 let latest: { bindings: Bindings; isolate: Isolate } | null = null
 
-/** The isolate's services, created on its first request. @throws {ConfigurationError} until the settings are right */
+/** The isolate's services, created on its first request. */
 export function isolateOf(bindings: Bindings): Isolate {
   if (latest?.bindings === bindings) return latest.isolate
   let isolate = isolates.get(bindings)
   if (isolate === undefined) {
-    isolate = makeIsolate(readConfig(bindings))
+    const { config, mistakes } = readConfig(bindings)
+    if (mistakes.length > 0) log('error', 'wrong_settings', { settings: mistakes })
+    isolate = makeIsolate(config, mistakes)
     isolates.set(bindings, isolate)
   }
   latest = { bindings, isolate }
@@ -73,13 +79,25 @@ export function isolateOf(bindings: Bindings): Isolate {
 }
 
 /** Without retries: background runs retry by themselves, and their budgets count every statement. */
-export function openBackgroundDatabase({ databaseUrl, ranges }: Config): Database {
-  return openDatabase({ url: databaseUrl, deadlineMs: BACKGROUND_DEADLINE_MS, ranges })
+export function openBackgroundDatabase(isolate: Pick<Isolate, 'config' | 'mistakes'>): Database {
+  return openConfigured(isolate, BACKGROUND_DEADLINE_MS)
 }
 
-function makeIsolate(config: Config) {
-  const { databaseUrl: url, ranges, batches } = config
-  const database = openDatabase({ url, deadlineMs: STATEMENT_DEADLINE_MS, ranges })
+/** The database of the settings. While they name none, every statement is refused, and the error says why. */
+export function openConfigured(
+  { config: { databaseUrl: url, ranges }, mistakes }: Pick<Isolate, 'config' | 'mistakes'>,
+  deadlineMs: number,
+): Database {
+  if (url !== null) return openDatabase({ url, deadlineMs, ranges })
+  const refuse = async () => {
+    throw new DatabaseFailure({ kind: 'credentials', retry: false, applied: 'no' }, new ConfigurationError(mistakes))
+  }
+  return { ranges, execute: refuse, transaction: refuse }
+}
+
+function makeIsolate(config: Config, mistakes: readonly FieldError[]) {
+  const { ranges, batches } = config
+  const database = openConfigured({ config, mistakes }, STATEMENT_DEADLINE_MS)
   const breakers = Array.from({ length: ranges === 1 ? 1 : ranges + 1 }, () => new CircuitBreaker())
   const [everywhere, ...ofRanges] = breakers.map((breaker) => withBreaker(database, breaker)) as [
     Database,
@@ -105,6 +123,8 @@ function makeIsolate(config: Config) {
   )
   return {
     config,
+    /** What is wrong in the settings. */
+    mistakes,
     db,
     /** The breaker of `db`, and one for each range: an unavailable shard does not keep requests from the others. */
     breakers,
@@ -114,7 +134,7 @@ function makeIsolate(config: Config) {
     counting: commits.length === 1 ? commits[0]! : new CommitByRange(commits),
     reads: makeReads(dbs, everywhere),
     addresses: new AddressCache(),
-    visitors: new Visitors(new Salts(db, longestWindow(types))),
+    visitors: new Visitors(new Salts(db, config.longestWindow)),
     bots: new Bots(),
     ignoredHits: new LatestIgnoredHits(),
     tokens: new TokenList(config),

@@ -5,7 +5,7 @@ import { serve } from './app.ts'
 import { runQueued, runScheduled } from './background.ts'
 import { type BoundCounter, bindCounter } from './bound-counter.ts'
 import { type Bindings, basePathOf, belowBasePath } from './config/bindings.ts'
-import { ConfigurationError } from './config/config.ts'
+import { ConfigurationError, underOwnNames } from './config/mistakes.ts'
 import { bindingsOf, type CounterOptions } from './config/options.ts'
 import type { Delivery } from './counters/write/queue.ts'
 import { Hono } from './http/hono.ts'
@@ -106,14 +106,10 @@ function mountable(fetch: SlottedCounter['fetch'], bindingsFor: (env: object) =>
 
 function wrongMount(c: Context, bindings: Bindings, mountedAt: string): Response {
   const message = `must be "${mountedAt}", where the routes are mounted, not "${basePathOf(bindings)}"`
-  let error: unknown = new ConfigurationError(bindings, [{ field: 'BASE_PATH', message }])
-  try {
-    isolateOf(bindings)
-  } catch (mistakes) {
-    // They include a malformed base path.
-    error = mistakes
-  }
-  const problem = problemOf(error)
+  const mount = underOwnNames(bindings, [{ field: 'BASE_PATH', message }])
+  // A malformed base path is the reason.
+  const malformed = isolateOf(bindings).mistakes.filter(({ field }) => field === mount[0]!.field)
+  const problem = problemOf(new ConfigurationError(malformed.length > 0 ? malformed : mount))
   logFailure(c, problem)
   return problemResponse(c, problem)
 }

@@ -4,8 +4,8 @@ import { type Context, Hono } from 'hono'
 import type { Bindings as ProductBindings } from '../../src/config/bindings.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
-import { type Database, openDatabase } from '../../src/database/database.ts'
-import { isolateOf } from '../../src/isolate.ts'
+import type { Database } from '../../src/database/database.ts'
+import { isolateOf, openConfigured } from '../../src/isolate.ts'
 
 const DEADLINE_MS = 3_000
 /** How often the counter in memory is written to the database. */
@@ -165,7 +165,7 @@ async function addressOfKey(c: BenchContext): Promise<CounterAddress> {
 let database: Database | null = null
 
 function databaseOf(c: BenchContext): Database {
-  database ??= openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: DEADLINE_MS })
+  database ??= openConfigured(isolateOf(c.env), DEADLINE_MS)
   return database
 }
 

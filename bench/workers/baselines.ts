@@ -6,9 +6,9 @@ import { random63 } from '../../src/counters/ids.ts'
 import type { CounterAddress } from '../../src/counters/keys/counter-address.ts'
 import { applyBatch, keptHours, makeBatch } from '../../src/counters/write/apply-batch.ts'
 import { SlotPool } from '../../src/counters/write/flush-group.ts'
-import { type Database, type Executor, openDatabase } from '../../src/database/database.ts'
+import type { Database, Executor } from '../../src/database/database.ts'
 import { classify } from '../../src/database/errors.ts'
-import { isolateOf } from '../../src/isolate.ts'
+import { isolateOf, openConfigured } from '../../src/isolate.ts'
 
 /** Long enough for every request that queues for a hot row, because throughput is what is measured. */
 const DEADLINE_MS = 60_000
@@ -95,7 +95,7 @@ let database: Database | null = null
 
 /** Retries only what a deadlock rolled back, because these statements are not idempotent. */
 function executor(c: BenchContext): Executor {
-  database ??= openDatabase({ url: isolateOf(c.env).config.databaseUrl, deadlineMs: DEADLINE_MS })
+  database ??= openConfigured(isolateOf(c.env), DEADLINE_MS)
   const { execute } = database
   return {
     async execute(sql, args) {

@@ -39,8 +39,9 @@ app.get('/bench/published/:type/:key', revalidated, async (c) => {
 
 /** A roll-up with one statement or transaction under way at a time, wherever the database is. */
 app.post('/bench/roll-up-one-after-the-other', async (c) => {
-  const { config, reads } = isolateOf(c.env)
-  const db = oneAfterTheOther(openBackgroundDatabase(config))
+  const isolate = isolateOf(c.env)
+  const { config, reads } = isolate
+  const db = oneAfterTheOther(openBackgroundDatabase(isolate))
   const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at: new Date() })
   return c.json({ ...summary, moved: toJsonNumber(summary.moved) })
 })

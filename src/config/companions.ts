@@ -22,22 +22,44 @@ export function shownCompanion(
   return ofSite ?? also.find(({ visitorsOf }) => visitorsOf === 'page')
 }
 
-/** Types whose `also` or `bots` cannot count their visits, or whose `visitors_of` has no effect. */
-export function wrongCompanions(types: ReadonlyMap<string, CounterType>): FieldError[] {
+/**
+ * The types without an `also` or `bots` that cannot count their visits. What is wrong is listed in `mistakes`, as is a
+ * `visitors_of` that has no effect.
+ * @param declared the names of all types, of which some may have been left out for their own mistakes
+ */
+export function withCompanions(
+  types: ReadonlyMap<string, CounterType>,
+  declared: ReadonlySet<string>,
+  mistakes: FieldError[],
+): ReadonlyMap<string, CounterType> {
   const all = [...types.values()]
-  return all.flatMap((type) => {
-    const field = `COUNTERS.${type.name}`
-    if (type.visitorsOf !== 'page' && all.every(({ also }) => also !== type.name)) {
-      return [{ field: `${field}.visitors_of`, message: 'needs another type that names this one in `also`' }]
+  const allDeclared = declared.size === types.size
+  for (const type of all) {
+    const wrong = (name: string, message: string | null) => {
+      if (message !== null) mistakes.push({ field: `COUNTERS.${type.name}.${name}`, message })
     }
-    const problems = {
-      also: type.also === null || types.has(type.also) ? alsoProblem(type, all) : OTHER_RULE,
-      bots: type.bots === null ? null : botsProblem(type, types.get(type.bots), all),
+    const isNamed = all.some(({ also }) => also === type.name)
+    if (type.visitorsOf !== 'page' && !isNamed && allDeclared) {
+      wrong('visitors_of', 'needs another type that names this one in `also`')
+      continue
     }
-    return Object.entries(problems).flatMap(([name, message]) =>
-      message === null ? [] : [{ field: `${field}.${name}`, message }],
-    )
-  })
+    const isLeftOut = (name: string | null) => name === null || (declared.has(name) && !types.has(name))
+    wrong('also', isLeftOut(type.also) ? null : types.has(type.also!) ? alsoProblem(type, all) : OTHER_RULE)
+    wrong('bots', isLeftOut(type.bots) ? null : botsProblem(type, types.get(type.bots!), all))
+  }
+  const usable = new Map(types)
+  const current = () => [...usable.values()]
+  // From the ends of the chains, so that a link is dropped only for its own mistake.
+  const ends = all.toSorted((one, other) => companionsOf(one, all).length - companionsOf(other, all).length)
+  for (const type of ends) {
+    const keeps = usable.has(type.also ?? '') && alsoProblem(type, current()) === null
+    usable.set(type.name, { ...type, also: keeps ? type.also : null })
+  }
+  for (const type of current()) {
+    if (botsProblem(type, usable.get(type.bots ?? ''), current()) !== null)
+      usable.set(type.name, { ...type, bots: null })
+  }
+  return usable
 }
 
 function alsoProblem(type: CounterType, all: readonly CounterType[]): string | null {

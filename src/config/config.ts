@@ -2,14 +2,16 @@ import * as z from 'zod/mini'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
-import { type FieldError, fieldErrors } from '../field-errors.ts'
+import type { FieldError } from '../field-errors.ts'
 import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
-import { wrongCompanions } from './companions.ts'
-import { counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
+import { withCompanions } from './companions.ts'
+import { counterType } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
+import { readSetting, underOwnNames } from './mistakes.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
+import { longEnough, longestOf, readTypes } from './read-types.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -31,21 +33,6 @@ const crons = z.prefault(
   ),
   {},
 )
-
-/** All errors in the settings, with the names that bindings have in `env`. Never contains a value. */
-export class ConfigurationError extends Error {
-  readonly problems: readonly FieldError[]
-  constructor(bindings: Bindings, found: readonly FieldError[]) {
-    const inEnv = bindings[OPTIONS]?.bindings ?? {}
-    const problems = found.map(({ field, message }) => {
-      const name = inEnv[field] ?? field
-      return { field: name, message: message.replaceAll(field, name) }
-    })
-    super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
-    this.name = 'ConfigurationError'
-    this.problems = problems
-  }
-}
 
 const RANGES_RULE = `must be a power of two from 1 to ${MAX_RANGES}, and at least the number of shards`
 
@@ -99,20 +86,6 @@ const network = z.pipe(
 
 const exclude = optionalTable({ networks: z._default(z.array(network, { error: 'must be a list of networks' }), []) })
 
-function tooFewStatements({ PLAN, SHARDING: { ranges }, ROLLUP, PRUNING }: z.output<Schema>): FieldError[] {
-  const budgets = [
-    { name: 'ROLLUP', given: ROLLUP, least: leastRollUpStatements(ranges) },
-    { name: 'PRUNING', given: PRUNING, least: 1 + ranges },
-  ]
-  const advice = PLAN === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
-  return budgets
-    .filter(({ given, least }) => given.maxStatements < least)
-    .map(({ name, least }) => ({
-      field: `${name}.max_statements`,
-      message: `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`,
-    }))
-}
-
 const binding = <T>(method: keyof T & string, what: string) =>
   orNull(
     z.custom<T>((value) => typeof (value as Record<string, unknown> | null)?.[method] === 'function', {
@@ -123,20 +96,24 @@ const binding = <T>(method: keyof T & string, what: string) =>
 const rateLimit = binding<RateLimit>('limit', 'rate limiting binding: [[ratelimits]]')
 const queue = binding<QueueProducer>('sendBatch', 'queue binding: [[queues.producers]]')
 
+const databaseUrl = z
+  .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
+  .check(
+    z.superRefine((value, context) => {
+      const problem = databaseUrlProblem(value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    }),
+  )
+
+const apiToken = z
+  .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
+  .check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces'))
+
 const settings = z.object({
-  DATABASE_URL: z
-    .string({ error: 'is missing: set it with `wrangler secret put DATABASE_URL`, or in .dev.vars' })
-    .check(
-      z.superRefine((value, context) => {
-        const problem = databaseUrlProblem(value)
-        if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-      }),
-    ),
-  API_TOKEN: z
-    .string({ error: 'is missing: set it with `wrangler secret put API_TOKEN`, or in .dev.vars' })
-    .check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters, without spaces')),
+  DATABASE_URL: databaseUrl,
+  API_TOKEN: apiToken,
   API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
-  COUNTERS: counterTypes,
+  COUNTERS: z.record(z.string(), counterType),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
@@ -167,7 +144,7 @@ function databaseUrlProblem(value: string): string | null {
   return null
 }
 
-function unknownOptions({ [OPTIONS]: options }: Bindings, { shape }: Schema): FieldError[] {
+function unknownOptions({ [OPTIONS]: options }: Bindings, shape: Schema['shape']): FieldError[] {
   if (options === undefined) return []
   const names = Object.keys(options.bindings).filter((name) => name !== 'ASSETS')
   return [...options.settings, ...names.map((name) => `bindings.${name}`)]
@@ -175,50 +152,86 @@ function unknownOptions({ [OPTIONS]: options }: Bindings, { shape }: Schema): Fi
     .map((field) => ({ field, message: 'is not known here' }))
 }
 
-/** Checks the settings, types them and fills in defaults. @throws {ConfigurationError} with every error */
+/** Raises a budget that is too small for the ranges. */
+function enoughStatements<Budget extends { maxStatements: number }>(
+  budget: Budget,
+  least: number,
+  [name, ranges, of]: [name: string, ranges: number, of: Plan],
+  mistakes: FieldError[],
+): Budget {
+  if (budget.maxStatements >= least) return budget
+  const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
+  const message = `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`
+  mistakes.push({ field: `${name}.max_statements`, message })
+  return { ...budget, maxStatements: least }
+}
+
+/**
+ * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
+ * concern. A wrong type is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
+ * is `null`.
+ * @returns the configuration, and what is wrong: the setting, and the fix
+ */
 export function readConfig(bindings: Bindings) {
-  const schema = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
-  const parsed = schema.safeParse(bindings)
-  const problems = [
-    ...unknownOptions(bindings, schema),
-    ...(parsed.error ? fieldErrors(parsed.error, 'configuration') : []),
-    ...sharedRecordTypes(bindings.COUNTERS),
-  ]
-  if (!parsed.success || problems.length > 0) throw new ConfigurationError(bindings, problems)
-  const { data } = parsed
-  const { tokens, problems: wrongTokens } = readTokens(data.API_TOKENS, (name) => data.COUNTERS.has(name))
-  const conflicts = [
-    ...wrongTokens,
-    ...wrongCompanions(data.COUNTERS),
-    ...outlivesPruning(data.COUNTERS.values(), data.PRUNING.idempotencyHours),
-    ...tooFewStatements(data),
-  ]
-  if (conflicts.length > 0) throw new ConfigurationError(bindings, conflicts)
-  return {
-    databaseUrl: data.DATABASE_URL,
-    /** The owner's token; `tokens` are all others. */
-    apiToken: data.API_TOKEN,
-    tokens,
-    batches: data.BATCHES,
-    deadBatches: data.DEAD_BATCHES,
+  const { shape } = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
+  const found = unknownOptions(bindings, shape)
+  const read = <Name extends keyof Schema['shape'], Otherwise = never>(name: Name, otherwise?: Otherwise) =>
+    readSetting(shape[name] as z.ZodMiniType, bindings[name], name, found, otherwise) as
+      | z.output<Schema['shape'][Name]>
+      | Otherwise
+  const url = read('DATABASE_URL', null)
+  const token = read('API_TOKEN', null)
+  const tokenLines = read('API_TOKENS')
+  const typesRead = readTypes(bindings.COUNTERS, found)
+  const { declared, stopped, redirects, windows } = typesRead
+  const data = {
+    batches: read('BATCHES'),
+    deadBatches: read('DEAD_BATCHES'),
     /** Of public counting. */
-    rateLimit: data.VISITOR_LIMIT,
+    rateLimit: read('VISITOR_LIMIT'),
     /** Of public reading. */
-    readLimit: data.READER_LIMIT,
+    readLimit: read('READER_LIMIT'),
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
-    newKeyLimit: data.NEW_KEY_LIMIT,
-    plan: data.PLAN,
-    types: data.COUNTERS,
-    rollUp: data.ROLLUP,
-    pruning: data.PRUNING,
-    history: data.HISTORY,
-    /** Into how many ranges record ids are divided. */
-    ranges: data.SHARDING.ranges,
-    /** Networks whose visits do not count. */
-    ownNetworks: data.EXCLUDE.networks,
-    crons: data.CRONS,
+    newKeyLimit: read('NEW_KEY_LIMIT'),
+    plan: read('PLAN'),
   }
+  read('BASE_PATH')
+  const correct = found.length
+  const { ranges } = read('SHARDING')
+  // Another number could split batches between shards.
+  const rangesKnown = found.length === correct
+  const { networks: ownNetworks } = read('EXCLUDE')
+  const cronsRead = read('CRONS', { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON })
+  const budgets = { rollUp: read('ROLLUP'), pruning: read('PRUNING'), history: read('HISTORY') }
+  const { tokens, problems: wrongTokens } = readTokens(tokenLines, (name) => declared.has(name))
+  found.push(...wrongTokens)
+  const types = withCompanions(typesRead.types, declared, found)
+  const pruning = longEnough(budgets.pruning, windows, found)
+  const config = {
+    /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
+    databaseUrl: rangesKnown ? url : null,
+    /** The owner's token; `tokens` are all others. `null`: nobody has it. */
+    apiToken: token,
+    tokens,
+    ...data,
+    types,
+    /** What is wrong with the types that are left out. */
+    stopped,
+    /** `redirect_to` of every type that has one, also of those that are left out: downloads redirect in any case. */
+    redirects,
+    /** Seconds of the longest window in which a visitor counts once. */
+    longestWindow: longestOf(windows),
+    rollUp: enoughStatements(budgets.rollUp, leastRollUpStatements(ranges), ['ROLLUP', ranges, data.plan], found),
+    pruning: enoughStatements(pruning, 1 + ranges, ['PRUNING', ranges, data.plan], found),
+    history: budgets.history,
+    /** Into how many ranges record ids are divided. */
+    ranges,
+    /** Networks whose visits do not count. */
+    ownNetworks,
+    crons: cronsRead,
+  }
+  return { config, mistakes: underOwnNames(bindings, found) }
 }
 
 /** The Worker's settings, checked and typed. */
-export type Config = Readonly<ReturnType<typeof readConfig>>
+export type Config = Readonly<ReturnType<typeof readConfig>['config']>

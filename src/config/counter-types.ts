@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import { MAX_KEY_BYTES, SPELLINGS, spellingOf } from '../counters/keys/counter-address.ts'
 import { MAX_PATTERN_LENGTH, MAX_PATTERNS } from '../counters/keys/new-keys.ts'
 import { pageKey } from '../counters/keys/page-key.ts'
-import type { FieldError } from '../field-errors.ts'
 import { flag, integer, orNull, table } from './fields.ts'
 
 const MAX_TITLE = 60
@@ -52,7 +51,7 @@ const REDIRECT_RULE =
   'must be the folder of the files: a URL such as "https://files.example.com/dist/", or a path such as "/files/", with a slash at its end and no ? or #'
 
 /** A folder in canonical form, so that an appended key cannot change its meaning. */
-const folder = z.string({ error: REDIRECT_RULE }).check(
+export const folder = z.string({ error: REDIRECT_RULE }).check(
   z.refine((value) => {
     const host = 'http://host.invalid'
     const isPath = value.startsWith('/')
@@ -100,7 +99,11 @@ const otherType = z.string({ error: OTHER_RULE })
 const QUOTED = SPELLINGS.map((name) => `"${name}"`).join(', ')
 const LOWER_CASE_RULE = 'must be in lower case, as all keys are with "letter_case"'
 
-const counterType = table({
+/** The upper bound is that of PRUNING.idempotency_hours, with which `longEnough` compares it. */
+export const dedupeSeconds = integer(0, 24 * 365 * 3_600)
+
+/** The settings of a type. */
+export const counterType = table({
   record_type: integer(1, 65_535),
   /** What is counted, as a heading: "Page views". */
   title: z.optional(text(MAX_TITLE)),
@@ -141,10 +144,9 @@ const counterType = table({
   /** Slots of each counter; `null`: every writer has its own. */
   slots: orNull(integer(1, 100_000)),
   /**
-   * Seconds within which a visitor counts once; 0: every time; `null`: the route's default. The upper bound is that of
-   * PRUNING.idempotency_hours, with which `outlivesPruning` compares it.
+   * Seconds within which a visitor counts once; 0: every time; `null`: the route's default.
    */
-  dedupe_seconds: orNull(integer(0, 24 * 365 * 3_600)),
+  dedupe_seconds: orNull(dedupeSeconds),
   /** Whether badges may count their viewers. */
   counting_badge: flag,
   /** The type that counts the same visits once per visitor and window. Its own `also` counts them as well. */
@@ -203,56 +205,3 @@ export type CounterType = Readonly<Omit<z.output<typeof counterType>, 'title'> &
 
 const fitsLetterCase = (sameKey: readonly string[], texts: readonly string[]) =>
   !sameKey.includes('letter_case') || texts.every((text) => text === text.toLowerCase())
-
-const typeName = z
-  .string()
-  .check(z.regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'must be letters, digits, "_" and "-", starting with a letter'))
-
-export const counterTypes = z.pipe(
-  z
-    .record(typeName, counterType, {
-      error: ({ code, input }) => {
-        if (code !== 'invalid_type') return undefined
-        if (input === undefined)
-          return 'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `COUNTERS` to createSlottedCounter'
-        return 'must hold a table for each type: [vars.COUNTERS.<name>]'
-      },
-    })
-    .check(z.refine((types) => Object.keys(types).length > 0, 'must name at least one type')),
-  z.transform(
-    (types): ReadonlyMap<string, CounterType> =>
-      new Map(
-        Object.entries(types).map(([name, type]) => [name, { name, ...type, title: type.title ?? titleOf(name) }]),
-      ),
-  ),
-)
-
-/** Types that share a record type. Checks the raw settings, so that other errors do not hide this one. */
-export function sharedRecordTypes(counters: unknown): FieldError[] {
-  const owners = new Map<unknown, string>()
-  return Object.entries(counters ?? {}).flatMap(([name, settings]) => {
-    const { record_type } = (settings ?? {}) as { record_type?: unknown }
-    const owner = owners.get(record_type)
-    if (owner === undefined) {
-      if (record_type !== undefined) owners.set(record_type, name)
-      return []
-    }
-    const message = `is also that of ${owner}: every type needs its own`
-    return [{ field: `COUNTERS.${name}.record_type`, message }]
-  })
-}
-
-/** Seconds of the longest window in which a visitor counts once. */
-export function longestWindow(types: Iterable<CounterType>): number {
-  return Math.max(DOWNLOAD_WINDOW_SECONDS, ...[...types].map(({ dedupeSeconds }) => dedupeSeconds ?? 0))
-}
-
-/** Types whose window outlasts the rows that recognize a visit. */
-export function outlivesPruning(types: Iterable<CounterType>, idempotencyHours: number): FieldError[] {
-  return [...types]
-    .filter(({ dedupeSeconds }) => (dedupeSeconds ?? 0) > idempotencyHours * 3_600)
-    .map(({ name }) => ({
-      field: `COUNTERS.${name}.dedupe_seconds`,
-      message: `must be at most ${idempotencyHours * 3_600}: PRUNING.idempotency_hours is ${idempotencyHours}`,
-    }))
-}

@@ -37,8 +37,8 @@ export function includes(scope: Scope, needed: Scope): boolean {
 }
 
 /**
- * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. Problems never repeat any part of a
- * line: it may be a token.
+ * Reads `API_TOKENS`: a line `NAME SCOPE[:TYPE,TYPE…] HASH` for each token; # begins a comment. A wrong line is left out. Problems
+ * never repeat any part of a line: it may be a token.
  * @param isType whether a type is configured
  */
 export function readTokens(
@@ -53,6 +53,7 @@ export function readTokens(
     if (name === '' || name.startsWith('#')) continue
     const wrong = (field: string, message: string) =>
       problems.push({ field: `API_TOKENS.${index + 1}${field}`, message })
+    const before = problems.length
     if (words.length !== 3) {
       wrong('', 'must be NAME SCOPE HASH, or NAME SCOPE:TYPE,TYPE HASH')
       continue
@@ -63,10 +64,11 @@ export function readTokens(
     if (!/^[\w-]{1,32}$/.test(name) || name === OWNER) wrong('.name', NAME_RULE)
     else if (tokens.some((token) => token.name === name)) wrong('.name', 'is the same as on an earlier line')
     if (!SCOPES.includes(scope as Scope)) wrong('.scope', SCOPE_RULE)
-    if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')
     if (!/^[0-9a-f]{64}$/.test(hash)) wrong('.hash', HASH_RULE)
     else if (tokens.some((token) => token.hash === hash)) wrong('.hash', 'is the same as on an earlier line')
-    tokens.push({ name, scope: scope as Scope, types, hash })
+    if (problems.length === before) tokens.push({ name, scope: scope as Scope, types, hash })
+    // It may still do what it may with the types that exist.
+    if (types !== null && ![...types].every(isType)) wrong('.types', 'must be configured counter types')
   }
   return { tokens, problems }
 }
@@ -91,13 +93,13 @@ const encoder = new TextEncoder()
 
 /** The tokens that a Worker accepts. */
 export class TokenList {
-  readonly #apiToken: string
+  readonly #apiToken: string | null
   readonly #named: readonly Token[]
   #owner: Token | undefined
   /** Valid tokens only, so that strangers cannot fill it. By network: see `findOwner`. */
   readonly #accepted = new BoundedMap<Token>(MAX_GENERATION)
 
-  constructor({ apiToken, tokens }: { apiToken: string; tokens: readonly Token[] }) {
+  constructor({ apiToken, tokens }: { apiToken: string | null; tokens: readonly Token[] }) {
     this.#apiToken = apiToken
     this.#named = tokens
   }
@@ -122,14 +124,16 @@ export class TokenList {
    */
   async findOwner(value: string, network: string): Promise<Token | undefined> {
     const owner = await this.#ownerToken()
-    return this.#accept(isSame(owner.hash, await sha256(value)) ? owner : undefined, value, network)
+    const isOwner = owner !== undefined && isSame(owner.hash, await sha256(value))
+    return this.#accept(isOwner ? owner : undefined, value, network)
   }
 
   async withName(name: string): Promise<Token | undefined> {
     return name === OWNER ? this.#ownerToken() : this.#named.find((token) => token.name === name)
   }
 
-  async #ownerToken(): Promise<Token> {
+  async #ownerToken(): Promise<Token | undefined> {
+    if (this.#apiToken === null) return undefined
     this.#owner ??= { name: OWNER, scope: 'manage', types: null, hash: await sha256(this.#apiToken) }
     return this.#owner
   }

@@ -1,7 +1,9 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { CounterType } from '../config/counter-types.ts'
-import { includes, type Scope, type Token } from '../config/tokens.ts'
+import { ConfigurationError, underOwnNames } from '../config/mistakes.ts'
+import { includes, type Scope, shortTokenProblem, type Token } from '../config/tokens.ts'
+import type { FieldError } from '../field-errors.ts'
 import { listedPrefix, spelledPrefix } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import { subscriberOf } from '../visits/network.ts'
@@ -43,7 +45,11 @@ async function tokenOf(c: Context<AppEnv>): Promise<Token> {
   return token
 }
 
-/** Finds the token with a value. Limits each network's attempts at the owner's token. @throws {Problem} 429 */
+/**
+ * Finds the token with a value. Limits each network's attempts at the owner's token.
+ * @throws {Problem} 429
+ * @throws {ConfigurationError} if it is no other token, and the owner's is missing, malformed, or too short
+ */
 export async function recognize(c: Context<AppEnv>, value: string): Promise<Token | undefined> {
   const { tokens, tokenAttempts, config } = c.get('isolate')
   // Cloudflare overwrites whatever the client sends.
@@ -51,12 +57,22 @@ export async function recognize(c: Context<AppEnv>, value: string): Promise<Toke
   const network = subscriberOf(address ?? '') ?? ''
   const known = tokens.accepted(value, network) ?? (await tokens.findNamed(value, network))
   if (known !== undefined) return known
+  const wrong = ownerTokenProblems(c)
+  if (wrong.length > 0) throw new ConfigurationError(wrong)
   if (network !== '') {
     const wait = tokenAttempts.take(network, Date.now())
     if (wait > 0) throw tooManyAttempts(wait)
     if (await exceedsLimit(config.rateLimit, address, 'token ')) throw tooManyAttempts(LONGEST_PERIOD)
   }
   return tokens.findOwner(value, network)
+}
+
+/** Why nobody can use the owner's token: what is wrong with it. */
+export function ownerTokenProblems(c: Context<AppEnv>): readonly FieldError[] {
+  const { config, mistakes } = c.get('isolate')
+  if (config.apiToken === null) return mistakes
+  const short = shortTokenProblem(config.apiToken, c.req.url)
+  return short === null ? [] : underOwnNames(c.env, [short])
 }
 
 /** Checks the scope of an authorized request's token. @throws {Problem} 403 */
@@ -111,7 +127,8 @@ export async function isAuthorized(c: Context<AppEnv>): Promise<boolean> {
   const authorized = await tokenOf(c).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Problem) return false
+      // Public readings do not need one.
+      if (error instanceof Problem || error instanceof ConfigurationError) return false
       throw error
     },
   )

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
 import { basePathOf, cookieSuffix } from '../config/bindings.ts'
-import type { Config } from '../config/config.ts'
+import { ConfigurationError } from '../config/mistakes.ts'
 import type { Token } from '../config/tokens.ts'
 import type { AppEnv } from './context.ts'
 
@@ -16,7 +16,10 @@ const ZONE_FORM = /^[A-Za-z][\w+/-]{0,62}$/
 export async function startSession(c: Context<AppEnv>, token: Token): Promise<void> {
   const { name, options } = cookieOf(c, 'session')
   const ends = Math.floor(Date.now() / 1_000) + SESSION
-  const secret = sessionSecret(c.get('isolate').config, new URL(c.req.url).host, token)
+  const { config, mistakes } = c.get('isolate')
+  const { databaseUrl } = config
+  if (databaseUrl === null) throw new ConfigurationError(mistakes)
+  const secret = sessionSecret({ databaseUrl }, new URL(c.req.url).host, token)
   await setSignedCookie(c, name, `${ends}-${token.name}`, secret, { ...options, maxAge: SESSION })
 }
 
@@ -30,11 +33,15 @@ export async function sessionToken(c: Context<AppEnv>): Promise<Token | null> {
   const { name } = cookieOf(c, 'session')
   // Most requests have no cookie.
   if (!c.req.header('Cookie')?.includes(name)) return null
-  const { config, tokens } = c.get('isolate')
+  const {
+    config: { databaseUrl },
+    tokens,
+  } = c.get('isolate')
+  if (databaseUrl === null) return null
   const [, ends, tokenName] = /^(\d{1,15})-([\w-]+)\./.exec(getCookie(c, name) ?? '') ?? []
   const token = tokenName === undefined ? undefined : await tokens.withName(tokenName)
   if (token === undefined || Number(ends) * 1_000 <= Date.now()) return null
-  const signed = await getSignedCookie(c, sessionSecret(config, new URL(c.req.url).host, token), name)
+  const signed = await getSignedCookie(c, sessionSecret({ databaseUrl }, new URL(c.req.url).host, token), name)
   return signed === `${ends}-${tokenName}` ? token : null
 }
 
@@ -51,7 +58,7 @@ export function isFromOwnPage(c: Context<AppEnv>): boolean {
  * @param host host and port of the request
  */
 export function sessionSecret(
-  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  { databaseUrl }: { databaseUrl: string },
   host: string,
   { hash }: Pick<Token, 'hash'>,
 ): string {

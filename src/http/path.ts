@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { routePath } from 'hono/route'
 import { basePathOf } from '../config/bindings.ts'
 import type { CounterType } from '../config/counter-types.ts'
+import { configuredType } from '../service/named-counters.ts'
 import { Problem } from '../service/problem.ts'
 import type { AppEnv } from './context.ts'
 
@@ -28,13 +29,12 @@ export function publicPath(c: Context<AppEnv>, path: string): string {
   return basePathOf(c.env) + path
 }
 
-/** The counter type in the path. @throws {Problem} 404 */
+/** The counter type in the path. @throws {Problem} 404 @throws {ConfigurationError} if it has a mistake in the settings */
 export function pathType(c: Context<AppEnv>, name = c.req.param('type') ?? ''): CounterType {
-  const { types } = c.get('isolate').config
-  const type = types.get(name)
+  const type = configuredType(c.get('isolate'), name)
   if (type !== undefined) return type
   // Not the others: strangers must not learn what is counted.
-  const known = [...types.values()].filter((known) => known.public).map(({ name }) => name)
+  const known = [...c.get('isolate').config.types.values()].filter((known) => known.public).map(({ name }) => name)
   throw new Problem('unknown_type', {
     detail: `The type in the path is not configured. Public types: ${known.join(', ') || 'none'}.`,
   })

@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { basePathOf } from '../config/bindings.ts'
+import { ConfigurationError } from '../config/mistakes.ts'
 import { includes, type Token } from '../config/tokens.ts'
-import { openDatabase } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
 import { MIGRATIONS } from '../generated.ts'
-import { recognize } from '../http/authorization.ts'
+import { ownerTokenProblems, recognize } from '../http/authorization.ts'
 import type { AppEnv } from '../http/context.ts'
 import {
   endSession,
@@ -21,7 +21,7 @@ import {
 import { Hono } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
 import { publicPath } from '../http/path.ts'
-import type { Isolate } from '../isolate.ts'
+import { type Isolate, openConfigured } from '../isolate.ts'
 import { Problem } from '../service/problem.ts'
 import { counterPage } from '../views/dashboard/counter.ts'
 import type { Html, Viewer } from '../views/dashboard/layout.ts'
@@ -59,8 +59,13 @@ export const guarded = createMiddleware<AppEnv>(async (c, next) => {
 
 dashboard.get('/', guarded, async (c) => {
   const viewer = await viewerOf(c)
+  const { config, mistakes } = c.get('isolate')
+  // There is nothing to see, or the owner cannot sign in.
+  if (config.databaseUrl === null || config.types.size === 0) throw new ConfigurationError(mistakes)
+  const wrongToken = viewer === null ? ownerTokenProblems(c) : []
+  if (wrongToken.length > 0) throw new ConfigurationError(wrongToken)
   if (viewer === null) return signIn(c, 200, { notReady: (await missingTables(c)).length > 0 })
-  const wanted = c.req.query('type') ?? viewer.types[0]!.name
+  const wanted = c.req.query('type') ?? viewer.types[0]?.name
   const type = viewer.types.find(({ name }) => name === wanted)
   // Started before the tables are known to exist: they nearly always do.
   const numbers = type && includedNumbers(c, { type, types: viewer.types })
@@ -195,10 +200,7 @@ async function missingTables(c: Context<AppEnv>): Promise<string[]> {
   const isolate = c.get('isolate')
   if (Date.now() < (checkAgainAt.get(isolate) ?? 0)) return []
   try {
-    const missing = await readMissing(
-      openDatabase({ url: isolate.config.databaseUrl, deadlineMs: DEADLINE_MS }),
-      MIGRATIONS,
-    )
+    const missing = await readMissing(openConfigured(isolate, DEADLINE_MS), MIGRATIONS)
     if (missing.length === 0) checkAgainAt.set(isolate, Number.POSITIVE_INFINITY)
     return missing
   } catch (error) {

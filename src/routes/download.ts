@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { DOWNLOAD_WINDOW_SECONDS } from '../config/counter-types.ts'
+import { ConfigurationError } from '../config/mistakes.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
@@ -69,15 +70,24 @@ export const downloads = new Hono<AppEnv>().get(
   '/d/:type/*',
   tellHit,
   typed<typeof downloadContract>(async (c) => {
-    const type = pathType(c)
-    if (type.redirectTo === null) throw new Problem('not_found', { detail: NO_DOWNLOADS })
+    const isolate = c.get('isolate')
+    const name = c.req.param('type') ?? ''
+    const redirectTo = isolate.config.redirects.get(name)
+    // A type that has a mistake in the settings still redirects.
+    const stopped = isolate.config.stopped.get(name)
+    if (redirectTo === undefined) {
+      pathType(c)
+      throw new Problem('not_found', { detail: NO_DOWNLOADS })
+    }
     const key = decodeKey(rawPathKey(c))
-    const destination = destinationOf(type.redirectTo, key)
+    const destination = destinationOf(redirectTo, key)
     if (destination === null) {
       const detail = 'The path of a download has no empty segments, ".", "..", backslashes or control characters.'
       throw new Problem('not_found', { detail })
     }
-    const counter = await counterOfKey(c.get('isolate').addresses, type, key)
+    if (stopped !== undefined) return redirect(destination, saidOf(c, new ConfigurationError(stopped)))
+    const type = pathType(c)
+    const counter = await counterOfKey(isolate.addresses, type, key)
     const visit: Visit = {
       type,
       counter,
@@ -88,10 +98,13 @@ export const downloads = new Hono<AppEnv>().get(
       advice: 'The download continues anyway.',
     }
     const counting = countVisit(callerOf(c), visit).catch((error: unknown) => saidOf(c, error))
-    const said = await withinTime(c, counting, MAX_WAIT_MS, 'unknown')
-    return new Response(null, {
-      status: 302,
-      headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
-    })
+    return redirect(destination, await withinTime(c, counting, MAX_WAIT_MS, 'unknown'))
   }),
 )
+
+function redirect(destination: string, said: string): Response {
+  return new Response(null, {
+    status: 302,
+    headers: { Location: destination, 'Cache-Control': 'no-store', 'X-Hit': said },
+  })
+}

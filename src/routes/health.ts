@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
+import { ConfigurationError } from '../config/mistakes.ts'
 import { readRollUpState } from '../counters/rollup/lease.ts'
 import { DatabaseFailure } from '../database/errors.ts'
+import { ownerTokenProblems } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { limitReading } from '../http/reading.ts'
@@ -38,6 +40,8 @@ export const readHealthContract = () =>
 
 export const health = endpoint<typeof readHealthContract>(readHealth, async (c) => {
   await limitReading(c)
+  const wrong = [...new Set([...c.get('isolate').mistakes, ...ownerTokenProblems(c)])]
+  if (wrong.length > 0) throw new ConfigurationError(wrong)
   try {
     // Shows that the database responds, accepts our credentials and has its tables.
     await readRollUpState(callerOf(c).db)

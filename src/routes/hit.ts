@@ -17,7 +17,7 @@ import { userAgent } from '../openapi/headers.ts'
 import { COUNTING, exampleInvalid } from '../openapi/problems.ts'
 import { countVisit, type Visit } from '../service/count.ts'
 import { namedFields, once } from '../service/fields.ts'
-import { counterOfKey } from '../service/named-counters.ts'
+import { configuredType, counterOfKey } from '../service/named-counters.ts'
 import { invalidRequest, Problem } from '../service/problem.ts'
 
 const AUTOMATED = 'Whether a program drives the browser: `navigator.webdriver`.'
@@ -223,8 +223,9 @@ type Hit = z.infer<ReturnType<typeof postHit.body.schema>>
 
 /** @throws {Problem} */
 async function visitOf(c: Context<AppEnv>, { type: name, key: sent, automated }: Hit): Promise<Visit> {
-  const { config, addresses } = c.get('isolate')
-  const type = config.types.get(name)
+  const isolate = c.get('isolate')
+  const { addresses } = isolate
+  const type = configuredType(isolate, name)
   if (type === undefined) {
     const { code, details } = invalidRequest([{ field: 'type', message: 'is not a configured counter type' }])
     throw new Problem(code, { ...details, headers: { 'X-Hit': ignoredBecause('type') } })

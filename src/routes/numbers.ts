@@ -3,7 +3,7 @@ import { shownCompanion } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import type { Token } from '../config/tokens.ts'
 import { CHART_UNITS, PERIOD_NAMES } from '../counters/history/comparison.ts'
-import { type Executor, openDatabase } from '../database/database.ts'
+import type { Executor } from '../database/database.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -12,6 +12,8 @@ import { Hono } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { revalidated } from '../http/reading.ts'
+import { openConfigured } from '../isolate.ts'
+import { configuredType } from '../service/named-counters.ts'
 import { Problem, problemOf } from '../service/problem.ts'
 import type { IncludedNumbers } from '../views/dashboard/numbers.ts'
 import { counterNumbers } from './numbers/counter-numbers.ts'
@@ -36,7 +38,7 @@ interface Page {
 export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
   const { type: name, key, ...asked } = readQuery(c, numbersQuery)
-  const type = c.get('isolate').config.types.get(name)
+  const type = configuredType(c.get('isolate'), name)
   if (type === undefined) throw new Problem('unknown_type', { detail: 'There is no such type.' })
   checkTypes(c, name)
   const answer = await pageNumbers(c, { type, key, types: typesOf(c, c.get('token')!) }, callerOf(c).db, asked)
@@ -72,7 +74,7 @@ export async function includedNumbers(c: Context<AppEnv>, page: Page): Promise<I
     ...(find !== '' && { find }),
   }).toString()
   // An attempt without retries, which would keep the page from being seen at all.
-  const db = openDatabase({ url: c.get('isolate').config.databaseUrl, deadlineMs: INCLUDED_DEADLINE_MS })
+  const db = openConfigured(c.get('isolate'), INCLUDED_DEADLINE_MS)
   try {
     const asked = { period, tz, by, find, rows: DEFAULT_ROWS, ...(custom && { from, to }) } as const
     return { query, numbers: await pageNumbers(c, page, db, asked) }

@@ -64,8 +64,9 @@ export const rollUpOnceContract = () =>
   })
 
 export const rollup = endpoint<typeof rollUpOnceContract>(rollUpOnce, async (c) => {
-  const { config, reads } = c.get('isolate')
-  const run = rollUpNow({ db: openBackgroundDatabase(config), cache: reads.rolled }, config)
+  const isolate = c.get('isolate')
+  const store = { db: openBackgroundDatabase(isolate), cache: isolate.reads.rolled }
+  const run = rollUpNow(store, isolate.config)
   // A client that hangs up must not leave a transaction open, with its locks.
   c.executionCtx.waitUntil(run.catch(() => {}))
   const summary = await run

@@ -2,8 +2,8 @@ import type { Hono } from 'hono'
 import type { BlankEnv, ExtractSchema } from 'hono/types'
 import type { Operation } from '../openapi/contract.ts'
 import { badges, jsonBadgeContract, jsonTotalBadgeContract, svgBadgeContract, svgTotalBadgeContract } from './badge.ts'
-import { check } from './check.ts'
 import { charts, counterChartContract, totalChartContract } from './chart.ts'
+import { check } from './check.ts'
 import { counter, counters, readContract, readManyContract } from './counters.ts'
 import { countingBadgeContract, countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
@@ -58,8 +58,17 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, check, numbers, reference, stats] as const
-export const BROWSER_ROUTES = [downloads, badges, charts, countingBadges, dashboard, numbers, reference, stats] as const
+export const BROWSER_ROUTES = [
+  downloads,
+  badges,
+  charts,
+  countingBadges,
+  dashboard,
+  check,
+  numbers,
+  reference,
+  stats,
+] as const
 
 /** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
 export const contracts = (): Operation[] => [

@@ -93,7 +93,7 @@ export const setup = endpoint<typeof makeTablesContract>(makeTables, async (c) =
 
 /** For long statements. Not through the circuit breaker, which opens while visitors' requests fail. */
 function databaseFor(c: Context<AppEnv>) {
-  return openBackgroundDatabase(c.get('isolate').config)
+  return openBackgroundDatabase(c.get('isolate'))
 }
 
 async function makeAll(c: Context<AppEnv>) {

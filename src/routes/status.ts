@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import { SPELLINGS } from '../counters/keys/counter-address.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
-import { openDatabase } from '../database/database.ts'
 import { callerOf } from '../http/caller.ts'
 import { endpoint } from '../http/endpoint.ts'
+import { openConfigured } from '../isolate.ts'
 import { log } from '../log.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described, instant, namedObject } from '../openapi/described.ts'
@@ -177,9 +177,8 @@ const PART_DEADLINE_MS = 3_000
 
 export const status = endpoint<typeof readStatusContract>(readStatus, async (c) => {
   const isolate = c.get('isolate')
-  const { config } = isolate
   // Not through the circuit breaker: the server's views may be slow or refused while the database is healthy.
-  const aside = openDatabase({ url: config.databaseUrl, deadlineMs: PART_DEADLINE_MS })
+  const aside = openConfigured(isolate, PART_DEADLINE_MS)
   const found = await survey(callerOf(c).db, c.get('databaseTime')?.of(aside) ?? aside)
   for (const { part, error } of found.missing) {
     log('warn', 'status_incomplete', { requestId: c.get('requestId'), part, error: String(error) })

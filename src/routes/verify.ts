@@ -62,8 +62,9 @@ export const verifyCountsContract = () =>
 export const verify = endpoint<typeof verifyCountsContract>(
   verifyCounts,
   async (c, { query: { after = FIRST_POSITION, limit } }) => {
-    const { config } = c.get('isolate')
-    const db = withRetries(openBackgroundDatabase(config))
+    const isolate = c.get('isolate')
+    const { config } = isolate
+    const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)
     return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {

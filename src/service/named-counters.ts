@@ -1,10 +1,19 @@
 import type { CounterType } from '../config/counter-types.ts'
+import { ConfigurationError } from '../config/mistakes.ts'
 import { hash63, hash64 } from '../counters/ids.ts'
 import type { AddressCache, CounterAddress } from '../counters/keys/counter-address.ts'
 import { type FieldError, InvalidInput } from '../field-errors.ts'
 import type { Isolate } from '../isolate.ts'
 import { MAX_IDEMPOTENCY_KEY } from '../openapi/headers.ts'
 import { invalidRequest } from './problem.ts'
+
+/** The type with a name. @throws {ConfigurationError} if it has a mistake in the settings */
+export function configuredType({ config }: Pick<Isolate, 'config'>, name: string): CounterType | undefined {
+  const type = config.types.get(name)
+  const mistakes = type === undefined ? config.stopped.get(name) : undefined
+  if (mistakes !== undefined) throw new ConfigurationError(mistakes)
+  return type
+}
 
 /**
  * The counter of a key.
@@ -33,7 +42,7 @@ export async function counterOfKey(
  * @throws {Problem} 422 with all errors of the list
  */
 export async function listedCounters<Entry extends { type: string; key: string | number }>(
-  { config, addresses }: Isolate,
+  isolate: Isolate,
   list: string,
   entries: readonly Entry[],
   check: (entry: Entry) => FieldError | null = () => null,
@@ -43,13 +52,13 @@ export async function listedCounters<Entry extends { type: string; key: string |
   for (const [index, entry] of entries.entries()) {
     const wrong = check(entry)
     if (wrong !== null) errors.push({ field: `${list}.${index}.${wrong.field}`, message: wrong.message })
-    const type = config.types.get(entry.type)
+    const type = configuredType(isolate, entry.type)
     if (type === undefined) {
       errors.push({ field: `${list}.${index}.type`, message: 'is not a configured counter type' })
       continue
     }
     try {
-      found.push({ ...entry, counter: await counterOfKey(addresses, type, entry.key, `${list}.${index}.key`) })
+      found.push({ ...entry, counter: await counterOfKey(isolate.addresses, type, entry.key, `${list}.${index}.key`) })
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error
       errors.push({ field: error.field, message: error.message })

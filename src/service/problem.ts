@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../config/config.ts'
+import { ConfigurationError } from '../config/mistakes.ts'
 import { type ChangeRefusal, ChangeRefused, KeyReused } from '../counters/changes/change.ts'
 import { MAX_ROWS } from '../counters/changes/counter-state.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
@@ -105,6 +105,7 @@ export function problemOf(error: unknown, advice?: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof InvalidInput) return invalidRequest([{ field: error.field, message: error.message }])
   if (error instanceof DatabaseFailure) {
+    if (error.cause instanceof ConfigurationError) return problemOf(error.cause)
     const headers = RETRY_AFTER
     if (advice !== undefined && error.applied === 'unknown') {
       return new Problem('outcome_unknown', { detail: `The outcome is unknown. ${advice}`, headers, cause: error })

@@ -4,6 +4,7 @@ import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
+import type { FieldError } from '../field-errors.ts'
 import type { Survey } from './survey.ts'
 
 /** Seconds without a roll-up, or without one that caught up: five runs. */
@@ -31,6 +32,7 @@ export const FINDING_CODES = [
   'history_behind',
   'too_few_ranges',
   'example_origin',
+  'wrong_setting',
 ] as const
 
 export interface Finding {
@@ -44,12 +46,15 @@ interface Circumstances {
   databaseProblem: Finding | null
   breakerOpen: boolean
   config: Config
+  /** What is wrong in the settings. */
+  mistakes: readonly FieldError[]
   now: Date
 }
 
 /** Finds problems that need attention. Counts stay exact with all of them, but hits may be refused. */
 export function findingsOf(circumstances: Circumstances): Finding[] {
   const problems = [
+    ...wrongSettings(circumstances),
     circumstances.databaseProblem,
     breakerProblem(circumstances),
     settingProblem(circumstances),
@@ -67,6 +72,16 @@ function advice(budget: Budget, value: number, of: Plan): string {
   if (value < preset) return `${budget} is ${value}: raise it, or remove it, because PLAN = "${of}" gives ${preset}.`
   if (value < paid) return `${budget} is ${value}: set PLAN = "paid", which gives ${paid}, or raise it.`
   return `${budget} is ${value}: raise it, or the size of the pages.`
+}
+
+/** One for each mistake: what to write, and what happens until then. */
+function wrongSettings({ mistakes, config: { stopped } }: Circumstances): Finding[] {
+  return mistakes.map(({ field, message }) => {
+    const of = [...stopped].find(([, wrong]) => wrong.some((mistake) => mistake.field === field))?.[0]
+    const until =
+      of === undefined ? 'this setting is ignored' : `${of} counts nothing; downloads are redirected all the same`
+    return { code: 'wrong_setting', detail: `${field} ${message}. Until you correct it and deploy, ${until}.` }
+  })
 }
 
 function breakerProblem({ breakerOpen }: Circumstances): Finding | null {

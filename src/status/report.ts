@@ -10,10 +10,17 @@ import type { Missing, Survey } from './survey.ts'
 
 /** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
-  const { config, breakers, counting, reads, ignoredHits } = isolate
+  const { config, mistakes, breakers, counting, reads, ignoredHits } = isolate
   const breakerOpen = breakers.some(({ open }) => open)
   const { rollUp, slots, server, tables, locks, oldestHour } = found
-  const problems = findingsOf({ survey: found, databaseProblem: databaseProblemOf(found), breakerOpen, config, now })
+  const problems = findingsOf({
+    survey: found,
+    databaseProblem: databaseProblemOf(found),
+    breakerOpen,
+    config,
+    mistakes,
+    now,
+  })
   const caughtUpAt = rollUp?.caughtUpAt ?? null
   return {
     version: VERSION,

@@ -45,6 +45,9 @@ describe('The configuration', () => {
       readLimit: null,
       newKeyLimit: null,
       types: new Map([['page_view', PLAIN]]),
+      stopped: new Map(),
+      redirects: new Map(),
+      longestWindow: 30,
       plan: 'free',
       rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
@@ -142,12 +145,6 @@ describe('The configuration', () => {
     ])
   })
 
-  it('reports all problems in the message of the error', () => {
-    expect(() => read({ API_TOKEN: '', ROLLUP: { max_seconds: 0 } })).toThrow(
-      /^The configuration has errors: API_TOKEN must be visible .*; ROLLUP\.max_seconds must be a whole number from 1 to 840$/,
-    )
-  })
-
   it('is reported without its values', () => {
     const secret = 'geheim'
     const wrong: Bindings[] = [
@@ -181,7 +178,8 @@ describe('The configuration', () => {
   it('is valid in the shipped wrangler.toml, whose values are the defaults', () => {
     const { vars, triggers } = shipped()
     const { DATABASE_URL, API_TOKEN } = VALID
-    const config = readConfig({ ...vars, DATABASE_URL, API_TOKEN })
+    const { config, mistakes } = readConfig({ ...vars, DATABASE_URL, API_TOKEN })
+    expect(mistakes).toEqual([])
     const { rollUp, pruning, history } = read({})
     expect(config).toMatchObject({ rollUp, pruning, history })
     const type = { ...PLAIN, public: true, allowedOrigins: ['https://example.com'] }

@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigurationError, readConfig } from '../../../src/config/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { bindingsOf, type CounterOptions } from '../../../src/config/options.ts'
-import { VALID } from './valid-config.ts'
+import { problemsOf, VALID } from './valid-config.ts'
 
 const ENV = { DATABASE_URL: VALID.DATABASE_URL, API_TOKEN: VALID.API_TOKEN }
 
-const read = (options: CounterOptions, env: object = ENV) => readConfig(bindingsOf(options, env))
+const read = (options: CounterOptions, env: object = ENV) => readConfig(bindingsOf(options, env)).config
 
 /** What is wrong with options, also with some that their type does not allow. */
-function problems(options: object, env: object = ENV): string[] {
-  try {
-    read(options, env)
-    return []
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems.map(({ field, message }) => `${field} ${message}`)
-    throw error
-  }
-}
+const problems = (options: object, env: object = ENV) => problemsOf(bindingsOf(options, env))
 
 const COUNTERS = { page_view: { record_type: 1 } }
 
@@ -29,12 +21,12 @@ describe('options', () => {
       ROLLUP: { page_slots: 100, max_statements: 1_000 },
       CRONS: { roll_up: '*/5 * * * *', pruning: '1 * * * *' },
     }
-    expect(read(options)).toEqual(readConfig({ ...ENV, ...options }))
+    expect(read(options)).toEqual(readConfig({ ...ENV, ...options }).config)
   })
 
   it('take the place of whole settings, and leave the others as they are', () => {
     const env = { ...ENV, COUNTERS: { other: { record_type: 9 } }, ROLLUP: { max_seconds: 7, page_slots: 11 } }
-    expect(read({}, env)).toEqual(readConfig(env))
+    expect(read({}, env)).toEqual(readConfig(env).config)
     const config = read({ COUNTERS, PRUNING: { max_seconds: 5 } }, env)
     expect([...config.types.keys()]).toEqual(['page_view'])
     expect(config.rollUp).toMatchObject({ maxSeconds: 7, pageSlots: 11 })

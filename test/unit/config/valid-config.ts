@@ -1,5 +1,5 @@
 import type { Bindings } from '../../../src/config/bindings.ts'
-import { ConfigurationError, readConfig } from '../../../src/config/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 
 /** The smallest valid configuration. */
 export const VALID = {
@@ -9,15 +9,11 @@ export const VALID = {
 }
 
 /** Reads the valid configuration with some changes. */
-export const read = (changes: Bindings) => readConfig({ ...VALID, ...changes })
+export const read = (changes: Bindings) => readConfig({ ...VALID, ...changes }).config
 
 /** The problems of a configuration, each as `field message`. */
-export function problems(changes: Bindings): string[] {
-  try {
-    read(changes)
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems.map(({ field, message }) => `${field} ${message}`)
-    throw error
-  }
-  return []
+export const problems = (changes: Bindings) => problemsOf({ ...VALID, ...changes })
+
+export function problemsOf(bindings: Bindings): string[] {
+  return readConfig(bindings).mistakes.map(({ field, message }) => `${field} ${message}`)
 }

@@ -1,0 +1,58 @@
+import * as z from 'zod/mini'
+import { type FieldError, fieldErrors } from '../field-errors.ts'
+import { type Bindings, OPTIONS } from './bindings.ts'
+
+/** Thrown where a wrong setting is needed. Never contains a value, which may be a secret. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly FieldError[]
+  constructor(problems: readonly FieldError[]) {
+    super(`The configuration has errors: ${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}`)
+    this.name = 'ConfigurationError'
+    this.problems = problems
+  }
+}
+
+/** Mistakes under the names that bindings have in `env`. */
+export function underOwnNames(bindings: Bindings, mistakes: readonly FieldError[]): FieldError[] {
+  const inEnv = bindings[OPTIONS]?.bindings ?? {}
+  return mistakes.map(({ field, message }) => {
+    const name = inEnv[field] ?? field
+    return { field: name, message: message.replaceAll(field, name) }
+  })
+}
+
+/**
+ * Reads a setting. Its wrong parts are listed in `mistakes`, and read as if they were left out.
+ * @param otherwise the value if the setting cannot be read without them
+ */
+export function readSetting<Schema extends z.ZodMiniType, Otherwise = never>(
+  schema: Schema,
+  input: unknown,
+  field: string,
+  mistakes: FieldError[],
+  otherwise?: Otherwise,
+): z.output<Schema> | Otherwise {
+  const parsed = z.safeParse(schema, input)
+  if (parsed.success) return parsed.data
+  const found = fieldErrors(parsed.error, '')
+  mistakes.push(...found.map((wrong) => ({ ...wrong, field: [field, wrong.field].filter(Boolean).join('.') })))
+  const wrong = parsed.error.issues.flatMap(({ path, ...issue }) =>
+    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path],
+  )
+  const rest = z.safeParse(schema, without(input, wrong))
+  return rest.success ? rest.data : (otherwise as Otherwise)
+}
+
+/** A setting without some of its parts; `undefined` if all of it is one. */
+function without(value: unknown, parts: readonly PropertyKey[][]): unknown {
+  if (parts.some(({ length }) => length === 0)) return undefined
+  if (parts.length === 0 || typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).flatMap(([name, member]) => {
+    const rest = without(
+      member,
+      parts.filter(([first]) => String(first) === name).map(([, ...deeper]) => deeper),
+    )
+    return rest === undefined ? [] : [[name, rest] as const]
+  })
+  return Array.isArray(value) ? kept.map(([, member]) => member) : Object.fromEntries(kept)
+}

@@ -1,0 +1,94 @@
+import * as z from 'zod/mini'
+import type { FieldError } from '../field-errors.ts'
+import {
+  type CounterType,
+  counterType,
+  DOWNLOAD_WINDOW_SECONDS,
+  dedupeSeconds,
+  folder,
+  titleOf,
+} from './counter-types.ts'
+import { readSetting } from './mistakes.ts'
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
+
+/** The counter types, as far as they can be read. */
+interface ReadTypes {
+  types: Map<string, CounterType>
+  /** The names of all types, whether they can be read or not. */
+  declared: ReadonlySet<string>
+  /** What is wrong with those that cannot. */
+  stopped: ReadonlyMap<string, readonly FieldError[]>
+  /** Every `redirect_to` that can be read. */
+  redirects: ReadonlyMap<string, string>
+  /** Seconds within which a visitor counts once, of every type that says so in a way that can be read. */
+  windows: ReadonlyMap<string, number>
+}
+
+/** Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. */
+export function readTypes(counters: unknown, mistakes: FieldError[]): ReadTypes {
+  const tables = tablesOf(counters, mistakes)
+  const types = new Map<string, CounterType>()
+  const stopped = new Map<string, readonly FieldError[]>()
+  const redirects = new Map<string, string>()
+  const owners = new Map<unknown, string>()
+  const windows = new Map<string, number>()
+  for (const [name, settings] of tables) {
+    const wrong: FieldError[] = []
+    if (!NAME.test(name)) {
+      wrong.push({ field: `COUNTERS.${name}`, message: 'must be letters, digits, "_" and "-", starting with a letter' })
+    }
+    const type = readSetting(counterType, settings, `COUNTERS.${name}`, wrong, null)
+    const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
+    const owner = owners.get(record_type)
+    if (owner !== undefined) {
+      const message = `is also that of ${owner}: every type needs its own`
+      wrong.push({ field: `COUNTERS.${name}.record_type`, message })
+    } else if (record_type !== undefined) owners.set(record_type, name)
+    const window = z.safeParse(dedupeSeconds, dedupe_seconds)
+    if (window.success) windows.set(name, window.data)
+    const redirect = z.safeParse(folder, redirect_to)
+    if (redirect.success) redirects.set(name, redirect.data)
+    if (wrong.length > 0 || type === null) stopped.set(name, wrong)
+    else types.set(name, { name, ...type, title: type.title ?? titleOf(name) })
+    mistakes.push(...wrong)
+  }
+  return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows }
+}
+
+function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, settings: unknown][] {
+  const wrong = (message: string) => {
+    mistakes.push({ field: 'COUNTERS', message })
+    return []
+  }
+  if (counters === undefined) {
+    return wrong(
+      'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `COUNTERS` to createSlottedCounter',
+    )
+  }
+  if (typeof counters !== 'object' || counters === null || Array.isArray(counters)) {
+    return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
+  }
+  const tables = Object.entries(counters)
+  return tables.length > 0 ? tables : wrong('must name at least one type')
+}
+
+/** Keeps the rows that recognize visits for the longest window of a type. */
+export function longEnough<Pruning extends { idempotencyHours: number }>(
+  pruning: Pruning,
+  windows: ReadTypes['windows'],
+  mistakes: FieldError[],
+): Pruning {
+  const most = pruning.idempotencyHours * 3_600
+  for (const [name, seconds] of windows) {
+    if (seconds <= most) continue
+    const message = `must be at most ${most}: PRUNING.idempotency_hours is ${pruning.idempotencyHours}`
+    mistakes.push({ field: `COUNTERS.${name}.dedupe_seconds`, message })
+  }
+  return { ...pruning, idempotencyHours: Math.max(pruning.idempotencyHours, Math.ceil(longestOf(windows) / 3_600)) }
+}
+
+/** Seconds of the longest window in which a visitor counts once. */
+export function longestOf(windows: ReadTypes['windows']): number {
+  return Math.max(DOWNLOAD_WINDOW_SECONDS, ...windows.values())
+}
