@@ -26,8 +26,12 @@ function isBeginning(value: string): boolean {
 
 /** A type's name as a title: "page_view" is "Page view". */
 export function titleOf(name: string): string {
-  const words = name.replaceAll(/[_-]+/g, ' ').trim()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return capitalized(name.replaceAll(/[_-]+/g, ' ').trim())
+}
+
+/** A text at the beginning of a line. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The page of a key; `null` if it would be on another site, because keys come from strangers. */
@@ -109,6 +113,8 @@ export const counterType = table({
   title: z.optional(text(MAX_TITLE)),
   /** The unit of its counts, in the plural: "views". */
   unit: z._default(text(MAX_UNIT), 'counts'),
+  /** What its keys are, in the plural: "pages". */
+  keys: z._default(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),

@@ -198,7 +198,7 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     const ranged = new TestWorker(db.url, { COUNTERS, SHARDING: { ranges: Math.max(2, db.ranges) } })
     await ranged.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'ranges' })
     // Two days have two parts in UTC. Elsewhere they have hours of a third one.
-    for (const query of ['', '&tz=America/New_York', '&find=key-59', '&key=/a']) {
+    for (const query of ['', '&tz=America/New_York', '&find=key-5999', '&key=/a']) {
       const path = `/numbers?type=page_view&period=custom&from=2026-10-31&to=2026-11-01${query}`
       expect((await worker.api('GET', path)).status).toBe(200)
     }
@@ -227,7 +227,7 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   for (const query of ['', '&period=week', '&from=2026-01-01&to=2026-02-02']) {
     expect((await worker.api('GET', `/v1/top/release?prefix=app-&limit=100${query}`)).status).toBe(200)
   }
-  for (const query of ['', '&period=today', '&tz=Europe/Berlin']) {
+  for (const query of ['', '&period=today', '&period=12m', '&tz=Europe/Berlin']) {
     expect((await worker.api('GET', `/numbers?type=release&find=app-${query}`)).status).toBe(200)
   }
 }

@@ -1,6 +1,10 @@
+import { readView } from './address.ts'
+import { messageOf } from './api.ts'
 import { type Cell, toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
+import { setText } from './figures.ts'
+import { showCount } from './format-counts.ts'
 import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 
 /** Starts the button that saves the chart's numbers, which the function that it returns takes. */
@@ -17,13 +21,36 @@ export function startChartCsv(name: string): (chart: ChartNumbers) => void {
   })
 }
 
-/** Starts the button that saves the list of counters, which the function that it returns takes. */
-export function startListCsv(name: string): (numbers: TypeNumbers) => void {
-  return startButton('list-csv', ({ list, chart: { first, last } }) => {
-    saveCsv(`${name}-keys-${first}-${last}`, [
-      ['key', 'count', 'compared', 'before'],
-      ...list.counters.map(({ key, count, compared, before }) => [key, ...[count, compared, before].map(exactly)]),
-    ])
+/** The most rows of a file. */
+const MAX_ROWS = 1_000
+
+/**
+ * Starts the button that saves the list of counters, with more rows than the page has.
+ * @param ask reads the numbers of the page's view
+ */
+export function startListCsv(name: string, ask: (rows: number) => Promise<TypeNumbers>): void {
+  const button = byId<HTMLButtonElement>('list-csv')
+  button.addEventListener('click', async () => {
+    button.disabled = true
+    setText('list-csv-message', 'Reading …')
+    try {
+      const { list, chart } = await ask(MAX_ROWS)
+      const { counters, more } = list
+      const hasVisitors = counters.some(({ also }) => also !== undefined)
+      const { find } = readView()
+      saveCsv(`${name}-${find || 'keys'}-${chart.first}-${chart.last}`, [
+        ['key', 'count', ...(hasVisitors ? ['visitors'] : []), 'compared', 'before'],
+        ...counters.map(({ key, count, also = null, compared, before }) => [
+          key,
+          ...[count, ...(hasVisitors ? [also] : []), compared, before].map(exactly),
+        ]),
+      ])
+      const rows = showCount(counters.length)
+      setText('list-csv-message', more ? `Saved the first ${rows} rows.` : `Rows saved: ${rows}.`)
+    } catch (error) {
+      setText('list-csv-message', messageOf(error))
+    }
+    button.disabled = false
   })
 }
 

@@ -29,8 +29,8 @@ function startPublicPage(type: string, unit: string): void {
   startNumbers<TypeNumbers>({
     type,
     unit,
-    show({ chart, list: { counters }, timeZone }, _, asked) {
-      list.show(counters, chart.count, asked)
+    show({ list: { counters }, timeZone }, _, asked) {
+      list.show(counters, asked)
       setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
       setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
     },

@@ -1,14 +1,19 @@
+import { readView, type View } from './address.ts'
 import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
-import type { TypeNumbers } from './numbers.ts'
+import { showCount } from './format-counts.ts'
+import { keptPlace } from './kept-place.ts'
+import { filtered, startFilter } from './list-filter.ts'
+import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
 import { TopList } from './top-list.ts'
 
-/** How many rows "Show more" adds, and the maximum. */
+/** The rows at first, how many "Show more" adds, and the most. */
+const ROWS = 10
 const MORE = 20
 const MAX_ROWS = 100
 
@@ -17,37 +22,73 @@ export function startOverviewPage(type: string, unit: string): void {
   const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
+  input.value = readView().find
+  const place = keptPlace(() => visible)
+  let visible = place?.rows ?? ROWS
+  // The numbers on the page with their search, and the first hundred of the same period for the filter.
+  let shown: { numbers: TypeNumbers; view: View } | undefined
+  let leading: readonly ListedCounter[] = []
+  let leadingOf = ''
   // The index of the row to focus once it exists.
   let focusAt: number | null = null
   let lookedForFirst = false
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
-  const keepForCsv = startListCsv(type)
 
   const page = startNumbers<TypeNumbers>({
     type,
     unit,
-    show(numbers, { find, period }, asked) {
-      const { chart, total, also, timeZone, prefix } = numbers
-      const { counters, more: hasMore } = numbers.list
-      list.show(counters, period === 'all' ? total : chart.count, asked)
-      keepForCsv(numbers)
+    rows: visible,
+    show(numbers, view, asked) {
+      const { total, also, timeZone, prefix } = numbers
+      const { find } = view
+      if (asked && shown !== undefined && JSON.stringify(shown.view) !== JSON.stringify(view)) visible = ROWS
+      const isFirst = shown === undefined
+      shown = { numbers, view }
+      showList(asked)
+      if (isFirst && place !== null) scrollTo(0, place.y)
       document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
-      if (document.activeElement !== input) input.value = find
-      more.hidden = !hasMore || counters.length >= MAX_ROWS
       more.disabled = false
-      if (focusAt !== null) list.focus(focusAt)
-      focusAt = null
-      setText('top-message', listMessage(numbers, find))
+      setText('top-of', numbers.list.of === null ? '' : showCount(numbers.list.of))
       const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
       const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
       setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
       for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
-      if (counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
+      if (numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
         lookedForFirst = true
         void lookForFirst()
       }
     },
   })
+
+  /** Shows the answer to the text in the field, or what the page has of it until that arrives. */
+  function showList(asked: boolean): void {
+    if (shown === undefined) return
+    const { numbers, view } = shown
+    const text = input.value
+    const { counters, more: hasMore } = numbers.list
+    const isAnswer = text === view.find
+    const rows = isAnswer ? counters : filtered(text, counters, leadingOf === periodIn(view) ? leading : [])
+    list.show(rows.slice(0, visible), asked)
+    more.hidden = visible >= MAX_ROWS || (rows.length <= visible && !(isAnswer && hasMore))
+    if (focusAt !== null) list.focus(focusAt)
+    focusAt = null
+    setText('top-message', isAnswer ? listMessage(numbers, text) : rows.length === 0 ? 'Searching all keys …' : '')
+  }
+
+  /** Reads the first hundred, once for each period. */
+  async function readLeading(): Promise<void> {
+    const of = periodIn(readView())
+    if (leadingOf === of) return
+    leadingOf = of
+    try {
+      const { list } = await page.ask(MAX_ROWS, { find: '' })
+      leading = list.counters
+      showList(true)
+    } catch {
+      // The search asks again, and reports problems.
+      leadingOf = ''
+    }
+  }
 
   /** Nothing has been rolled up, but something may have been counted. */
   async function lookForFirst(): Promise<void> {
@@ -59,32 +100,48 @@ export function startOverviewPage(type: string, unit: string): void {
     }
   }
 
-  byId('search').addEventListener('submit', (event) => {
-    event.preventDefault()
-    page.change({ find: input.value })
+  input.addEventListener('focus', readLeading)
+  startFilter(
+    input,
+    () => {
+      showList(true)
+      void readLeading()
+    },
+    (find) => page.change({ find }),
+  )
+  addEventListener('popstate', () => {
+    input.value = readView().find
+    showList(true)
   })
-  // The button in the field that clears it.
-  input.addEventListener('search', () => {
-    if (input.value === '') page.change({ find: '' })
-  })
-  for (const button of prefixes) button.addEventListener('click', () => page.change({ find: button.value }))
+  for (const button of prefixes) {
+    button.addEventListener('click', () => {
+      input.value = button.value
+      page.change({ find: button.value })
+    })
+  }
   more.addEventListener('click', () => {
     focusAt = list.length
+    visible = Math.min(MAX_ROWS, visible + MORE)
     more.disabled = true
-    page.showRows(Math.min(MAX_ROWS, list.length + MORE))
+    page.showRows(visible)
   })
+  startListCsv(type, page.ask)
   startCopyButtons()
   startRollUpState(page.refresh)
 }
 
-function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, find: string): string {
+const periodIn = ({ period, from, to }: View) => [period, from, to].join()
+
+function listMessage({ list: { counters, more, certain, ranked }, total }: TypeNumbers, find: string): string {
   if (counters.length === 0) {
-    if (find !== '') return 'No key begins with that. Upper and lower case differ.'
+    if (find !== '')
+      return 'Nothing found in this period: no key begins with this, and none of the first 100 contains it.'
     return BigInt(total) === 0n
       ? 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
       : 'Nothing was counted in this period. Choose a longer one.'
   }
-  if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Search for others.`
+  if (!ranked) return 'Too many keys begin with this: after the first 100 of all, they are in the order of the keys.'
+  if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Filter for others.`
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
 }
 

@@ -13,11 +13,13 @@ const EVERY_MS = 30_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 
-interface NumbersPage {
+interface NumbersPage<N extends Numbers> {
   refresh(): void
   /** Shows another view, and puts it into the address. */
   change(view: Partial<View>): void
   showRows(rows: number): void
+  /** Reads the numbers with another number of rows, without showing them. @throws {ApiError} */
+  ask(rows: number, view?: Partial<View>): Promise<N>
 }
 
 interface PageParts<N extends Numbers> {
@@ -25,22 +27,30 @@ interface PageParts<N extends Numbers> {
   key?: string
   /** The plural of what is counted. */
   unit: string
+  /** The rows of the list at first. Default: 10. */
+  rows?: number
   /** Shows what the page has besides figures and chart. `asked`: whether a button or a link asked for it. */
   show(numbers: N, view: View, asked: boolean): void
 }
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
-export function startNumbers<N extends Numbers>({ type, key, unit, show: showMore }: PageParts<N>): NumbersPage {
+export function startNumbers<N extends Numbers>({
+  type,
+  key,
+  unit,
+  rows = 10,
+  show: showMore,
+}: PageParts<N>): NumbersPage<N> {
   const chart = new Chart()
   const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
   let view = readView()
-  let rows = 10
   // The query and the numbers on the page.
   let shown = ''
   let last = ''
   let announcedAt = 0
 
-  const query = () => numbersQuery({ type, ...(key !== undefined && { key }) }, view, rows)
+  const about = { type, ...(key !== undefined && { key }) }
+  const query = () => numbersQuery(about, view, rows)
   const show = (numbers: N, of: string): Outcome => {
     const text = JSON.stringify(numbers)
     const asked = of !== shown
@@ -119,6 +129,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
       rows = wanted
       refresh()
     },
+    ask: (rows, more) => askNumbers(numbersQuery(about, { ...view, ...more }, rows)) as Promise<N>,
   }
 }
 
@@ -144,7 +155,7 @@ function busy(is: boolean): void {
 }
 
 /** Starts the buttons of the period. The function that it returns presses the one of a view. */
-function startPeriodChoice(change: NumbersPage['change']): (view: View) => void {
+function startPeriodChoice(change: NumbersPage<Numbers>['change']): (view: View) => void {
   const choice = byId('period')
   const buttons = choice.querySelectorAll('button')
   // Public pages do not have the form for other days.

@@ -2,8 +2,12 @@ import { visibleKey } from '../../visible-key.ts'
 import { basePath, periodParameters, readView } from './address.ts'
 import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
-import { showCount, showGrowth, showShare } from './format-counts.ts'
+import { directionOf, showCount, showGrowth } from './format-counts.ts'
 import type { ListedCounter } from './numbers.ts'
+
+/** The height of a small chart, and the part of its place that a bar fills. */
+const HEIGHT = 20
+const BAR_PART = 0.7
 
 /** The list of counters. A row that stays in it stays the same element, with its focus. */
 export class TopList {
@@ -20,11 +24,8 @@ export class TopList {
     return this.#body.childElementCount
   }
 
-  /**
-   * Shows counters, unless text in the list is selected and nobody asked for another list.
-   * @param whole the count of which the shares are
-   */
-  show(counters: readonly ListedCounter[], whole: Count, asked: boolean): void {
+  /** Shows counters, unless text in the list is selected and nobody asked for another list. */
+  show(counters: readonly ListedCounter[], asked: boolean): void {
     // Not for an empty list: the browser must lay out the page to know the selection.
     const selection = this.#rows.size === 0 ? null : getSelection()
     if (!asked && selection?.isCollapsed === false && selection.containsNode(this.#body, true)) return
@@ -39,7 +40,7 @@ export class TopList {
     counters.forEach((counter, index) => {
       const row = this.#rows.get(counter.key) ?? this.#rowOf(counter)
       this.#rows.set(counter.key, row)
-      fill(row, counter, most, whole)
+      fill(row, counter, most)
       if (this.#body.children[index] !== row) this.#body.insertBefore(row, this.#body.children[index] ?? null)
     })
     // Moving an element takes the focus from it.
@@ -60,29 +61,57 @@ export class TopList {
       leads.setAttribute('aria-label', `Open the page ${visibleKey(key)}`)
       name.append(' ', leads)
     }
-    const cells = ['count', 'share', 'growth'].map((kind) => element('td', { class: `number ${kind}` }))
-    return element('tr', {}, name, ...cells)
+    // Pages without visitors have no column for them.
+    const kinds = ['small-chart', 'count', ...(document.querySelector('.ranking .also') ? ['also'] : []), 'growth']
+    return element('tr', {}, name, ...kinds.map((kind) => element('td', { class: `number ${kind}` })))
   }
 }
 
 function counterLink(type: string, key: string): HTMLElement {
   const query = new URLSearchParams({ type, key, ...periodParameters(readView()) })
-  return element('a', { href: `${basePath()}/counter?${query}`, 'data-keeps-period': '' }, keyText(key))
+  const href = `${basePath()}/counter?${query}`
+  return element('a', { class: 'whole', href, 'data-keeps-period': '' }, keyText(key))
 }
 
 function pageLink(key: string, page: string | undefined): HTMLElement {
   return page === undefined
     ? element('span', {}, keyText(key))
-    : element('a', { href: page, rel: 'noreferrer' }, keyText(key))
+    : element('a', { class: 'whole', href: page, rel: 'noreferrer' }, keyText(key))
 }
 
-function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint, whole: Count): void {
-  const { count } = counter
-  const texts = [showCount(count), showShare(count, whole), showGrowth(counter)]
-  texts.forEach((text, index) => {
-    const cell = row.children[index + 1]!
-    if (cell.textContent !== text) cell.textContent = text
-  })
+function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint): void {
+  const { count, also, points = [] } = counter
+  const change = changeOf(counter)
+  const texts = { count: showCount(count), also: also === undefined ? '' : showCount(also), growth: change }
+  for (const [kind, text] of Object.entries(texts)) {
+    const cell = row.querySelector(`.${kind}`)
+    if (cell !== null && cell.textContent !== text) cell.textContent = text
+  }
+  row.lastElementChild!.className = `number growth ${directionOf(change)}`
+  drawSmall(row.querySelector('.small-chart')!, points)
   const part = BigInt(count) <= 0n ? 0 : Number((BigInt(count) * 1_000n) / most) / 10
   row.style.setProperty('--part', `${part}%`)
+}
+
+/** The change, or that there was nothing before, although counting had begun. */
+function changeOf(counter: ListedCounter): string {
+  const isNew = counter.before !== null && BigInt(counter.before) === 0n && BigInt(counter.count) > 0n
+  return isNew ? 'new' : showGrowth(counter)
+}
+
+/** Draws the counts of a period's units as bars, with the highest one as high as the chart. */
+function drawSmall(cell: Element, points: readonly Count[]): void {
+  const values = points.map((count) => Math.max(0, Number(count)))
+  const most = Math.max(1, ...values)
+  const bar = (value: number, index: number) =>
+    value === 0 ? '' : `M${index} ${HEIGHT}v${-Math.max(1, Math.round((value * HEIGHT) / most))}h${BAR_PART}V${HEIGHT}z`
+  const d = values.map(bar).join('')
+  if (cell.querySelector('path')?.getAttribute('d') === d) return
+  const [svg, path] = ['svg', 'path'].map((name) => document.createElementNS('http://www.w3.org/2000/svg', name))
+  svg!.setAttribute('viewBox', `0 0 ${Math.max(1, points.length)} ${HEIGHT}`)
+  svg!.setAttribute('preserveAspectRatio', 'none')
+  svg!.setAttribute('aria-hidden', 'true')
+  path!.setAttribute('d', d)
+  svg!.append(path!)
+  cell.replaceChildren(svg!)
 }

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html'
-import type { CounterType } from '../../config/counter-types.ts'
+import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import type { Html } from './layout.ts'
 
 const PERIODS = {
@@ -88,8 +88,12 @@ const DAYS = html`<form id="days" class="row days" hidden>
 <button>Show</button>
 </form>`
 
-/** The list of counters and a message, both filled by the script. */
-export function ranking(): Html {
-  return html`<table class="ranking follows-period"><thead><tr><th scope="col">Key</th><th scope="col" class="number count">Count</th><th scope="col" class="number share">Share</th><th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
+/**
+ * The list of counters and a message, both filled by the script.
+ * @param also the type that counts the same visits of each key in another way
+ */
+export function ranking({ keys, unit }: CounterType, also: CounterType | undefined): Html {
+  const visitors = also && html`<th scope="col" class="number also">${capitalized(also.unit)}</th>`
+  return html`<table class="ranking follows-period"><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { shownCompanion } from '../../config/companions.ts'
-import type { CounterType } from '../../config/counter-types.ts'
+import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
@@ -17,13 +17,13 @@ ${firstRun(viewer, type, origin)}
 ${prefixChoice(type)}
 ${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
-<div class="row card-head"><h2 id="top-title">Top</h2>
-<form id="search" class="row" role="search">
-<label for="find" class="hidden">Keys that begin with</label>
-<input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Keys that begin with …"><button>Find</button>
+<div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2> <span class="hint" id="top-of"></span>
+<form id="search" role="search">
+<label for="find" class="hidden">Filter</label>
+<input id="find" name="find" type="search" maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="Filter: howto, /blog/ …">
 </form></div>
-${ranking()}
-<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save the list as CSV</button></p>
+${ranking(type, shownCompanion(type, viewer.types, 'counter'))}
+<p class="row"><button id="more" class="quiet" hidden>Show more</button> <button type="button" id="list-csv" class="quiet">Save as CSV</button> <span class="hint" id="list-csv-message" role="status"></span></p>
 </section>
 <p class="hint" id="as-of"></p>
 </main>`,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { shownCompanion } from '../../config/companions.ts'
-import type { CounterType } from '../../config/counter-types.ts'
+import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { document, type Html } from './layout.ts'
 import { numbersOf, ranking } from './numbers.ts'
 
@@ -24,8 +24,8 @@ ${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Typ
 <h1>${type.title}</h1>
 ${numbersOf(type, shownCompanion(type, all, 'type'), { days: false })}
 <section class="card" aria-labelledby="top-title">
-<div class="row card-head"><h2 id="top-title">Top</h2></div>
-${ranking()}
+<div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2></div>
+${ranking(type, shownCompanion(type, all, 'counter'))}
 </section>
 <p class="hint" id="as-of"></p>
 </main>`,

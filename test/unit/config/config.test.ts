@@ -11,6 +11,7 @@ const PLAIN = {
   recordType: 1,
   title: 'Page view',
   unit: 'counts',
+  keys: 'keys',
   url: null,
   key: 'string',
   sameKey: [],
@@ -65,6 +66,7 @@ describe('The configuration', () => {
           record_type: 65_535,
           title: 'Bees',
           unit: 'bees',
+          keys: 'hives',
           url: 'https://example.com/bees/',
           key: 'integer',
           new_keys: ['1*', '2*'],
@@ -98,6 +100,7 @@ describe('The configuration', () => {
       recordType: 65_535,
       title: 'Bees',
       unit: 'bees',
+      keys: 'hives',
       url: 'https://example.com/bees/',
       key: 'integer',
       sameKey: [],
@@ -184,8 +187,8 @@ describe('The configuration', () => {
     expect(config).toMatchObject({ rollUp, pruning, history })
     const type = { ...PLAIN, public: true, allowedOrigins: ['https://example.com'] }
     expect([...config.types.values()]).toEqual([
-      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views' },
-      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads' },
+      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views', keys: 'pages' },
+      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads', keys: 'files' },
     ])
     expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
   })

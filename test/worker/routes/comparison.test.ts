@@ -12,9 +12,9 @@ interface Compared {
 }
 
 interface Numbers {
-  figures: Record<'today' | '7d' | '30d', Compared>
+  figures: Record<'today' | '7d' | '30d' | '12m', Compared>
   chart: Compared & { points: { start: string; count: number; before?: number | null }[]; beforeFirst: string | null }
-  list: { counters: (Compared & { key: string })[] }
+  list: { counters: (Compared & { key: string; points?: number[] })[] }
 }
 
 /** A type for each test. */
@@ -29,6 +29,9 @@ const TYPES = [
   'twelve',
   'thirteen',
   'early',
+  'counted',
+  'mixed',
+  'recent',
 ]
 const COUNTERS = Object.fromEntries(
   TYPES.map((name, index) => [name, { record_type: index + 1, prefixes: ['/a'], public: true, public_page: true }]),
@@ -223,5 +226,52 @@ describe('A comparison', () => {
     const expected = { count: 24, compared: 24, before: 6 }
     expect(chart).toMatchObject({ ...expected, until: null })
     expect(list.counters).toMatchObject([expected])
+  })
+
+  it('adds up: the rows of every period are the total of their spans, imported or counted, begun long ago or lately', async () => {
+    const keys = ['/a', '/a/b', '/c']
+    const hours = async (type: string, days: number[]) => {
+      for (const back of days) {
+        for (const [index, key] of keys.entries()) {
+          const at = new Date(Date.parse(NOW) - back * DAY_MS - index * 5 * 3_600_000)
+          await count(type, key, 1 + index + (back % 7), at.toISOString())
+        }
+      }
+    }
+    await hours('counted', [0, 1, 3, 8, 12, 26, 36])
+    for (const key of keys) await bring('mixed', 800, weekday, [key])
+    await hours('mixed', [0, 1, 3, 8, 36])
+    await hours('recent', [0, 1, 2])
+    const periods = ['today', '7d', '30d', '90d', '12m', `custom&from=${daysBack(20)}&to=${daysBack(11)}`]
+    const compared = new Set<string>()
+    for (const type of ['counted', 'mixed', 'recent']) {
+      for (const period of periods) {
+        for (const query of ['tz=UTC', 'tz=Asia/Kolkata&find=/a']) {
+          const say = `${type} ${period} ${query}`
+          const { figures, chart, list } = await ask(type, `period=${period}&${query}`)
+          const sum = (of: 'count' | 'compared' | 'before') => {
+            const parts = list.counters.map((row) => row[of])
+            return parts.length === 0 || parts.includes(null) ? null : parts.reduce((all, part) => all! + part!, 0)
+          }
+          // An empty list has nothing to compare.
+          const expected = chart.count === 0 ? [null, null, null] : [chart.count, chart.compared, chart.before]
+          expect([sum('count'), sum('compared'), sum('before')], say).toEqual(expected)
+          // So do the small charts, unit by unit.
+          const points = chart.points.map((_, unit) => list.counters.reduce((all, row) => all + row.points![unit]!, 0))
+          expect(points, say).toEqual(chart.points.map(({ count }) => count ?? 0))
+          const name = period.replace(/&.*/, '') as keyof typeof figures
+          if (name in figures) {
+            const { count, compared, before, until } = chart
+            expect(figures[name], say).toEqual({ count, compared, before, until })
+          }
+          if (chart.before !== null) compared.add(`${type} ${name}`)
+        }
+      }
+    }
+    // What is compared, and what is not because counting had not begun.
+    expect([...compared]).toEqual([
+      ...['counted today', 'counted 7d', 'counted custom'],
+      ...['mixed today', 'mixed 7d', 'mixed 30d', 'mixed 90d', 'mixed 12m', 'mixed custom', 'recent today'],
+    ])
   })
 })
