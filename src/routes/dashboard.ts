@@ -140,6 +140,7 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   if (token === null || !includes(token.scope, 'read')) return null
   return {
     base: basePathOf(c.env),
+    site: c.get('isolate').config.site,
     types: typesOf(c, token),
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),

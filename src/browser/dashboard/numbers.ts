@@ -66,6 +66,8 @@ export interface TypeNumbers extends Numbers {
   /** The prefix of the keys that figures and chart add up; `null`: all keys. */
   prefix: string | null
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
+  /** What was counted in the last minutes, about five; `null`: unknown. Not on public pages. */
+  recent?: { minutes: number; count: Count } | null
 }
 
 /** The page of a counter. */

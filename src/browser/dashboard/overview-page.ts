@@ -6,6 +6,7 @@ import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
+import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
 
 /** How many rows "Show more" adds, and the maximum. */
@@ -75,6 +76,7 @@ export function startOverviewPage(type: string, unit: string): void {
   })
   startCopyButtons()
   startRollUpState(page.refresh)
+  startShortcuts(page.change)
 }
 
 function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, find: string): string {
