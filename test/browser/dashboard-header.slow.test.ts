@@ -39,7 +39,6 @@ afterEach(async () => {
 })
 
 const menu = () => page.locator('#menu')
-const period = () => page.evaluate(() => new URLSearchParams(location.search).get('period'))
 const focusedId = () => page.evaluate(() => document.activeElement?.id)
 
 describe('the header', () => {
@@ -64,6 +63,23 @@ describe('the header', () => {
     }
     expect(await menu().getByRole('link', { name: 'API' }).isVisible()).toBe(true)
     await expect.poll(() => menu().textContent()).toMatch(/\d waiting to be added up/)
+  })
+
+  it('tells what was counted lately, before it is added up, and a problem instead if there is one', async () => {
+    const busy = await startCounter({ COUNTERS })
+    await busy.rollUp(new Date())
+    await busy.add('page_view', '/about', 1_234)
+    const tab = await signedIn(await browser.newContext({ locale: 'en-GB' }), busy)
+    await expect.poll(() => tab.textContent('#state')).toMatch(/^ ?Live · 1,234 in the last \d min$/)
+    // Waiting for an hour, it is a problem, for those who may see the status.
+    await busy.clear()
+    await busy.rollUp(new Date(Date.now() - 3_600_000))
+    await busy.add('page_view', '/about', 1)
+    await tab.reload()
+    await expect.poll(() => tab.textContent('#state')).toMatch(/^ ?1 problem$/)
+    const radius = await tab.locator('.dot').evaluate((dot) => getComputedStyle(dot).borderRadius)
+    expect(radius).toBe('2px')
+    expect(await tab.locator('#problems li').count()).toBe(1)
   })
 
   it('heads the page of a counter with the site too', async () => {
@@ -144,79 +160,5 @@ describe('the menu', () => {
     await openMenu(page)
     await page.getByRole('heading', { level: 1 }).click()
     expect(await menu().isVisible()).toBe(false)
-  })
-})
-
-describe('the keys', () => {
-  beforeEach(async () => {
-    await page.goto(counter.url)
-    await charted(page)
-  })
-
-  it.each([
-    ['t', 'today'],
-    ['T', 'today'],
-    ['w', '7d'],
-    ['Y', '12m'],
-  ])('%s shows the period %s', async (key, wanted) => {
-    await page.keyboard.press(key)
-    expect(await period()).toBe(wanted)
-    // 30 days are the default, which the address leaves out.
-    await page.keyboard.press('m')
-    expect(await period()).toBe(null)
-  })
-
-  it('/ goes to the filter, in which keys are text', async () => {
-    await page.keyboard.press('/')
-    expect(await focusedId()).toBe('find')
-    await page.keyboard.type('/twy?')
-    expect(await page.inputValue('#find')).toBe('/twy?')
-    expect([await period(), await page.locator('dialog[open]').count()]).toEqual([null, 0])
-  })
-
-  it('with Ctrl, Alt or Meta are left to the browser, and other keys do nothing', async () => {
-    for (const key of ['Control+y', 'Alt+t', 'Meta+w', 'x', 'Tab', 'ArrowLeft']) await page.keyboard.press(key)
-    expect([await period(), await page.locator('dialog[open]').count()]).toEqual([null, 0])
-    await page.keyboard.press('Shift+T')
-    expect(await period()).toBe('today')
-  })
-
-  it('? shows them all, and while they are shown no other works', async () => {
-    await page.keyboard.press('?')
-    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
-    expect(await dialog.locator('kbd').allTextContents()).toEqual(['/', 'T', 'W', 'M', 'Y', '?'])
-    await page.keyboard.press('t')
-    expect(await period()).toBe(null)
-    expect(await audit(page)).toEqual([])
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'hidden' })
-  })
-
-  it('can be turned off and on again in this browser, from the menu too', async () => {
-    const dialog = page.getByRole('dialog')
-    await page.keyboard.press('?')
-    await dialog.getByRole('checkbox').uncheck()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    for (const key of ['t', '?', '/']) await page.keyboard.press(key)
-    expect([await period(), await dialog.count(), await focusedId()]).toEqual([null, 0, ''])
-    await page.reload()
-    await charted(page)
-    await page.keyboard.press('w')
-    expect(await period()).toBe(null)
-
-    await openMenu(page)
-    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
-    await dialog.getByRole('checkbox').check()
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('w')
-    expect(await period()).toBe('7d')
-  })
-
-  it('work on the page of a counter, which has no filter', async () => {
-    await page.goto(counterUrl(counter, 'page_view', '/about'))
-    await charted(page)
-    await page.keyboard.press('/')
-    await page.keyboard.press('y')
-    expect(await period()).toBe('12m')
   })
 })
