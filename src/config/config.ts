@@ -7,7 +7,7 @@ import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { withCompanions } from './companions.ts'
-import { counterType } from './counter-types.ts'
+import { counterType, text } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
@@ -120,6 +120,7 @@ const settings = z.object({
   READER_LIMIT: rateLimit,
   NEW_KEY_LIMIT: rateLimit,
   BASE_PATH: basePath,
+  SITE: z._default(text(60), 'Slotted Counter'),
   PLAN: plan,
   SHARDING: sharding,
   EXCLUDE: exclude,
@@ -193,6 +194,8 @@ export function readConfig(bindings: Bindings) {
     readLimit: read('READER_LIMIT'),
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: read('NEW_KEY_LIMIT'),
+    /** What pages are headed with. */
+    site: read('SITE'),
     plan: read('PLAN'),
   }
   read('BASE_PATH')

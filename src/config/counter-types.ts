@@ -7,7 +7,8 @@ import { flag, integer, orNull, table } from './fields.ts'
 const MAX_TITLE = 60
 const MAX_UNIT = 30
 
-const text = (max: number) => {
+/** A line of text that people see. @param max its characters */
+export const text = (max: number) => {
   const message = `must be text of 1 to ${max} characters, without line breaks and without spaces around it`
   const fits = (value: string) =>
     value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value)
@@ -113,6 +114,8 @@ export const counterType = table({
   title: z.optional(text(MAX_TITLE)),
   /** The unit of its counts, in the plural: "views". */
   unit: z._default(text(MAX_UNIT), 'counts'),
+  /** The unit of the count 1: "view". */
+  unit_one: orNull(text(MAX_UNIT)),
   /** What its keys are, in the plural: "pages". */
   keys: z._default(text(MAX_UNIT), 'keys'),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */

@@ -13,7 +13,8 @@ import { readQuery } from '../http/query-string.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { once } from '../service/fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
-import { guarded } from './dashboard.ts'
+import { noPublicPage } from '../views/dashboard/trouble.ts'
+import { guarded, page, viewerOf } from './dashboard.ts'
 import type { AskedNumbers } from './numbers/numbers-query.ts'
 import { typeNumbers } from './numbers/type-numbers.ts'
 
@@ -36,8 +37,14 @@ const publicQuery = () => ({
 export const stats = new Hono<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {
-  const type = publicType(c, c.req.param('type'))
-  if (type === undefined) return c.notFound()
+  const name = c.req.param('type')
+  const type = publicType(c, name)
+  if (type === undefined) {
+    // Strangers must not learn what is counted.
+    const viewer = await viewerOf(c)
+    const known = viewer?.types.find((each) => each.name === name)
+    return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
+  }
   c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
   return c.html(publicPage(basePathOf(c.env), type, publicTypes(c)))
 })

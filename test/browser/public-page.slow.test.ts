@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
 import { chartRows, tableRows, watch } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { counterOfFile, startCounter } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
 const counter = counterOfFile({
@@ -27,21 +27,45 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
   expect(await page.textContent('#figure-today')).toBe('1,234')
   expect(await page.textContent('#as-of')).toContain(zone)
 
-  await page.getByRole('button', { name: '90 days' }).click()
+  await page.getByRole('button', { name: '12 months' }).click()
   await expect.poll(rows).toEqual(['/old 5,000', `${shown} 1,234`])
-  expect(page.url()).toContain('period=90d')
-  expect(await chartRows(page)).toHaveLength(90)
+  expect(page.url()).toContain('period=12m')
+  expect(await chartRows(page)).toHaveLength(12)
   await page.goBack()
   await expect.poll(rows).toEqual([`${shown} 1,234`])
 
   const controls = await page
     .locator('a, button, input, form')
-    .evaluateAll((all) => all.map(({ textContent }) => textContent))
+    .evaluateAll((all) => all.map(({ textContent }) => textContent!.replaceAll(/\s+/g, ' ').trim()))
+  // Without other days: each of a few choices is kept for a while, so that strangers cost the database little.
   expect(controls).toEqual([
     'Skip to content',
-    ...['Today', '7 days', '30 days', '90 days', '12 months', 'All time'],
+    ...['Today 1,234', '7 days 1,234', '30 days 1,234', '12 months 6,234', 'All time 6,234'],
     'Save as CSV',
   ])
   expect(await context.cookies()).toEqual([])
   expect(violations).toEqual({ foreign: [], messages: [] })
+})
+
+it('An address of the dashboard shows the usual 30 days of all keys, and says so', async () => {
+  const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
+  const notice = page.getByText('Only the dashboard shows the days or the keys of this address.')
+  for (const query of ['from=2026-01-01&to=2026-01-05', 'find=%2Fblog', 'period=7d&find=x']) {
+    await page.goto(`${counter.url}/stats/page_view?type=page_view&${query}`)
+    await notice.waitFor()
+    await page.waitForSelector('.chart svg')
+    expect(await page.textContent('#history-message')).toBe('')
+    expect(await chartRows(page)).toHaveLength(30)
+  }
+  await page.goto(`${counter.url}/stats/page_view?period=7d`)
+  await page.waitForSelector('.chart svg')
+  expect(await notice.count()).toBe(0)
+})
+
+it('Without tables it says what is missing', async () => {
+  const COUNTERS = { page_view: { record_type: 1, public: true, public_page: true } }
+  const lacking = await startCounter({ COUNTERS }, { empty: true })
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(`${lacking.url}/stats/page_view`)
+  await expect.poll(() => page.textContent('#history-message')).toMatch(/^The database lacks tables\./)
 })

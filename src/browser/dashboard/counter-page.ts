@@ -8,12 +8,12 @@ import { showMoment } from './format-time.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { startRollUpState } from './roll-up-state.ts'
+import { startShortcuts } from './shortcuts.ts'
 
 export function startCounterPage(type: string, unit: string, key: string): void {
   const page = startNumbers<CounterNumbers>({
     type,
     key,
-    unit,
     show(numbers) {
       const { adjustments } = numbers
       setText('as-of', asOf(numbers))
@@ -25,6 +25,7 @@ export function startCounterPage(type: string, unit: string, key: string): void 
   startChangeForms(type, key, page.refresh)
   startCopyButtons()
   startRollUpState(page.refresh)
+  startShortcuts(page.change)
 }
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
@@ -34,5 +35,5 @@ function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
 
 function asOf({ rolled, pending, rolledUpAt, timeZone }: CounterNumbers): string {
   const at = rolledUpAt === null ? '' : ` on ${showMoment(new Date(rolledUpAt))}`
-  return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} pending. Days begin at midnight in ${timeZone}.`
+  return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} waiting to be added up. Days begin at midnight in ${timeZone}.`
 }

@@ -1,5 +1,5 @@
 import { readView } from './address.ts'
-import { messageOf } from './api.ts'
+import { messageOf } from './api-error.ts'
 import { type Cell, toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'

@@ -18,6 +18,22 @@ export const showCount = (count: Count | bigint) => whole().format(BigInt(count)
 /** All digits, with a sign. */
 export const showChange = (count: Count | bigint) => withSign().format(BigInt(count))
 
+/** What a type counts: its settings `unit_one` (empty if it is not set) and `unit`. */
+export interface Unit {
+  one: string
+  many: string
+}
+
+// The page's language: numbers follow the browser's.
+const plurals = onFirstUse(() => new Intl.PluralRules('en'))
+
+/** A count with its unit: "1 view", "2 views"; without a singular "views: 1", which is right in every language. */
+export function showUnits(count: Count | bigint, { one, many }: Unit): string {
+  const shown = showCount(count)
+  if (plurals().select(Number(count)) !== 'one') return `${shown} ${many}`
+  return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
+}
+
 /** Short, for the axis of a chart. */
 export const showShort = (count: number) => short().format(count)
 

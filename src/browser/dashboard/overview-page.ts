@@ -1,5 +1,6 @@
 import { readView, type View } from './address.ts'
-import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
+import { ask, hasCounters, path, type Status } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
@@ -10,6 +11,7 @@ import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
+import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
 
 /** The rows at first, how many "Show more" adds, and the most. */
@@ -18,7 +20,7 @@ const MORE = 20
 const MAX_ROWS = 100
 
 /** Starts the page of a type. */
-export function startOverviewPage(type: string, unit: string): void {
+export function startOverviewPage(type: string): void {
   const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
@@ -36,17 +38,15 @@ export function startOverviewPage(type: string, unit: string): void {
 
   const page = startNumbers<TypeNumbers>({
     type,
-    unit,
     rows: visible,
     show(numbers, view, asked) {
-      const { total, also, timeZone, prefix } = numbers
+      const { total, timeZone, prefix } = numbers
       const { find } = view
       if (asked && shown !== undefined && JSON.stringify(shown.view) !== JSON.stringify(view)) visible = ROWS
       const isFirst = shown === undefined
       shown = { numbers, view }
       showList(asked)
       if (isFirst && place !== null) scrollTo(0, place.y)
-      document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       more.disabled = false
       setText('top-of', numbers.list.of === null ? '' : showCount(numbers.list.of))
       const tooMany = prefix === null && [...prefixes].some(({ value }) => value !== '' && value === find)
@@ -95,7 +95,7 @@ export function startOverviewPage(type: string, unit: string): void {
     try {
       if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
     } catch (error) {
-      setText('top-message', messageOf(error))
+      setText('top-message', messageOf(error, KEEPS_TRYING))
       lookedForFirst = false
     }
   }
@@ -128,6 +128,7 @@ export function startOverviewPage(type: string, unit: string): void {
   startListCsv(type, page.ask)
   startCopyButtons()
   startRollUpState(page.refresh)
+  startShortcuts(page.change)
 }
 
 const periodIn = ({ period, from, to }: View) => [period, from, to].join()
@@ -165,7 +166,7 @@ function startFirstRun(type: string, arrived: () => void): void {
       if (document.getElementById('pending') !== null) setText('first-run-refused', await lastRefused(type))
       return 'changed'
     } catch (error) {
-      setText('first-run-message', messageOf(error))
+      setText('first-run-message', messageOf(error, KEEPS_TRYING))
       return 'failed'
     }
   })

@@ -12,6 +12,7 @@ const PLAIN = {
   title: 'Page view',
   unit: 'counts',
   keys: 'keys',
+  unitOne: null,
   url: null,
   key: 'string',
   sameKey: [],
@@ -49,6 +50,7 @@ describe('The configuration', () => {
       stopped: new Map(),
       redirects: new Map(),
       longestWindow: 30,
+      site: 'Slotted Counter',
       plan: 'free',
       rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
@@ -67,6 +69,7 @@ describe('The configuration', () => {
           title: 'Bees',
           unit: 'bees',
           keys: 'hives',
+          unit_one: 'bee',
           url: 'https://example.com/bees/',
           key: 'integer',
           new_keys: ['1*', '2*'],
@@ -89,6 +92,7 @@ describe('The configuration', () => {
         d: { record_type: 4, key: 'integer' },
         a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
+      SITE: 'example.com',
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
@@ -101,6 +105,7 @@ describe('The configuration', () => {
       title: 'Bees',
       unit: 'bees',
       keys: 'hives',
+      unitOne: 'bee',
       url: 'https://example.com/bees/',
       key: 'integer',
       sameKey: [],
@@ -122,6 +127,7 @@ describe('The configuration', () => {
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
+    expect(config.site).toBe('example.com')
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
     expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000, maxSeconds: 840 })
@@ -187,8 +193,16 @@ describe('The configuration', () => {
     expect(config).toMatchObject({ rollUp, pruning, history })
     const type = { ...PLAIN, public: true, allowedOrigins: ['https://example.com'] }
     expect([...config.types.values()]).toEqual([
-      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views', keys: 'pages' },
-      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads', keys: 'files' },
+      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views', unitOne: 'view', keys: 'pages' },
+      {
+        ...type,
+        name: 'download',
+        recordType: 2,
+        title: 'Downloads',
+        unit: 'downloads',
+        unitOne: 'download',
+        keys: 'files',
+      },
     ])
     expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
   })

@@ -13,7 +13,7 @@ describe('title', () => {
     ['Song', 'Song'],
     ['a__b-', 'A b'],
   ])('is by default the name, readable: %s is %s', (name, title) => {
-    expect(typed({}, name)).toMatchObject({ title, unit: 'counts', keys: 'keys', url: null })
+    expect(typed({}, name)).toMatchObject({ title, unit: 'counts', unitOne: null, keys: 'keys', url: null })
   })
 
   it('may be any line of text', () => {
@@ -27,12 +27,30 @@ describe.each([
   ['title', 60],
   ['unit', 30],
   ['keys', 30],
+  ['unit_one', 30],
 ])('%s', (setting, max) => {
   it.each(['', ' ', ' a', 'a ', 'a\nb', 'a\0', '\ud800', '\uFFFE', 'x'.repeat(max + 1), 1, null, true, ['a']])(
     'refuses %j',
     (value) => {
       expect(typeProblems({ [setting]: value })).toEqual([
         `COUNTERS.page_view.${setting} must be text of 1 to ${max} characters, without line breaks and without spaces around it`,
+      ])
+    },
+  )
+})
+
+describe('SITE', () => {
+  it('may be any line of text', () => {
+    for (const SITE of ['example.com', 'Café & <b>Söhne</b> 🎉', 'x'.repeat(60)]) {
+      expect(read({ SITE }).site).toBe(SITE)
+    }
+  })
+
+  it.each(['', ' ', 'example.com ', 'a\nb', '\ud800', 'x'.repeat(61), 1, null, true, ['a'], {}])(
+    'refuses %j',
+    (SITE) => {
+      expect(problems({ SITE })).toEqual([
+        'SITE must be text of 1 to 60 characters, without line breaks and without spaces around it',
       ])
     },
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Count } from '../../../../src/browser/dashboard/exact-json.ts'
-import { directionOf, showGrowth } from '../../../../src/browser/dashboard/format-counts.ts'
+import { directionOf, showGrowth, showUnits } from '../../../../src/browser/dashboard/format-counts.ts'
 
 const growth = (compared: Count | null, before: Count | null) => showGrowth({ compared, before })
 
@@ -32,4 +32,17 @@ describe('growth', () => {
   it('has the color of its triangle', () => {
     expect(['▲ 5%', '▲ ×20', '▼ 5%', '0%', 'new', ''].map(directionOf)).toEqual(['up', 'up', 'down', '', '', ''])
   })
+})
+
+it('a count has its unit in the singular or in the plural', () => {
+  const views = { one: 'view', many: 'views' }
+  const shown = ([0, 1, -1, 2, 21, 1_001, '9007199254740993'] as const).map((count) => showUnits(count, views))
+  expect(shown).toEqual([
+    ...['0 views', '1 view', '-1 view', '2 views', '21 views', '1,001 views'],
+    '9,007,199,254,740,993 views',
+  ])
+  // Without a singular, no word is wrong.
+  expect([0n, 1n, 2n].map((count) => showUnits(count, { one: '', many: 'Zugriffe' }))).toEqual([
+    ...['0 Zugriffe', 'Zugriffe: 1', '2 Zugriffe'],
+  ])
 })
