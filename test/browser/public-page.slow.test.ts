@@ -40,7 +40,8 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
   expect(controls).toEqual([
     'Skip to content',
     ...['Today', '7 days', '30 days', '90 days', '12 months', 'All time'],
-    'Save as CSV',
+    'Table',
+    'CSV',
   ])
   expect(await context.cookies()).toEqual([])
   expect(violations).toEqual({ foreign: [], messages: [] })

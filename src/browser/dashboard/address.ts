@@ -13,9 +13,15 @@ export interface View {
   to: string
   /** The prefix of the keys in the list. */
   find: string
+  /** The units of the chart, if they are not those of the period. */
+  by: '' | 'day' | 'week' | 'month'
+  /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
+  shown: '' | 'also' | 'both'
 }
 
 const PERIODS: readonly string[] = ['today', '7d', '30d', '90d', '12m', 'all']
+const UNITS = ['day', 'week', 'month'] as const
+const SHOWN = ['also', 'both'] as const
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /** The view of the current address, without invalid parts. */
@@ -23,8 +29,10 @@ export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
   const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
-  if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find }
-  return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find }
+  const by = UNITS.find((name) => name === given('by')) ?? ''
+  const shown = SHOWN.find((name) => name === given('show')) ?? ''
+  if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find, by, shown }
+  return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find, by, shown }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */
@@ -38,7 +46,7 @@ export function writeView(view: View): void {
 export function keepPeriodInLinks({ period, from, to }: View): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
     const url = new URL(link.href)
-    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '' })
+    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '', by: '', shown: '' })
     link.href = url.href
   }
 }
@@ -50,7 +58,10 @@ export function periodParameters({ period, from, to }: Pick<View, 'period' | 'fr
 }
 
 function putView(url: URL, view: View): void {
-  for (const name of ['period', 'from', 'to', 'find']) url.searchParams.delete(name)
+  for (const name of ['period', 'from', 'to', 'find', 'by', 'show']) url.searchParams.delete(name)
   for (const [name, value] of Object.entries(periodParameters(view))) url.searchParams.set(name, value)
-  if (view.find !== '') url.searchParams.set('find', view.find)
+  const { find, by, shown } = view
+  for (const [name, value] of Object.entries({ find, by, show: shown })) {
+    if (value !== '') url.searchParams.set(name, value)
+  }
 }

@@ -1,12 +1,10 @@
 import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
 import { messageOf } from './api.ts'
-import { Chart } from './chart.ts'
-import { startChartCsv } from './csv-buttons.ts'
+import { startChartCard } from './chart-card.ts'
 import { byId } from './elements.ts'
-import { setText, showFigures, showGrowthOf } from './figures.ts'
+import { setText, showFigures } from './figures.ts'
 import { showChange, showCount } from './format-counts.ts'
-import { showDays } from './format-time.ts'
-import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -31,13 +29,18 @@ interface PageParts<N extends Numbers> {
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
 export function startNumbers<N extends Numbers>({ type, key, unit, show: showMore }: PageParts<N>): NumbersPage {
-  const chart = new Chart()
-  const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
+  const showCard = startChartCard({
+    name: key === undefined ? type : `${type}-${key}`,
+    of: { one: '', many: unit },
+    ofAlso: { one: '', many: document.querySelector<HTMLElement>('#chart-shown')?.dataset.unit ?? '' },
+    change,
+  })
   let view = readView()
   let rows = 10
   // The query and the numbers on the page.
   let shown = ''
   let last = ''
+  let latest: N | undefined
   let announcedAt = 0
 
   const query = () => numbersQuery({ type, ...(key !== undefined && { key }) }, view, rows)
@@ -49,23 +52,18 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
     if (!asked && text === last) return 'unchanged'
     showFigures(numbers)
     if (numbers.also !== undefined) showFigures(numbers.also, 'also')
-    const { count, first, last: end } = numbers.chart
-    const days = showDays(first, end)
-    setText('history-days', days)
-    setText('history-sum', `${showCount(count)} ${unit}`)
+    const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    showGrowthOf('history-change', numbers.chart, ` vs. ${earlier(numbers.chart)}`)
-    chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
-    keepForCsv(numbers.chart)
     showMore(numbers, view, asked && shown !== '')
     // Rarely: a page that changes every minute would never be silent.
     const now = Date.now()
     if (shown !== '' && (asked || now - announcedAt >= ANNOUNCE_MS)) {
-      setText('announcement', `${days}: ${showCount(count)} ${unit}`)
+      setText('announcement', sum)
       announcedAt = now
     }
     shown = of
     last = text
+    latest = numbers
     return 'changed'
   }
 
@@ -99,11 +97,14 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
     rows = 10
     pressPeriod(view)
     if (query() !== shown) busy(true)
+    // Without new numbers, the chart may show others of them.
+    else if (latest !== undefined) showCard(latest, view)
     refresh()
   }
   function change(next: Partial<View>): void {
     const before = query()
-    const changed = { ...view, ...next }
+    // Months of a week would be one bar.
+    const changed = { ...view, ...(next.period !== undefined && { by: '' as const }), ...next }
     writeView(changed)
     if (query() !== before || JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
@@ -120,14 +121,6 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
       refresh()
     },
   }
-}
-
-/** How much earlier the period before is. */
-function earlier({ by, first, beforeFirst }: ChartNumbers): string {
-  if (by === 'month') return 'a year earlier'
-  const days = (Date.parse(first) - Date.parse(beforeFirst ?? first)) / 86_400_000
-  const [length, unit] = days % 7 === 0 ? [days / 7, 'week'] : [days, 'day']
-  return length === 1 ? `a ${unit} earlier` : `${length} ${unit}s earlier`
 }
 
 /** Why the chart of all time does not add up to the total. */
