@@ -340,7 +340,7 @@ it('a chart has sense with nothing, one point, negative counts and counts beyond
   await show('/once', '&period=all')
   expect(await chartRows(page)).toHaveLength(1)
   await page.keyboard.press('Home')
-  expect(await page.locator('.tip').textContent()).toMatch(/^views: 1 · .+, so far$/)
+  expect(await page.locator('.tip').textContent()).toMatch(/^1 view · .+, so far$/)
   expect(await page.locator('.chart .now').evaluate((bar: SVGPathElement) => bar.getBBox().width)).toBe(48)
 
   await show('/less', '&period=7d')

@@ -3,7 +3,9 @@ export function basePath(): string {
   return document.documentElement.dataset.base ?? ''
 }
 
-type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
+const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d', 'custom'] as const
+
+export type PeriodName = (typeof PERIODS)[number]
 
 /** What a page's address asks for. */
 export interface View {
@@ -19,10 +21,12 @@ export interface View {
   shown: '' | 'also' | 'both'
 }
 
-const PERIODS: readonly string[] = ['today', '7d', '30d', '90d', '12m', 'all']
 const UNITS = ['day', 'week', 'month'] as const
 const SHOWN = ['also', 'both'] as const
-const DATE = /^\d{4}-\d\d-\d\d$/
+const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
+
+/** Whether the Worker has a day: a date in the years 1975 to 2099. */
+const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.startsWith(text)
 
 /** The view of the current address, without invalid parts. */
 export function readView(): View {
@@ -31,8 +35,9 @@ export function readView(): View {
   const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
   const by = UNITS.find((name) => name === given('by')) ?? ''
   const shown = SHOWN.find((name) => name === given('show')) ?? ''
-  if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find, by, shown }
-  return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find, by, shown }
+  if (isDay(from) && isDay(to)) return { period: 'custom', from, to, find, by, shown }
+  const known = PERIODS.find((name) => name === period && name !== 'custom')
+  return { period: known ?? '30d', from: '', to: '', find, by, shown }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */

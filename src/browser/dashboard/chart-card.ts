@@ -6,6 +6,8 @@ import { showUnits, type Unit } from './format-counts.ts'
 import { showDays } from './format-time.ts'
 import type { ChartNumbers, Numbers } from './numbers.ts'
 
+const DAY_MS = 86_400_000
+
 interface CardParts {
   /** The beginning of the name of the file with the chart's numbers. */
   name: string
@@ -42,7 +44,7 @@ export function startChartCard({ name, of, ofAlso, change }: CardParts): (number
     setText('history-days', days)
     setText('history-sum', sums)
     const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
-    showGrowthOf('history-change', compared, ` vs. ${earlier(numbers)}`)
+    showGrowthOf('history-change', compared, against(numbers))
     chart.show({ ...numbers, of, ofAlso, shown, adjustments })
     keepForCsv(numbers)
     return `${days}: ${sums}`
@@ -55,10 +57,13 @@ function choose(select: HTMLSelectElement | null, value: string, isPossible: boo
   select.value = value
 }
 
-/** How much earlier the period before is. */
-function earlier({ by, first, beforeFirst }: ChartNumbers): string {
-  if (by === 'month') return 'a year earlier'
-  const days = (Date.parse(first) - Date.parse(beforeFirst ?? first)) / 86_400_000
-  const [length, unit] = days % 7 === 0 ? [days / 7, 'week'] : [days, 'day']
-  return length === 1 ? `a ${unit} earlier` : `${length} ${unit}s earlier`
+/** What the change is against, in words. Its title has the exact hours. */
+function against({ first, beforeFirst, until }: ChartNumbers): string {
+  if (beforeFirst === null) return ''
+  // Only months are compared with the same date of another year.
+  if (first.slice(4) === beforeFirst.slice(4)) return ' against the same months, a year earlier'
+  const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
+  if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
+  const hours = until === null ? '' : 'the same hours of '
+  return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
 }

@@ -41,7 +41,7 @@ export function tipLines(data: ChartData, index: number): (Node | string)[][] {
   const when = `${by === 'hour' || by === 'day' ? 'on' : 'in'} ${nameOf(by, from, to, from + start.slice(10))}`
   const span = index === running ? ' up to the same hour' : ''
   const growth = showGrowth({ compared, before })
-  const change = element('span', { class: directionOf(growth) }, growth)
+  const change = element('span', { class: `growth ${directionOf(growth)}` }, growth)
   return [...lines, [`${showCount(before)} ${when}${span} `, change]]
 }
 

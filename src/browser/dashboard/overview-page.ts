@@ -1,5 +1,6 @@
 import { HIT_REASONS, type HitReason } from '../../hit-reasons.ts'
-import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
+import { ask, hasCounters, path, type Status } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
@@ -14,7 +15,7 @@ const MORE = 20
 const MAX_ROWS = 100
 
 /** Starts the page of a type. */
-export function startOverviewPage(type: string, unit: string): void {
+export function startOverviewPage(type: string): void {
   const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
@@ -26,13 +27,11 @@ export function startOverviewPage(type: string, unit: string): void {
 
   const page = startNumbers<TypeNumbers>({
     type,
-    unit,
     show(numbers, { find, period }, asked) {
-      const { chart, total, also, timeZone, prefix } = numbers
+      const { chart, total, timeZone, prefix } = numbers
       const { counters, more: hasMore } = numbers.list
       list.show(counters, period === 'all' ? total : chart.count, asked)
       keepForCsv(numbers)
-      document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       if (document.activeElement !== input) input.value = find
       more.hidden = !hasMore || counters.length >= MAX_ROWS
       more.disabled = false
@@ -55,7 +54,7 @@ export function startOverviewPage(type: string, unit: string): void {
     try {
       if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
     } catch (error) {
-      setText('top-message', messageOf(error))
+      setText('top-message', messageOf(error, KEEPS_TRYING))
       lookedForFirst = false
     }
   }
@@ -109,7 +108,7 @@ function startFirstRun(type: string, arrived: () => void): void {
       if (document.getElementById('pending') !== null) setText('first-run-refused', await lastRefused(type))
       return 'changed'
     } catch (error) {
-      setText('first-run-message', messageOf(error))
+      setText('first-run-message', messageOf(error, KEEPS_TRYING))
       return 'failed'
     }
   })

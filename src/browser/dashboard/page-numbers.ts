@@ -1,13 +1,16 @@
 import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
-import { messageOf } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChartCard } from './chart-card.ts'
-import { byId } from './elements.ts'
+import { byId, unitOf } from './elements.ts'
 import { setText, showFigures } from './figures.ts'
 import { showChange, showCount } from './format-counts.ts'
 import { askNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { startPeriodChoice } from './period-choice.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
+/** The longest pause: a page that is open shows what was counted a minute after its roll-up at the latest. */
+const AT_MOST_MS = 60_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 
@@ -21,20 +24,14 @@ interface NumbersPage {
 interface PageParts<N extends Numbers> {
   type: string
   key?: string
-  /** The plural of what is counted. */
-  unit: string
   /** Shows what the page has besides figures and chart. `asked`: whether a button or a link asked for it. */
   show(numbers: N, view: View, asked: boolean): void
 }
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
-export function startNumbers<N extends Numbers>({ type, key, unit, show: showMore }: PageParts<N>): NumbersPage {
-  const showCard = startChartCard({
-    name: key === undefined ? type : `${type}-${key}`,
-    of: { one: '', many: unit },
-    ofAlso: { one: '', many: document.querySelector<HTMLElement>('#chart-shown')?.dataset.unit ?? '' },
-    change,
-  })
+export function startNumbers<N extends Numbers>({ type, key, show: showMore }: PageParts<N>): NumbersPage {
+  const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
+  const showCard = startChartCard({ name: key === undefined ? type : `${type}-${key}`, of, ofAlso, change })
   let view = readView()
   let rows = 10
   // The query and the numbers on the page.
@@ -50,8 +47,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
     setText('history-message', '')
     busy(false)
     if (!asked && text === last) return 'unchanged'
-    showFigures(numbers)
-    if (numbers.also !== undefined) showFigures(numbers.also, 'also')
+    showFigures(numbers, ofAlso)
     const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
     showMore(numbers, view, asked && shown !== '')
@@ -76,7 +72,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
       if (wanted !== query()) return 'failed'
-      setText('history-message', messageOf(error))
+      setText('history-message', messageOf(error, KEEPS_TRYING))
       // The numbers on the page are those of another view, and stay dimmed.
       byId('history').removeAttribute('aria-busy')
       return 'failed'
@@ -90,7 +86,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
   else busy(true)
   const pressPeriod = startPeriodChoice(change)
   pressPeriod(view)
-  const refresh = poll(EVERY_MS, work, { waits: included !== null })
+  const refresh = poll(EVERY_MS, work, { waits: included !== null, atMostMs: AT_MOST_MS })
 
   function apply(next: View): void {
     view = next
@@ -134,39 +130,4 @@ function busy(is: boolean): void {
   for (const part of document.querySelectorAll('.follows-period')) part.classList.toggle('stale', is)
   if (is) byId('history').setAttribute('aria-busy', 'true')
   else byId('history').removeAttribute('aria-busy')
-}
-
-/** Starts the buttons of the period. The function that it returns presses the one of a view. */
-function startPeriodChoice(change: NumbersPage['change']): (view: View) => void {
-  const choice = byId('period')
-  const buttons = choice.querySelectorAll('button')
-  // Public pages do not have the form for other days.
-  const form = document.querySelector<HTMLFormElement>('#days')
-  const [first, last] = document.querySelectorAll<HTMLInputElement>('#days input')
-  const open = (is: boolean) => {
-    form?.toggleAttribute('hidden', !is)
-    choice.querySelector('[aria-expanded]')?.setAttribute('aria-expanded', String(is))
-  }
-  for (const button of buttons) {
-    button.addEventListener('click', () => {
-      if (button.value === 'custom' && form !== null) {
-        open(form.hasAttribute('hidden'))
-        if (!form.hidden) first?.focus()
-      } else change({ period: button.value as View['period'], from: '', to: '' })
-    })
-  }
-  form?.addEventListener('input', () => last?.setCustomValidity(''))
-  form?.addEventListener('submit', (event) => {
-    event.preventDefault()
-    const [from, to] = [first!.value, last!.value]
-    last!.setCustomValidity(to < from ? 'Must not be before the first day.' : '')
-    if (form.reportValidity()) change({ period: 'custom', from, to })
-  })
-  return ({ period, from, to }) => {
-    for (const button of buttons) button.setAttribute('aria-pressed', String(button.value === period))
-    open(period === 'custom')
-    if (period !== 'custom' || !first || !last) return
-    first.value = from
-    last.value = to
-  }
 }

@@ -3,8 +3,11 @@ import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 
-/** The periods that people choose from. All but `custom` end today. */
-export const PERIOD_NAMES = ['today', '7d', '30d', '90d', '12m', 'all', 'custom'] as const
+/** The periods that people choose from. */
+export const PERIOD_NAMES = [
+  ...(['today', '7d', '30d', '90d', '12m', 'all'] as const),
+  ...(['yesterday', 'month', 'last-month', 'custom'] as const),
+] as const
 
 export type PeriodName = (typeof PERIOD_NAMES)[number]
 
@@ -12,7 +15,7 @@ export type PeriodName = (typeof PERIOD_NAMES)[number]
 const MAX_CUSTOM_DAYS = 999
 /** The most months that a period of all time begins before the present one. */
 const MAX_MONTHS = 240
-/** Up to this many days, a custom period is shown by hours. */
+/** Up to this many days, a period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
 const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
@@ -75,15 +78,26 @@ export function chosenPeriod(
     const unit = shown === 'month' ? 'month' : 'day'
     return periodOf(shown, unit, zone, [first, monthsLater(today, 1)], name === '12m' ? yearBefore : null)
   }
-  const last = name === 'custom' ? Math.min(dateOf('to', to), today) : today
-  const first = name === 'custom' ? dateOf('from', from) : today - (DAYS[name]! - 1) * DAY_MS
+  const [first, last] = daysOf(name, today, from, to)
   if (first > last) throw new InvalidInput('from', 'must be a day up to today, and not after "to"')
   const days = (last - first) / DAY_MS + 1
   if (days > MAX_CUSTOM_DAYS) throw new InvalidInput('from', `must be at most ${MAX_CUSTOM_DAYS} days before "to"`)
-  const byHour = name === 'today' || (name === 'custom' && days <= MAX_DAYS_BY_HOUR)
+  const byHour = days <= MAX_DAYS_BY_HOUR
   const shift = (days < 7 ? days : Math.ceil(days / 7) * 7) * DAY_MS
   const [shown, unit] = byHour ? (['hour', 'hour'] as const) : ([by ?? 'day', 'day'] as const)
   return periodOf(shown, unit, zone, [first, last + DAY_MS], (date) => date - shift)
+}
+
+/** The first and the last day of a period that does not consist of months. All dates are midnights in UTC. */
+function daysOf(name: PeriodName, today: number, from?: string, to?: string): [first: number, last: number] {
+  if (name === 'custom') {
+    const last = Math.min(dateOf('to', to), today)
+    return [dateOf('from', from), last]
+  }
+  if (name === 'yesterday') return [today - DAY_MS, today - DAY_MS]
+  if (name === 'month') return [monthsLater(today, 0), today]
+  if (name === 'last-month') return [monthsLater(today, -1), monthsLater(today, 0) - DAY_MS]
+  return [today - (DAYS[name]! - 1) * DAY_MS, today]
 }
 
 /** @param dateBefore the date of the predecessor for one of the period. All dates are midnights in UTC. */

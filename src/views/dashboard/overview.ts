@@ -3,7 +3,7 @@ import { shownCompanion } from '../../config/companions.ts'
 import type { CounterType } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, ranking } from './numbers.ts'
+import { numbersOf, ranking, unitOf } from './numbers.ts'
 
 /** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
@@ -11,10 +11,9 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
     type.title,
     viewer,
     type.name,
-    html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
-<h1>${type.title}</h1>
+    html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
+<div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
 ${firstRun(viewer, type, origin)}
-${prefixChoice(type)}
 ${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2>
@@ -33,9 +32,9 @@ ${ranking()}
 /** The prefixes of a type, such as one per site. Each button shows the page for its keys alone. */
 function prefixChoice({ prefixes }: CounterType): Html | '' {
   if (prefixes.length === 0) return ''
-  return html`<div class="row period-bar"><div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
+  return html`<div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
     (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${visibleKey(prefix)}</bdi></button>`,
-  )}</div></div>`
+  )}</div>`
 }
 
 /** What to paste. The page's script shows it while nothing has been counted. */
