@@ -145,21 +145,6 @@ describe('the page of a type', () => {
     await shows(page, '#state-text', /^Live/)
   })
 
-  it('shows the count under the pointer, within the chart', async () => {
-    await counter.add('page_view', '/tip', 1_234)
-    await counter.rollUp(new Date())
-    await page.goto(counter.url)
-    await shows(page, '#figure-today', /^1,234$/)
-    const chart = page.locator('.chart')
-    const { width } = (await chart.boundingBox())!
-    await chart.hover({ position: { x: width - 4, y: 60 } })
-    await shows(page, '.tip', /^1,234 .*\d{4}, not over yet/)
-    const [tip, box] = [(await page.locator('.tip').boundingBox())!, (await chart.boundingBox())!]
-    expect(tip.x + tip.width).toBeLessThanOrEqual(box.x + box.width + 1)
-    await page.mouse.move(0, 0)
-    await page.locator('.tip').waitFor({ state: 'hidden' })
-  })
-
   it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {
     await counter.add('page_view', '/kept', 5)
     await counter.rollUp(new Date())

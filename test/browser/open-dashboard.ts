@@ -134,8 +134,9 @@ export async function goOffline(page: Page): Promise<void> {
   await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
 }
 
-/** Opens every section of a page, and its menu. */
+/** Opens every section of a page, the table of the chart, and the menu. */
 export async function openAll(page: Page): Promise<void> {
+  await openTable(page)
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
     document.querySelector<HTMLElement>('#menu')?.showPopover()
@@ -144,11 +145,15 @@ export async function openAll(page: Page): Promise<void> {
 
 /** Opens the table below the chart, and reads its rows like `tableRows`. */
 export async function chartRows(page: Page): Promise<string[]> {
-  await page.locator('details:has(#history-rows)').evaluate((details: HTMLDetailsElement) => {
-    details.open = true
-  })
+  await openTable(page)
   await page.waitForSelector('#history-rows tr')
   return tableRows(page, '#history-rows')
+}
+
+async function openTable(page: Page): Promise<void> {
+  await page.locator('#history-table[aria-expanded=false]').evaluateAll((buttons: HTMLElement[]) => {
+    for (const button of buttons) button.click()
+  })
 }
 
 /** Waits until a page shows all its images. */

@@ -41,7 +41,8 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
   expect(controls).toEqual([
     'Skip to content',
     ...['Today 1,234', '7 days 1,234', '30 days 1,234', '12 months 6,234', 'All time 6,234'],
-    'Save as CSV',
+    'Table',
+    'CSV',
   ])
   expect(await context.cookies()).toEqual([])
   expect(violations).toEqual({ foreign: [], messages: [] })

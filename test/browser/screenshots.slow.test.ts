@@ -2,9 +2,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { loadedImages, sessionOf } from './open-dashboard.ts'
-import { fillHistory } from './sample-history.ts'
 import { startCounter } from './shipped-worker.ts'
 import { startDemo } from './test-site.ts'
 
@@ -20,13 +20,13 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
   const browser = chromiumOfFile()
 
   it('of the dashboard', async () => {
-    const counter = await startCounter()
-    await fillHistory(counter, new Date())
-    // So that lists, which are as of the last roll-up, show what the pages of counters show.
+    const counter = await startCounter({ COUNTERS: SAMPLE_COUNTERS })
+    await fillSampleSite(counter.databaseUrl, new Date())
+    // Makes the status well.
     await counter.rollUp(new Date())
     await counter.api('PUT', '/v1/counters/download/map.txt', { count: 5_000 })
     const storageState = await sessionOf(browser, counter)
-    const ofPage = '/counter?type=page_view&key=%2Fblog%2Fcounting'
+    const ofPage = '/counter?type=page_view&key=%2Fpricing'
     const ofFile = '/counter?type=download&key=map.txt'
 
     const shots: [name: string, path: string, options: BrowserContextOptions, range: string | undefined][] = [

@@ -15,8 +15,14 @@ export interface View {
   to: string
   /** The prefix of the keys in the list. */
   find: string
+  /** The units of the chart, if they are not those of the period. */
+  by: '' | 'day' | 'week' | 'month'
+  /** Whether the chart shows the type's counts, those of the type that counts the same hits in another way, or both. */
+  shown: '' | 'also' | 'both'
 }
 
+const UNITS = ['day', 'week', 'month'] as const
+const SHOWN = ['also', 'both'] as const
 const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
 
 /** Whether the Worker has a day: a date in the years 1975 to 2099. */
@@ -27,9 +33,11 @@ export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
   const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
-  if (isDay(from) && isDay(to)) return { period: 'custom', from, to, find }
+  const by = UNITS.find((name) => name === given('by')) ?? ''
+  const shown = SHOWN.find((name) => name === given('show')) ?? ''
+  if (isDay(from) && isDay(to)) return { period: 'custom', from, to, find, by, shown }
   const known = PERIODS.find((name) => name === period && name !== 'custom')
-  return { period: known ?? '30d', from: '', to: '', find }
+  return { period: known ?? '30d', from: '', to: '', find, by, shown }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */
@@ -43,7 +51,7 @@ export function writeView(view: View): void {
 export function keepPeriodInLinks({ period, from, to }: View): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-period]')) {
     const url = new URL(link.href)
-    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '' })
+    putView(url, { period, from, to, find: url.searchParams.get('find') ?? '', by: '', shown: '' })
     link.href = url.href
   }
 }
@@ -55,7 +63,10 @@ export function periodParameters({ period, from, to }: Pick<View, 'period' | 'fr
 }
 
 function putView(url: URL, view: View): void {
-  for (const name of ['period', 'from', 'to', 'find']) url.searchParams.delete(name)
+  for (const name of ['period', 'from', 'to', 'find', 'by', 'show']) url.searchParams.delete(name)
   for (const [name, value] of Object.entries(periodParameters(view))) url.searchParams.set(name, value)
-  if (view.find !== '') url.searchParams.set('find', view.find)
+  const { find, by, shown } = view
+  for (const [name, value] of Object.entries({ find, by, show: shown })) {
+    if (value !== '') url.searchParams.set(name, value)
+  }
 }

@@ -1,190 +1,241 @@
-import { byId, element, numberCell } from './elements.ts'
-import { showCount, showShort, showUnits, type Unit } from './format-counts.ts'
-import { showDays, showOnAxis, showUnit } from './format-time.ts'
-import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
+import { barPath, gridLines, tenths } from '../../chart-shapes.ts'
+import { axisLabels, CHARACTER, isWeekend } from './chart-axis.ts'
+import { ChartTable } from './chart-table.ts'
+import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
+import { byId, element } from './elements.ts'
+import type { Count } from './exact-json.ts'
+import { showShort, showUnits } from './format-counts.ts'
+import { showDays } from './format-time.ts'
+import type { Point } from './numbers.ts'
 
-const HEIGHT = 240
-const TOP = 10
+const HEIGHT = 226
+const TOP = 8
 /** The height of the axis with its labels. */
-const BOTTOM = 26
+const BOTTOM = 28
 /** The widest bar, and how much of its place a bar fills. */
 const MAX_BAR = 48
-const BAR_PART = 0.74
-/** In narrower places, bars touch each other. */
+const BAR_PART = 0.75
+/** In narrower places, bars touch each other, and weekends cannot be seen. */
 const MIN_GAP_PLACE = 5
-const MAX_LINES = 5
-const CHARACTER = 8
+/** Of bars within others. */
+const INNER_PART = 0.6
+const TIP_GAP = 6
+/** The narrowest band behind a bar. */
+const MIN_BAND = 3
 
-type ChartData = ChartNumbers & { unit: Unit; adjustments: readonly Adjustment[] }
-
-/** The page's chart with its legend and its table. */
+/**
+ * The page's chart with its tip, its legend and its table. Pointer, touch and keys move the tip. For assistive technology the chart
+ * is a slider, whose value is the unit with the tip: so it gets the arrow keys, and says each unit.
+ */
 export class Chart {
   readonly #holder = byId('history')
   readonly #tip = element('div', { class: 'tip', hidden: '' })
-  readonly #table = byId('history-rows').closest('details')!
+  readonly #table = new ChartTable()
+  readonly #open: ((first: string, last: string) => void) | undefined
   #data: ChartData | undefined
+  /** Where the first point begins, and the width of each, in pixels. */
+  #left = 0
+  #place = 1
+  /** The index of the point with the tip. */
+  #at: number | undefined
+  /** The one that had it before the pointer went down. */
+  #atBefore: number | undefined
   // Read before the page changes, which would force another layout.
   #width = this.#holder.clientWidth
 
-  constructor() {
-    this.#table.addEventListener('toggle', () => this.#fillTable())
+  /** @param open shows the days of a unit; without it, units do not open */
+  constructor(open?: (first: string, last: string) => void) {
+    this.#open = open
     new ResizeObserver(() => {
       const width = this.#holder.clientWidth
       if (width === this.#width) return
       this.#width = width
       this.#draw()
     }).observe(this.#holder)
-    this.#holder.addEventListener('pointermove', (event) => this.#point(event))
-    this.#holder.addEventListener('pointerdown', (event) => this.#point(event))
-    this.#holder.addEventListener('pointerleave', () => this.#tip.toggleAttribute('hidden', true))
+    const on = <Name extends keyof HTMLElementEventMap>(name: Name, act: (event: HTMLElementEventMap[Name]) => void) =>
+      this.#holder.addEventListener(name, act)
+    on('pointerdown', (event) => {
+      this.#atBefore = this.#at
+      this.#select(this.#under(event))
+    })
+    on('pointermove', (event) => this.#select(this.#under(event)))
+    // A finger leaves whenever it is lifted, and the tip stays.
+    on('pointerleave', ({ pointerType }) => pointerType === 'mouse' && this.#select(undefined))
+    on('blur', () => this.#select(undefined))
+    // A first tap shows the tip, which a mouse has shown before.
+    on('click', (event) => this.#under(event) === this.#atBefore && this.#openUnit())
+    on('keydown', (event) => this.#press(event))
   }
 
   show(data: ChartData): void {
+    const old = this.#data
+    const start = old?.by === data.by && old.first === data.first ? old.points[this.#at ?? -1]?.start : undefined
     this.#data = data
     this.#draw()
-    this.#fillTable()
-    const { by, count, unit, first, last } = data
-    const label = `Chart: ${showUnits(count, unit)} by ${by}, ${showDays(first, last)}. The table below has the numbers.`
+    const at = start === undefined ? -1 : data.points.findIndex((point) => point.start === start)
+    this.#select(at === -1 ? undefined : at)
+    this.#table.show(data)
+    const { by, count, of, first, last } = data
+    const keys = this.#open === undefined || by === 'hour' ? '' : `, Enter opens a ${by}`
+    const label = `Chart of ${showUnits(count, of)} by ${by}, ${showDays(first, last)}. Arrow keys move${keys}.`
     this.#holder.setAttribute('aria-label', label)
     this.#legend(data)
   }
 
-  #fillTable(): void {
-    if (this.#data === undefined) return
-    const { points, by } = this.#data
-    const compares = comparesUnits(points)
-    byId('history-before').hidden = !compares
-    const rows = (this.#table.open ? points : []).map(({ start, count, before }) => {
-      const unit = element('th', { scope: 'row' }, showUnit(new Date(start), by))
-      const beforeCell = compares ? [numberCell(before == null ? '–' : showCount(before))] : []
-      return element('tr', {}, unit, numberCell(count === null ? '–' : showCount(count)), ...beforeCell)
-    })
-    byId('history-rows').replaceChildren(...rows)
-  }
-
-  #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
-    const entries: [sign: string, text: string][] = [['bar', unit.many]]
-    if (running !== null) entries.push(['running', `this ${by}, not over yet`])
-    if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
+  #legend({ points, adjustments, shown, of, ofAlso }: ChartData): void {
+    const entries: [sign: string, text: string][] = []
+    if (shown === 'both') entries.push(['outer', of.many], ['inner', ofAlso.many])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
     if (adjustments.length > 0) entries.push(['adjusted', 'set or imported'])
     const items = entries.map(([sign, text]) => element('li', {}, element('i', { class: `sign ${sign}` }), text))
     byId('history-legend').replaceChildren(...items)
   }
 
-  /** Points share the width evenly. */
-  #places({ points }: ChartData, left: number) {
-    const place = (this.#width - left) / points.length
-    return { place, bar: place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR) }
-  }
-
   #draw(): void {
     const data = this.#data
-    this.#tip.hidden = true
     if (data === undefined || this.#width === 0) return
-    const { points, by, running, adjustments } = data
-    const values = points.flatMap(({ count, before }) => [Number(count), ...(before == null ? [] : [Number(before)])])
-    const lines = linesOf(Math.min(0, ...values), Math.max(1, ...values))
+    const { points, by, running, adjustments, shown } = data
+    const main = shown === 'also' ? alsoOf : countOf
+    const before = shown === 'also' ? () => null : beforeOf
+    const values = points.flatMap((point) => [main(point), before(point)]).filter((value) => value !== null)
+    const lines = gridLines(Math.min(...values, 0), Math.max(...values, 0))
     const [least, most] = [lines[0]!, lines.at(-1)!]
-    const height = HEIGHT - TOP - BOTTOM
-    const y = (value: number) => round(TOP + ((most - value) / (most - least)) * height)
+    const y = (value: number) => tenths(TOP + ((most - value) / (most - least)) * (HEIGHT - TOP - BOTTOM))
+    const [base, floor] = [y(0), y(least)]
     const labels = lines.map(showShort)
-    const left = Math.max(...labels.map(({ length }) => length)) * CHARACTER + 8
-    const { place, bar } = this.#places(data, left)
+    const left = Math.max(...labels.map(({ length }) => length)) * CHARACTER + 12
+    const place = (this.#width - left) / points.length
+    const bar = place < MIN_GAP_PLACE ? place : Math.min(place * BAR_PART, MAX_BAR)
+    this.#left = left
+    this.#place = place
     const x = (index: number) => left + place * index
-    const rectangle = ({ count }: Point, index: number) => {
-      const [from, to] = [y(Math.max(0, Number(count))), y(Math.min(0, Number(count)))]
-      return `M${round(x(index) + (place - bar) / 2)} ${to}V${from}h${round(bar)}V${to}z`
-    }
-    const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
-    const over = points.map((point, index) => (index === running ? '' : rectangle(point, index))).join('')
-    const now = running === null || points[running] === undefined ? '' : rectangle(points[running], running)
-    const before = points
-      .map(({ before }, index) => {
-        if (before == null) return ''
-        const pen = points[index - 1]?.before == null ? 'M' : 'L'
-        return `${pen}${round(x(index) + place / 2)} ${y(Number(before))}`
+    const middle = (index: number) => tenths(x(index) + place / 2)
+    /** The path of the points for which there is something to draw. */
+    const drawn = (of: (point: Point, index: number) => string | false | undefined) =>
+      points.map((p, i) => of(p, i) || '').join('')
+    const bars = (value: typeof countOf, width: number, isIncluded = (_: number) => true) =>
+      drawn((point, index) => {
+        const count = isIncluded(index) ? value(point) : null
+        return count !== null && barPath(x(index) + (place - width) / 2, width, base, y(count))
       })
-      .join('')
-    const imported = points
-      .map(({ imported }, index) => (imported ? `M${round(x(index))} ${y(least) + 3}h${round(place)}` : ''))
-      .join('')
+    const dashes = drawn((point, index) => {
+      const value = before(point)
+      const pen = index === 0 || before(points[index - 1]!) === null ? 'M' : 'L'
+      return value !== null && `${pen}${middle(index)} ${y(value)}`
+    })
+    const shadesWeekends = by === 'day' && place >= MIN_GAP_PLACE
+    const weekends = drawn(
+      ({ start }, index) =>
+        shadesWeekends &&
+        isWeekend(start) &&
+        `M${tenths(x(index))} ${TOP}h${tenths(place)}V${floor}h${-tenths(place)}z`,
+    )
     const adjusted = adjustments
       .map(({ at }) => points.findLastIndex(({ start }) => new Date(start) <= new Date(at)))
-      .map((index) => (index === -1 ? '' : `M${round(x(index) + place / 2)} ${TOP}V${y(least)}`))
+      .map((index) => (index === -1 ? '' : `M${middle(index)} ${TOP}V${floor}`))
       .join('')
+    const imported = drawn(({ imported }, index) => imported && `M${tenths(x(index))} ${floor + 3}h${tenths(place)}`)
     const hatch = { id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }
+    const path = (name: string, d: string, more = {}) => (d === '' ? [] : [shape('path', { class: name, d, ...more })])
+    const size = { width: this.#width, height: HEIGHT, viewBox: `0 0 ${this.#width} ${HEIGHT}` }
     const drawing = shape(
       'svg',
-      { width: this.#width, height: HEIGHT, 'aria-hidden': 'true', focusable: 'false' },
+      { ...size, class: shown, 'aria-hidden': 'true' },
       shape('pattern', hatch, shape('rect', { width: 2.5, height: 6 })),
+      ...path('weekends', weekends),
+      shape('rect', { class: 'band', y: TOP, width: 0, height: floor - TOP }),
       ...lines.flatMap((line) => path(line === 0 ? 'grid zero' : 'grid', `M${left} ${y(line)}H${this.#width}`)),
       ...lines.map((line, at) => shape('text', { x: left - 8, y: y(line) + 4, 'text-anchor': 'end' }, labels[at]!)),
-      ...path('bars', over),
-      ...path('now', now, { fill: 'url(#hatch)' }),
-      ...path('previous', before),
+      ...path(
+        'bars',
+        bars(main, bar, (index) => index !== running),
+      ),
+      ...path(
+        'now',
+        bars(main, bar, (index) => index === running),
+        { fill: 'url(#hatch)' },
+      ),
+      ...path('inside', shown === 'both' ? bars(alsoOf, bar * INNER_PART) : ''),
+      ...path('halo', dashes),
+      ...path('previous', dashes),
       ...path('imported', imported),
       ...path('adjusted', adjusted),
-      ...this.#axis(points, by, x, place),
+      ...axisLabels(points, by, place).flatMap(({ index, text }) => this.#label(text, middle(index))),
     )
     this.#holder.replaceChildren(drawing, this.#tip)
   }
 
-  /** As many labels as fit. */
-  #axis(points: readonly Point[], by: ChartData['by'], x: (index: number) => number, place: number): SVGElement[] {
-    const texts = points.map(({ start }) => showOnAxis(new Date(start), by))
-    const room = (Math.max(...texts.map(({ length }) => length)) + 2) * CHARACTER
-    const every = Math.max(1, Math.ceil(room / place))
-    return texts.flatMap((text, index) => {
-      const half = (text.length * CHARACTER) / 2
-      const middle = x(index) + place / 2
-      if (index % every !== 0 || middle + half > this.#width + 4) return []
-      return [shape('text', { x: round(Math.max(half, middle)), y: HEIGHT - 6, 'text-anchor': 'middle' }, text)]
-    })
+  #label(text: string, middle: number): SVGElement[] {
+    const half = (text.length * CHARACTER) / 2
+    if (middle + half > this.#width + 4) return []
+    return [shape('text', { x: Math.max(half, middle), y: HEIGHT - 6, 'text-anchor': 'middle' }, text)]
   }
 
-  /** Shows the counts under the pointer. */
-  #point({ clientX, target }: PointerEvent): void {
+  /** The index of the point under a pointer, if it has a count. */
+  #under({ clientX }: MouseEvent): number | undefined {
+    const index = Math.floor((clientX - this.#holder.getBoundingClientRect().left - this.#left) / this.#place)
+    return index >= 0 && index <= this.#last ? index : undefined
+  }
+
+  /** The index of the last point that is not still to come. */
+  get #last(): number {
+    return this.#data?.points.findLastIndex(({ count }) => count !== null) ?? -1
+  }
+
+  /** Shows the tip of a point, and a band behind its bar. */
+  #select(index: number | undefined): void {
     const data = this.#data
-    const svg = this.#holder.querySelector('svg')
-    if (data === undefined || svg === null || this.#tip.contains(target as Node)) return
-    const { left: begin } = svg.getBoundingClientRect()
-    const left = svg.querySelector<SVGPathElement>('.grid')!.getBBox().x
-    const { place } = this.#places(data, left)
-    const index = Math.floor((clientX - begin - left) / place)
-    const point = data.points[index]
-    this.#tip.hidden = point === undefined
-    if (point === undefined) return
-    this.#tip.replaceChildren(
-      element('b', {}, point.count === null ? '–' : showCount(point.count)),
-      ` ${showUnit(new Date(point.start), data.by)}`,
-      ...(index === data.running ? [', not over yet'] : []),
-      ...(point.before == null ? [] : [element('div', {}, `${showCount(point.before)} before`)]),
-    )
-    const middle = left + place * (index + 0.5)
-    const width = this.#tip.offsetWidth
-    this.#tip.style.left = `${Math.max(0, Math.min(middle - width / 2, this.#width - width))}px`
+    this.#at = index
+    this.#tip.hidden = index === undefined
+    if (data === undefined) return
+    const place = this.#place
+    const width = Math.max(place, MIN_BAND)
+    const start = this.#left + place * (index ?? 0)
+    const band = this.#holder.querySelector('.band')
+    band?.setAttribute('x', String(tenths(start + (place - width) / 2)))
+    band?.setAttribute('width', String(index === undefined ? 0 : tenths(width)))
+    const lines = tipLines(data, index ?? this.#last).map((line) => element('div', {}, ...line))
+    // Triangles have no names that are read well.
+    const text = lines.map(({ textContent }) => textContent.replace('▲', 'up').replace('▼', 'down')).join(', ')
+    const value = { max: this.#last, now: index ?? this.#last, text }
+    for (const [name, of] of Object.entries(value)) this.#holder.setAttribute(`aria-value${name}`, String(of))
+    if (index === undefined) return
+    this.#tip.replaceChildren(...lines)
+    const room = this.#width - this.#tip.offsetWidth
+    const after = start + place + TIP_GAP
+    const beside = after <= room ? after : start - TIP_GAP - this.#tip.offsetWidth
+    this.#tip.style.left = `${Math.max(0, Math.min(beside, room))}px`
+  }
+
+  #press(event: KeyboardEvent): void {
+    const last = this.#last
+    const at = this.#at
+    const { key, altKey, ctrlKey, metaKey } = event
+    if (altKey || ctrlKey || metaKey || last === -1) return
+    const moves: Record<string, number> = {
+      ArrowLeft: (at ?? last + 1) - 1,
+      ArrowRight: (at ?? last) + 1,
+      Home: 0,
+      End: last,
+    }
+    if (key in moves) this.#select(Math.max(0, Math.min(moves[key]!, last)))
+    else if (key === 'Enter') this.#openUnit()
+    else if (key === 'Escape' && at !== undefined) this.#select(undefined)
+    else return
+    event.preventDefault()
+  }
+
+  #openUnit(): void {
+    const data = this.#data
+    if (data === undefined || data.by === 'hour' || this.#at === undefined) return
+    this.#open?.(...daysOf(data, this.#at))
   }
 }
 
-function comparesUnits(points: readonly Point[]): boolean {
-  return points.some(({ before }) => before != null)
-}
-
-/** Round values at even distances that enclose two others. */
-function linesOf(least: number, most: number): number[] {
-  const rough = (most - least) / MAX_LINES
-  const power = 10 ** Math.floor(Math.log10(rough))
-  // Counts are whole numbers.
-  const step = Math.max(1, [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= rough)!)
-  const first = Math.floor(least / step)
-  const last = Math.ceil(most / step)
-  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step)
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
-}
+const numberOf = (count: Count | null | undefined) => (count == null ? null : Number(count))
+const countOf = ({ count }: Point) => numberOf(count)
+const alsoOf = ({ also }: Point) => numberOf(also)
+const beforeOf = ({ before }: Point) => numberOf(before)
 
 function shape(name: string, attributes: Record<string, string | number>, ...content: (Node | string)[]): SVGElement {
   const made = document.createElementNS('http://www.w3.org/2000/svg', name)

@@ -1,5 +1,6 @@
 import { readView } from './address.ts'
 import { messageOf } from './api-error.ts'
+import { counted, has } from './chart-table.ts'
 import { type Cell, toCsv } from './csv.ts'
 import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
@@ -10,13 +11,10 @@ import type { ChartNumbers, TypeNumbers } from './numbers.ts'
 /** Starts the button that saves the chart's numbers, which the function that it returns takes. */
 export function startChartCsv(name: string): (chart: ChartNumbers) => void {
   return startButton('history-csv', ({ points, first, last }) => {
-    const compares = points.some(({ before }) => before !== undefined)
+    const columns = ['count', ...(['before', 'also'] as const).filter((column) => has(points, column))] as const
     saveCsv(`${name}-${first}-${last}`, [
-      ['start', 'count', ...(compares ? ['before'] : [])],
-      ...points.map(({ start, count, before = null }) => [
-        start,
-        ...[count, ...(compares ? [before] : [])].map(exactly),
-      ]),
+      ['start', ...columns],
+      ...counted(points).map((point) => [point.start, ...columns.map((column) => exactly(point[column] ?? null))]),
     ])
   })
 }

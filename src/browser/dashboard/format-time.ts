@@ -1,32 +1,41 @@
 import { onFirstUse } from './format-counts.ts'
 import type { By } from './numbers.ts'
 
-const format = (options: Intl.DateTimeFormatOptions) => onFirstUse(() => new Intl.DateTimeFormat(undefined, options))
+// The months of the numbers are Gregorian, whichever calendar the visitor's locale has.
+const format = (options: Intl.DateTimeFormatOptions) =>
+  onFirstUse(() => new Intl.DateTimeFormat(undefined, { calendar: 'gregory', ...options }))
 const time = { hour: '2-digit', minute: '2-digit' } as const
-const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const
+const dayOfYear = { weekday: 'short', day: 'numeric', month: 'short' } as const
+const date = { ...dayOfYear, year: 'numeric' } as const
 const axis = {
   hour: format(time),
   day: format({ day: 'numeric', month: 'short' }),
-  week: format({ day: 'numeric', month: 'short' }),
-  month: format({ month: 'short', year: '2-digit' }),
+  month: format({ month: 'short' }),
+  year: format({ year: 'numeric' }),
 }
 const day = format({ dateStyle: 'medium' })
 const full = {
   hour: format({ ...date, ...time }),
   day: format(date),
-  week: format(date),
   month: format({ month: 'long', year: 'numeric' }),
 }
+const ofThisYear = { hour: format({ ...dayOfYear, ...time }), day: format(dayOfYear), month: format({ month: 'long' }) }
 const moment = format({ dateStyle: 'medium', timeStyle: 'short' })
 const clock = format({ timeStyle: 'short' })
 // Part of an English sentence.
 const relative = onFirstUse(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }))
 
-/** The start of a unit, short enough for an axis. */
-export const showOnAxis = (at: Date, by: By) => axis[by]().format(at)
+/** An instant, short enough for an axis. */
+export const showOnAxis = (at: Date, as: keyof typeof axis) => axis[as]().format(at)
 
-/** The start of a unit, in full. */
-export const showUnit = (at: Date, by: By) => full[by]().format(at)
+/** The start of a unit, in full: a week by its first day. */
+export const showUnit = (at: Date, by: By) => full[by === 'week' ? 'day' : by]().format(at)
+
+/** An hour, a day or a month, with its year only if that is not the present one. */
+export function showBriefly(at: Date, by: keyof typeof full): string {
+  const formats = at.getFullYear() === new Date().getFullYear() ? ofThisYear : full
+  return formats[by]().format(at)
+}
 
 /** A span of dates such as 2026-11-20. */
 export const showDays = (first: string, last: string) => day().formatRange(dateOf(first), dateOf(last))

@@ -110,7 +110,7 @@ export function takeIncluded(query: string): Numbers | null {
 }
 
 /** The query for the numbers of a type, or of a counter if there is a key. */
-export function numbersQuery(about: { type: string; key?: string }, view: View & { by?: By }, rows: number): string {
+export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
   const { period, from, to, by, find } = view
   return new URLSearchParams({
     ...about,

@@ -1,20 +1,17 @@
 import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
-import { Chart } from './chart.ts'
-import { startChartCsv } from './csv-buttons.ts'
+import { startChartCard } from './chart-card.ts'
 import { byId, unitOf } from './elements.ts'
-import { setText, showFigures, showGrowthOf } from './figures.ts'
-import { showChange, showCount, showUnits } from './format-counts.ts'
-import { showDays } from './format-time.ts'
+import { setText, showFigures } from './figures.ts'
+import { showChange, showCount } from './format-counts.ts'
 import { showLive, showNotLive } from './live-dot.ts'
-import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
+import { askNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
 import { startPeriodChoice } from './period-choice.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
 /** The longest pause: a page that is open shows what was counted a minute after its roll-up at the latest. */
 const AT_MOST_MS = 60_000
-const DAY_MS = 86_400_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 
@@ -43,13 +40,13 @@ export function startNumbers<N extends Numbers>({
   rows = 10,
   show: showMore,
 }: PageParts<N>): NumbersPage<N> {
-  const chart = new Chart()
-  const [unit, alsoUnit] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
-  const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
+  const [of, ofAlso] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
+  const showCard = startChartCard({ name: key === undefined ? type : `${type}-${key}`, of, ofAlso, change })
   let view = readView()
   // The query and the numbers on the page.
   let shown = ''
   let last = ''
+  let latest: N | undefined
   let announcedAt = 0
 
   const about = { type, ...(key !== undefined && { key }) }
@@ -61,25 +58,19 @@ export function startNumbers<N extends Numbers>({
     setText('history-message', '')
     busy(false)
     if (!asked && text === last) return 'unchanged'
-    showFigures(numbers, alsoUnit)
-    const { count, first, last: end } = numbers.chart
-    const days = showDays(first, end)
-    setText('history-days', days)
-    const sum = showUnits(count, unit)
-    setText('history-sum', sum)
+    showFigures(numbers, ofAlso)
+    const sum = showCard(numbers, view)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    showGrowthOf('history-change', numbers.chart, against(numbers.chart))
-    chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
-    keepForCsv(numbers.chart)
     showMore(numbers, view, asked && shown !== '')
     // Rarely: a page that changes every minute would never be silent.
     const now = Date.now()
     if (shown !== '' && (asked || now - announcedAt >= ANNOUNCE_MS)) {
-      setText('announcement', `${days}: ${sum}`)
+      setText('announcement', sum)
       announcedAt = now
     }
     shown = of
     last = text
+    latest = numbers
     return 'changed'
   }
 
@@ -114,11 +105,14 @@ export function startNumbers<N extends Numbers>({
     rows = 10
     pressPeriod(view)
     if (query() !== shown) busy(true)
+    // Without new numbers, the chart may show others of them.
+    else if (latest !== undefined) showCard(latest, view)
     refresh()
   }
   function change(next: Partial<View>): void {
     const before = query()
-    const changed = { ...view, ...next }
+    // Months of a week would be one bar.
+    const changed = { ...view, ...(next.period !== undefined && { by: '' as const }), ...next }
     writeView(changed)
     if (query() !== before || JSON.stringify(changed) !== JSON.stringify(view)) apply(changed)
   }
@@ -136,17 +130,6 @@ export function startNumbers<N extends Numbers>({
     },
     ask: (rows, more) => askNumbers(numbersQuery(about, { ...view, ...more }, rows)) as Promise<N>,
   }
-}
-
-/** What the change is against, in words. Its title has the exact hours. */
-function against({ first, beforeFirst, until }: ChartNumbers): string {
-  if (beforeFirst === null) return ''
-  // Only months are compared with the same date of another year.
-  if (first.slice(4) === beforeFirst.slice(4)) return ' against the same months, a year earlier'
-  const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
-  if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
-  const hours = until === null ? '' : 'the same hours of '
-  return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
 }
 
 /** Why the chart of all time does not add up to the total. */

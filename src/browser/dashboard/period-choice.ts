@@ -6,7 +6,9 @@ import { byId } from './elements.ts'
  * @param choose called with the period that the visitor has chosen
  * @returns presses the tile or the button of a view
  */
-export function startPeriodChoice(choose: (period: Omit<View, 'find'>) => void): (view: View) => void {
+export function startPeriodChoice(
+  choose: (period: Pick<View, 'period' | 'from' | 'to'>) => void,
+): (view: View) => void {
   const buttons = byId('period').querySelectorAll<HTMLButtonElement>('button[value]')
   // Public pages have no other days.
   const other = document.querySelector<HTMLButtonElement>('#other-days')

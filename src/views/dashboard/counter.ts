@@ -17,7 +17,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
-${numbersOf(shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
+${numbersOf(type, shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
 <p class="hint" id="as-of"></p>

@@ -19,25 +19,37 @@ export interface IncludedNumbers {
  * @param options `days`: whether other days can be chosen; `more`: what follows the chart in its card
  */
 export function numbersOf(
+  type: CounterType,
   also: CounterType | undefined,
   { days = true, more = '' }: { days?: boolean; more?: Html | '' } = {},
 ): Html {
   return html`${tiles(also, days)}
 <section class="card" aria-labelledby="history-days">
-<div class="row card-head follows-period"><h2 id="history-days">Chart</h2> <span id="history-sum"></span> <span class="growth" id="history-change"></span></div>
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2> <span id="history-sum"></span> <span class="growth" id="history-change"></span>
+${chartMenu(type, also, days)}</div>
 <p class="hint" id="history-message" role="status"></p>
-<div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
+<div class="chart follows-period" id="history" role="slider" tabindex="0" aria-label="Chart" aria-valuemin="0" aria-valuenow="0" aria-valuetext=""></div>
 <ul class="row legend follows-period" id="history-legend"></ul>
 <p class="hint" id="history-note"></p>
-<details class="numbers follows-period"><summary class="hint">Show as a table</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
-<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
+<div class="scroll follows-period" id="history-numbers" tabindex="0" role="region" aria-label="Numbers of the chart" hidden><table>
+<thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th><th scope="col" class="number" id="history-also">${also?.title ?? ''}</th></tr></thead>
 <tbody id="history-rows"></tbody>
-</table></div></details>
-<p><button type="button" id="history-csv" class="quiet">Save as CSV</button></p>
+</table></div>
 ${more}
 </section>
 <p class="hidden" id="announcement" role="status"></p>`
+}
+
+/** The units and the counts of the chart, its table and its file. @param units whether units can be chosen */
+function chartMenu({ title }: CounterType, also: CounterType | undefined, units: boolean): Html {
+  const shown = also && { '': title, also: also.title, both: 'Both' }
+  return html`<div class="row chart-menu">${units ? html`<select id="chart-by" aria-label="Units of the chart" hidden>${options({ day: 'Days', week: 'Weeks', month: 'Months' })}</select>` : ''}
+${shown ? html`<select id="chart-shown" aria-label="Counts in the chart" hidden>${options(shown)}</select>` : ''}
+<span><button type="button" id="history-table" aria-expanded="false" aria-controls="history-numbers">Table</button> · <button type="button" id="history-csv" aria-label="Save as CSV">CSV</button></span></div>`
+}
+
+function options(texts: Record<string, string>): Html {
+  return html`${Object.entries(texts).map(([value, text]) => html`<option value="${value}">${text}</option>`)}`
 }
 
 /** A page, then its numbers as data: a browser starts with the page while they are read. */

@@ -14,7 +14,7 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
     html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
 <div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
 ${firstRun(viewer, type, origin)}
-${numbersOf(shownCompanion(type, viewer.types, 'type'))}
+${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2> <span class="hint" id="top-of"></span>
 <form id="search" role="search">

@@ -22,7 +22,7 @@ ${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Typ
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 <main id="main" data-page="public" data-type="${type.name}"${unitOf(type)} data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
-${numbersOf(shownCompanion(type, all, 'type'), { days: false })}
+${numbersOf(type, shownCompanion(type, all, 'type'), { days: false })}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2></div>
 ${ranking(type, shownCompanion(type, all, 'counter'))}
