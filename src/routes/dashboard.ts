@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { basePathOf } from '../config/bindings.ts'
+import { ofSameKey } from '../config/companions.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { openDatabase } from '../database/database.ts'
 import { DatabaseFailure } from '../database/errors.ts'
@@ -81,7 +82,8 @@ dashboard.get('/counter', guarded, async (c) => {
     return redirect(c, '/', 302)
   }
   const numbers = includedNumbers(c, { type, key, types: viewer.types })
-  return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
+  const also = ofSameKey(type, [...c.get('isolate').config.types.values()])
+  return pageWithNumbers(c, counterPage(viewer, type, key, also), numbers)
 })
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))

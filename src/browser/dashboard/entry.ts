@@ -1,3 +1,4 @@
+import { showLastChange } from './change-done.ts'
 import { startCounterPage } from './counter-page.ts'
 import { setText } from './figures.ts'
 import { TIME_ZONE, type TypeNumbers } from './numbers.ts'
@@ -17,6 +18,7 @@ function start(): void {
   if (page === 'overview') startOverviewPage(type, unit)
   // The key comes from the URL, because HTML does not preserve every character.
   if (page === 'counter') startCounterPage(type, unit, new URLSearchParams(location.search).get('key') ?? '')
+  if (document.getElementById('done') !== null) showLastChange()
   // With the time zone, the page after signing in includes its numbers.
   const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
   if (zone !== null) zone.value = TIME_ZONE
