@@ -11,6 +11,11 @@ export function companionsOf(
   return next === undefined || found.includes(next) ? found : companionsOf(next, types, [...found, next])
 }
 
+/** Of these, the types that count the visitors of each key: they have a counter with the key of each counter of the type. */
+export function ofSameKey(type: CounterType, types: readonly CounterType[]): CounterType[] {
+  return companionsOf(type, types).filter(({ visitorsOf }) => visitorsOf === 'page')
+}
+
 /** The type whose figures a page shows beside those of a type: visitors of a counter's page, or those of the whole site. */
 export function shownCompanion(
   type: CounterType,

@@ -24,6 +24,12 @@ export function counterSql({ recordType, recordId }: CounterPlace): string {
   return `record_type = ${recordType} AND record_id = ${recordId}`
 }
 
+/** An SQL condition for the rows of counters that have one key, and so one record id, in several types. */
+export function sameKeySql(counters: readonly CounterPlace[]): string {
+  const types = counters.map(({ recordType }) => recordType)
+  return `record_type IN (${types.join(',')}) AND record_id = ${counters[0]!.recordId}`
+}
+
 /** Reads columns of distinct counters from a table with one row each, without locks. Returns the rows by `counterId`. */
 export async function readByCounter(
   db: Executor,

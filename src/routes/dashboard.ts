@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { basePathOf } from '../config/bindings.ts'
 import { ConfigurationError } from '../config/mistakes.ts'
+import { ofSameKey } from '../config/companions.ts'
 import { includes, type Token } from '../config/tokens.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { OtherKeyspace, readMissing } from '../database/migrations.ts'
@@ -89,7 +90,8 @@ dashboard.get('/counter', guarded, async (c) => {
   const type = viewer.types.find(({ name }) => name === wanted)
   if (type === undefined) return unknownType(c, viewer, wanted)
   const numbers = includedNumbers(c, { type, key, types: viewer.types })
-  return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
+  const also = ofSameKey(type, [...c.get('isolate').config.types.values()])
+  return pageWithNumbers(c, counterPage(viewer, type, key, also), numbers)
 })
 
 function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {

@@ -1,8 +1,10 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
+import { ofSameKey } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
 import { type MoveRequest, moveCounter } from '../counters/changes/move-counter.ts'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
+import { checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -42,8 +44,15 @@ const change = <const Own extends readonly ProblemCode[]>(own: Own, body?: objec
 
 const BELOW_RULE = 'must be a whole number'
 
+const also = () =>
+  once(
+    z._default(z.enum(['true', 'false'], { error: 'must be true or false' }), 'false'),
+    '`true`: the same for the counters of this key in the types that the type names in `also`, in one transaction. The token must cover them.',
+  )
+
 const deleteCounter = route('delete', '/v1/counters/{type}/{key}', 'manage', {
   query: () => ({
+    also: also(),
     below: once(
       z.optional(
         z.pipe(
@@ -70,6 +79,7 @@ export const deleteCounterContract = () =>
   })
 
 const rename = route('post', '/v1/counters/{type}/{key}/rename', 'manage', {
+  query: () => ({ also: also() }),
   body: shortBody(4096, '{"to":"/new"}', () => ({
     to: described(keyField, 'The new key, which must not have a counter.'),
   })),
@@ -84,6 +94,7 @@ export const renameContract = () =>
   })
 
 const merge = route('post', '/v1/counters/{type}/{key}/merge', 'manage', {
+  query: () => ({ also: also() }),
   body: shortBody(4096, '{"into":"/other"}', () => ({
     into: described(keyField, 'The key of the other counter, which must exist.'),
   })),
@@ -125,11 +136,18 @@ async function targetOf(
 
 async function answerTo(
   c: Context<AppEnv>,
-  { type, counter, key }: { type: CounterType; counter: CounterAddress; key: string },
+  { type, counter, key, query }: { type: CounterType; counter: CounterAddress; key: string; query: { also: string } },
   asked: Pick<MoveRequest, 'kind' | 'target' | 'below'>,
 ) {
   const given = await idempotencyKey(c, 'move')
-  const store = { db: callerOf(c).db, cache: c.get('isolate').reads.rolled }
-  const moving = moveCounter(store, counter, { ...asked, key: given ?? null })
+  const { config, reads } = c.get('isolate')
+  const others = query.also === 'true' ? ofSameKey(type, [...config.types.values()]) : []
+  checkTypes(c, ...others.map(({ name }) => name))
+  const store = { db: callerOf(c).db, cache: reads.rolled }
+  const moving = moveCounter(store, counter, {
+    ...asked,
+    also: others.map(({ recordType }) => recordType),
+    key: given ?? null,
+  })
   return answerChange(c, given, moving, { type: type.name, key })
 }

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini'
 import { setCounter } from '../counters/changes/set-counter.ts'
+import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import { answerChange, idempotencyKey } from '../http/change.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { readJson } from '../http/json-body.ts'
 import { operation, route } from '../openapi/contract.ts'
-import { described, namedObject } from '../openapi/described.ts'
+import { count, described, namedObject } from '../openapi/described.ts'
 import { settingKey } from '../openapi/headers.ts'
 import { ADJUSTING, exampleProblem } from '../openapi/problems.ts'
 import { countField, shortBody } from '../service/fields.ts'
@@ -19,8 +20,9 @@ const CARRY_OVER = {
   params: { type: 'page_view', key: '/about' },
   headers: { 'Idempotency-Key': 'carry-over-about' },
   body: { count: 1234 },
-  answer: { type: 'page_view', key: '/about', count: 1234 },
 }
+
+const CARRIED = { type: 'page_view', key: '/about', count: 1234 }
 
 export const setCountContract = () =>
   operation(setCount, {
@@ -33,13 +35,30 @@ export const setCountContract = () =>
       200: {
         description: 'Set, by this or an earlier request with the same idempotency key.',
         headers: ['Idempotent-Replayed'],
-        schema: namedObject('Setting', { type: z.string(), key: z.string(), count: z.int() }),
+        schema: namedObject('Setting', {
+          type: z.string(),
+          key: z.string(),
+          count: z.int(),
+          added: described(
+            z.nullable(count),
+            'By how much this changed the count. Importing the negative undoes it. null if an earlier request set it.',
+          ),
+        }),
       },
     },
     problems: [...ADJUSTING],
     examples: {
-      carryOver: { summary: 'Carry over a number from another counter', ...CARRY_OVER },
-      again: { summary: 'The same request again', ...CARRY_OVER, says: { 'Idempotent-Replayed': 'true' } },
+      carryOver: {
+        summary: 'Carry over a number from another counter',
+        ...CARRY_OVER,
+        answer: { ...CARRIED, added: 1234 },
+      },
+      again: {
+        summary: 'The same request again',
+        ...CARRY_OVER,
+        answer: { ...CARRIED, added: null },
+        says: { 'Idempotent-Replayed': 'true' },
+      },
       otherCount: {
         summary: 'The same key with another count',
         ...CARRY_OVER,
@@ -55,7 +74,11 @@ export const set = endpoint<typeof setCountContract>(setCount, async (c, { type,
   const { count } = await readJson(c, setCount.body)
   const setting = { count: BigInt(count), id: given ?? null, at: new Date() }
   const { reads } = c.get('isolate')
-  const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting)
   // A repeated request is told the count that it set, not the present one.
-  return answerChange(c, given, changing, { type: type.name, key, count })
+  const answer = { type: type.name, key, count, added: null as number | null }
+  const changing = setCounter({ db: callerOf(c).db, cache: reads.rolled }, counter, setting).then((done) => {
+    answer.added = done.added === null ? null : toJsonNumber(done.added)
+    return done.outcome
+  })
+  return answerChange(c, given, changing, answer)
 })

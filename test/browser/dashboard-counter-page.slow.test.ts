@@ -65,7 +65,7 @@ describe('the page of a counter', () => {
 
     await page.getByRole('button', { name: 'Set …' }).click()
     await dialog.getByRole('button', { name: 'Set to 1,000' }).click()
-    await shows(page, '#change-message', /^Set to 1,000\.$/)
+    await shows(page, '#done', /^Set to 1,000\.Undo$/)
     await counter.has({ 'download app.zip': 1_000 }, page)
     await shows(page, '#figure-all', /^1,000$/)
     await shows(page, '#adjustment-rows', /set\+959$/)
@@ -74,7 +74,7 @@ describe('the page of a counter', () => {
     await dialog.waitFor()
     expect(await said()).toMatch(/Reset this counter to zero\?[\s\S]*from 1,000 to 0/)
     await dialog.getByRole('button', { name: 'Reset to zero' }).click()
-    await shows(page, '#change-message', /^Reset to zero\.$/)
+    await shows(page, '#done', /^Reset to zero\.Undo$/)
     await counter.has({ 'download app.zip': 0 }, page)
     await shows(page, '#figure-all', /^0$/)
   })
@@ -89,9 +89,7 @@ describe('the page of a counter', () => {
 
     await page.getByLabel('Another key').fill('all.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
-    await dialog.getByRole('button', { name: 'Rename' }).click()
-    await shows(page, '#move-message', /^The new key already has a counter/)
-    violations.messages = violations.messages.filter((line) => !line.includes('409'))
+    await shows(page, '#move-message', /^This key has a counter/)
 
     await page.getByLabel('Another key').fill('new.zip')
     await page.getByRole('button', { name: 'Rename …' }).click()
@@ -125,21 +123,16 @@ describe('the page of a counter', () => {
     await expect.poll(async () => Object.values(await counter.counts()).filter((count) => count !== 0)).toEqual([])
   })
 
-  it('refuses an invalid number, before or after it is sent', async () => {
+  it('refuses an invalid number before it asks', async () => {
     await counter.add('download', 'app.zip', 41)
     await open('download', 'app.zip')
     await page.getByText('Change this counter').click()
-    for (const wrong of ['', '1.5', '1,5', '1e3', 'abc', '12345678901234567890']) {
+    for (const wrong of ['', '1.5', '1,5', '1e3', 'abc', '9007199254740993', '12345678901234567890']) {
       await page.getByLabel('Set to').fill(wrong)
       await page.getByRole('button', { name: 'Set …' }).click()
       expect(await page.getByRole('dialog').isVisible(), wrong).toBe(false)
     }
-    await page.getByLabel('Set to').fill('9007199254740993')
-    await page.getByRole('button', { name: 'Set …' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Set to' }).click()
-    await shows(page, '#change-message', /^A count must be a whole number of at most 19 digits/)
     await counter.has({ 'download app.zip': 41 }, page)
-    violations.messages = violations.messages.filter((line) => !line.includes('422'))
   })
 
   it('shows the period that its address names, and keeps it there', async () => {

@@ -274,7 +274,7 @@ class Everything {
     const to = isDeletion ? 0 : this.#random.between(-1_000, 1_000)
     const change = (key: bigint) =>
       isDeletion
-        ? moveCounter(this.#ledger, address, { kind: 'delete', target: null, below: null, key })
+        ? moveCounter(this.#ledger, address, { kind: 'delete', target: null, also: [], below: null, key })
         : setCounter(this.#ledger, address, { count: BigInt(to), id: key, at: new Date() })
     const keys = this.#random.chance(0.5) ? [random63()] : [random63(), random63()]
     const [beside, ...made] = await Promise.all([count(), ...keys.map((key) => this.#untilKnown(() => change(key)))])
@@ -292,7 +292,7 @@ class Everything {
     const [source, target] = [await addressOf(this.#random.pick(pool)), await addressOf(this.#random.pick(pool))]
     if (source.recordId === target.recordId) return
     const kind = this.#random.pick(['rename', 'merge'] as const)
-    const move = (key: bigint | null) => moveCounter(this.#ledger, source, { kind, target, below: null, key })
+    const move = (key: bigint | null) => moveCounter(this.#ledger, source, { kind, target, also: [], below: null, key })
     if (this.#random.chance(0.3)) await this.#tolerant(move(null))
     else {
       const key = random63()

@@ -103,7 +103,7 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT record_type, record_id, name FROM counter_names': 'list',
   'SELECT record_type, record_id, COALESCE … FROM counter_names AS n FORCE INDEX (gone)': 'all shards',
   'UPDATE counter_names SET gone_hour = NULL': 'list',
-  'UPDATE counter_names SET gone_hour = FLOOR': 'list',
+  'UPDATE counter_names SET gone_hour = FLOOR': 'single shard',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … ORDER BY": 'range',
   "SELECT CONCAT_WS(' ', s.record_type, s.record_id, s.slot, s.count, … AS packed … s.slot > … ORDER BY": 'range',
   'SELECT taken, MOD(UNIX_TIMESTAMP(), 60) AS elapsed FROM new_key_budgets': 'single shard',
@@ -138,6 +138,9 @@ const COUNTERS = {
   download: { record_type: 2 },
   release: { record_type: 4, prefixes: ['app-'] },
   few: { record_type: 8, allowed_origins: ['*'], new_keys_per_minute: 1 },
+  // Filled below, so that their plans are those of large types.
+  article: { record_type: 11, also: 'reader' },
+  reader: { record_type: 9, dedupe_seconds: 60 },
   visit: { record_type: 3, allowed_origins: ['*'], dedupe_seconds: 60 },
 }
 
@@ -191,7 +194,8 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 5 })
     const key = { 'Idempotency-Key': 'twice' }
     for (let i = 0; i < 2; i++) await worker.api('PUT', '/v1/counters/page_view/%2Fa', { count: 6 }, key)
-    await moves(worker)
+    await moves(worker, ['page_view'], 60)
+    await moves(worker, ['article', 'reader'], 20)
     const imported = keys.map((key, i) => ({ type: 'page_view', key, count: 1, ...(i % 2 && { day: '2026-11-01' }) }))
     await worker.api('POST', '/v1/imports', { counters: imported }, { 'Idempotency-Key': 'explain' })
     // With several ranges, an import looks first which of them have it.
@@ -232,26 +236,29 @@ async function sendTotals(worker: TestWorker): Promise<void> {
   }
 }
 
-/** Deletes, renames and merges counters that have everything. */
-async function moves(worker: TestWorker): Promise<void> {
+/** Deletes, renames and merges counters that have everything. @param types the type, and those that it names in `also` */
+async function moves(worker: TestWorker, types: readonly string[], days: number): Promise<void> {
+  const [type] = types
+  const also = types.length > 1
   const fill = async (key: string, days: string[]) => {
-    await worker.api('POST', `/v1/counters/page_view/${key}`, { by: 2 })
-    await worker.api('PUT', `/v1/counters/page_view/${key}`, { count: 9 })
+    const increments = types.map((type) => ({ type, key, by: 2 }))
+    await worker.api('POST', '/v1/increments', { increments })
+    await worker.api('PUT', `/v1/counters/${type}/${key}`, { count: 9 })
     await worker.api('POST', '/v1/rollup')
-    await worker.api('POST', `/v1/counters/page_view/${key}`, { by: 3 })
-    const counters = days.map((day) => ({ type: 'page_view', key, count: 2, day }))
-    await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': `fill ${key}` })
+    await worker.api('POST', '/v1/increments', { increments })
+    const counters = days.flatMap((day) => types.map((type) => ({ type, key, count: 2, day })))
+    await worker.api('POST', '/v1/imports', { counters }, { 'Idempotency-Key': `fill ${type} ${key}` })
   }
   const send = async (method: string, path: string, body?: unknown, headers = {}) => {
-    expect((await worker.api(method, `/v1/counters/page_view/${path}`, body, headers)).status).toBe(200)
+    expect((await worker.api(method, `/v1/counters/${type}/${path}`, body, headers)).status).toBe(200)
   }
-  const dates = Array.from({ length: 60 }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10))
+  const dates = Array.from({ length: days }, (_, i) => new Date(Date.UTC(2026, 0, 1 + i)).toISOString().slice(0, 10))
   for (const key of ['deleted', 'renamed', 'merged']) await fill(key, dates)
-  await send('DELETE', 'deleted')
+  await send('DELETE', `deleted?also=${also}`)
   // Takes the mark off the name.
   await send('PUT', 'deleted', { count: 1 })
-  await send('POST', 'renamed/rename', { to: 'moved' }, { 'Idempotency-Key': 'rename' })
-  await send('POST', 'merged/merge', { into: 'moved' })
+  await send('POST', `renamed/rename?also=${also}`, { to: 'moved' }, { 'Idempotency-Key': 'rename' })
+  await send('POST', `merged/merge?also=${also}`, { into: 'moved' })
   await send('DELETE', 'moved?below=1000')
 }
 
@@ -283,7 +290,7 @@ export async function fillTables(db: TestDatabase, { idle }: { idle: number }): 
   )
   const adjustments = 'record_type, record_id, adjustment_id, kind, adjusted_at, count'
   await insert('counter_adjustments', adjustments, idle, (i) => `1, ${i}, 7, 1, '2026-01-01', 0`)
-  for (const type of [1, 9]) {
+  for (const type of [1, 9, 11]) {
     await insert('counter_totals', 'record_type, record_id, count, version', idle, (i) => `${type}, ${i}, 5, 1`)
     const periods = 'record_type, record_id, period, period_start, count'
     await insert('counter_periods', periods, idle, (i) => `${type}, ${i}, 1, '2026-01-01', 5`)

@@ -31,7 +31,7 @@ export function move(
   source: CounterAddress,
   request: Partial<MoveRequest> = {},
 ): Promise<'done' | 'repeated'> {
-  const whole = { kind: 'delete', target: null, below: null, key: null, ...request } as const
+  const whole = { kind: 'delete', target: null, also: [], below: null, key: null, ...request } as const
   return moveCounter({ db, cache: null }, source, whole)
 }
 

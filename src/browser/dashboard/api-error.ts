@@ -54,7 +54,7 @@ const LASTING: Record<string, string> = {
   different_ranges: 'These keys are in different ranges, so one cannot take over the other. Nothing was changed.',
   history_too_large: 'This counter has too much history for one change. Nothing was changed.',
   count_out_of_range: 'That count is too large. Nothing was changed.',
-  outcome_unknown: 'The outcome is unknown. Reload this page to see whether it was done.',
+  outcome_unknown: 'No answer came: this may or may not have been done. Load the page again to see.',
   deploy_request_needed:
     'Safe migrations are on: this branch takes tables from a deploy request only, as described below.',
 }

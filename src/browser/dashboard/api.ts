@@ -56,14 +56,26 @@ export async function hasCounters(type: string): Promise<boolean> {
   return counters.length > 0
 }
 
-/** Sends a change of a counter as `ask` does, and again if there is no response: its key makes it take effect once. */
-export async function change<Answer>(method: string, path: string, body?: string): Promise<Answer> {
-  const key = crypto.getRandomValues(new Uint32Array(4)).join('-')
+/** A new idempotency key. */
+export function newKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-')
+}
+
+/**
+ * Sends a change as `ask` does, and once more if its outcome is unknown: the key makes it take effect once.
+ * @throws {ApiError} with status 0 if the outcome still is
+ */
+export async function change<Answer>(method: string, path: string, body?: string, key = newKey()): Promise<Answer> {
+  const attempt = () => ask<Answer>(method, path, body, key)
+  const isUnknown = (error: unknown) =>
+    error instanceof ApiError && (error.status === 0 || error.code === 'outcome_unknown')
   try {
-    return await ask(method, path, body, key)
+    return await attempt().catch((error) => {
+      if (isUnknown(error)) return attempt()
+      throw error
+    })
   } catch (error) {
-    if (error instanceof ApiError && error.status === 0) return ask(method, path, body, key)
-    throw error
+    throw isUnknown(error) ? new ApiError(0, { code: 'outcome_unknown' }) : error
   }
 }
 

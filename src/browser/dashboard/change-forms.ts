@@ -1,25 +1,19 @@
-import { basePath } from './address.ts'
-import { ask, change, path } from './api.ts'
-import { messageOf } from './api-error.ts'
-import { byId, element, keyText } from './elements.ts'
+import { ask, newKey, path } from './api.ts'
+import { ApiError, messageOf } from './api-error.ts'
+import { confirmsMove, confirmsSetting, countOf } from './change-dialog.ts'
+import { clearDone, leaveAfter, showDone } from './change-done.ts'
+import { adjustCount, type Move, moveCounter, setCount } from './counter-changes.ts'
+import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showChange, showCount } from './format-counts.ts'
 import { readTypedCount } from './typed-count.ts'
 
-type Action = 'delete' | 'rename' | 'merge'
-
-/** What the dialog asks before a change, and the text of the button that confirms it. */
-interface Question {
-  title: string
-  what: readonly (string | Node)[]
-  button: string
-}
-
-const HISTORY_STAYS = 'The history keeps what was counted, and shows this change as an adjustment.'
-const CHANGE_FIRST = 'What is counted under the old key afterwards is a new counter: change the key on your site first.'
+/** The API accepts JSON numbers up to this, and their negatives. */
+const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * Starts the forms that set, reset, delete, rename and merge a counter. A dialog says what will happen, and asks.
+ * Starts the forms that set, reset, delete, rename and merge a counter. What is wrong is told beside the field; otherwise a
+ * dialog says what will happen, and asks. Afterwards the page says what was done.
  * @param changed called after each attempt to set or reset it
  */
 export function startChangeForms(type: string, key: string, changed: () => void): void {
@@ -30,133 +24,131 @@ export function startChangeForms(type: string, key: string, changed: () => void)
 }
 
 function startSetForms(type: string, key: string, changed: () => void): void {
-  const message = byId('change-message')
-  const set = oneAtATime(message, async (count: bigint, resets: boolean) => {
-    const [before] = await countsOf(type, [key])
-    const agreed = await confirmed({
-      title: resets ? 'Reset this counter to zero?' : 'Set this counter?',
-      what: [
-        keyLine(key),
-        `Its count changes from ${showCount(before!)} to ${showCount(count)} (${showChange(count - before!)}). What is counted before you confirm is overwritten too.`,
-        HISTORY_STAYS,
-      ],
-      button: resets ? 'Reset to zero' : `Set to ${showCount(count)}`,
-    })
-    if (!agreed) return
+  const field = fieldOf('new-count', 'change-message')
+  const set = oneAtATime(field, async (count: bigint, resets: boolean) => {
+    const before = await countOf(type, key)
+    if (!(await confirmsSetting(key, before, count, resets))) return
+    clearDone()
     try {
-      // A JavaScript number would round the digits.
-      const answer = await change<{ count: Count }>('PUT', counterPath(type, key), `{"count":${count}}`)
-      message.textContent = resets ? 'Reset to zero.' : `Set to ${showCount(answer.count)}.`
+      const added = BigInt((await setCount(type, key, count)) ?? count - before)
+      const id = newKey()
+      const undo = async () => {
+        await adjustCount(type, key, -added, id)
+        showDone([`Undone: ${showChange(-added)}.`])
+        changed()
+      }
+      showDone([resets ? 'Reset to zero.' : `Set to ${showCount(count)}.`], added === 0n ? undefined : undo)
     } finally {
       changed()
     }
   })
-  const field = byId<HTMLInputElement>('new-count')
-  field.addEventListener('input', () => field.setCustomValidity(''))
   byId('set').addEventListener('submit', (event) => {
     event.preventDefault()
-    const count = readTypedCount(field.value)
-    field.setCustomValidity(count === null ? `A whole number, such as 1234 or ${showCount(1_234)}.` : '')
-    if (count === null) field.reportValidity()
-    else void set(count, false)
+    const count = readTypedCount(field.input.value)
+    if (count !== null && count <= LARGEST && count >= -LARGEST) void set(count, false)
+    else {
+      field.refuse(
+        `A whole number, such as 1234 or ${showCount(1_234)}, between ${showCount(-LARGEST)} and ${showCount(LARGEST)}.`,
+      )
+    }
   })
   byId('reset').addEventListener('click', () => void set(0n, true))
 }
 
 function startMoveForms(type: string, key: string): void {
-  const move = oneAtATime(byId('move-message'), async (action: Action, other: string) => {
-    const counts = await countsOf(type, action === 'merge' ? [key, other] : [key])
-    if (!(await confirmed(questionOf(action, key, other, counts)))) return
-    if (action === 'delete') await change('DELETE', counterPath(type, key))
-    else {
-      const body = JSON.stringify(action === 'rename' ? { to: other } : { into: other })
-      await change('POST', counterPath(type, key, action), body)
+  const field = fieldOf('other-key', 'move-message')
+  const insteadOf = { rename: 'merge', merge: 'rename' } as const
+  const refuse = (text: string, action: 'rename' | 'merge', other: string) => {
+    const button = element('button', { type: 'button' }, action === 'rename' ? 'Merge instead …' : 'Rename instead …')
+    button.addEventListener('click', () => void move(insteadOf[action], other))
+    field.refuse(text, ' ', button)
+  }
+  const move = oneAtATime(field, async (action: Move['action'], other: string) => {
+    let others = 0n
+    if (action !== 'delete') {
+      const found = await search(type, other)
+      if (other === key || found?.key === key) return field.refuse('This counter has this key already.')
+      if (action === 'rename' && found !== null) {
+        return refuse(`This key has a counter, with a count of ${showCount(found.count)}.`, action, other)
+      }
+      if (action === 'merge' && found === null) return refuse('There is no counter with this key.', action, other)
+      others = BigInt(found?.count ?? 0)
     }
-    const query = new URLSearchParams({ type, ...(other && { key: other }) })
-    location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${query}`)
+    const counter = { action, type, key, other }
+    const agreed = await confirmsMove(counter, others)
+    if (agreed === null) return
+    clearDone()
+    try {
+      await moveCounter({ ...counter, ...agreed })
+    } catch (error) {
+      // Somebody else was faster.
+      if (!(error instanceof ApiError) || error.code !== 'counter_exists') throw error
+      return refuse('This key has a counter by now. Nothing was changed.', 'rename', other)
+    }
+    leaveAfter({ ...counter, ...agreed })
   })
   byId('move').addEventListener('submit', (event) => {
     event.preventDefault()
     const action = (event as SubmitEvent).submitter?.getAttribute('value') === 'merge' ? 'merge' : 'rename'
-    void move(action, byId<HTMLInputElement>('other-key').value)
+    void move(action, field.input.value)
   })
   byId('delete').addEventListener('click', () => void move('delete', ''))
 }
 
-/** Where a counter is changed. Its key is in the query, because a path cannot have the keys "." and "..". */
-function counterPath(type: string, key: string, ...action: Action[]): string {
-  return `${path('counters', type, ...action)}?${new URLSearchParams({ key })}`
+/**
+ * Finds the counter of a typed key. The first one that begins with it is the one, if it is no longer; it may be spelled
+ * otherwise, if the type takes other spellings for the same key.
+ */
+async function search(type: string, key: string): Promise<{ key: string; count: Count } | null> {
+  const query = new URLSearchParams({ prefix: key, limit: '1' })
+  const { counters } = await ask<{ counters: { key: string; count: Count }[] }>(
+    'GET',
+    `${path('search', type)}?${query}`,
+  )
+  return counters[0]?.key.length === key.length ? counters[0] : null
+}
+
+/** A field, and the message beside it. */
+interface Field {
+  input: HTMLInputElement
+  message: HTMLElement
+  /** Says what is wrong with the field. */
+  refuse(...what: (string | Node)[]): void
+}
+
+function fieldOf(id: string, messageId: string): Field {
+  const input = byId<HTMLInputElement>(id)
+  const message = byId(messageId)
+  const clear = () => {
+    input.removeAttribute('aria-invalid')
+    message.replaceChildren()
+  }
+  input.addEventListener('input', clear)
+  return {
+    input,
+    message,
+    refuse(...what) {
+      message.replaceChildren(...what)
+      input.setAttribute('aria-invalid', 'true')
+      input.focus()
+    },
+  }
 }
 
 /** Runs one change at a time: a click during a change does nothing. */
 function oneAtATime<Parameters extends unknown[]>(
-  message: HTMLElement,
+  { input, message }: Field,
   work: (...parameters: Parameters) => Promise<void>,
 ): (...parameters: Parameters) => Promise<void> {
   let busy = false
   return async (...parameters) => {
     if (busy) return
     busy = true
-    message.textContent = ''
+    input.removeAttribute('aria-invalid')
+    message.replaceChildren()
     await work(...parameters).catch((error) => {
       message.textContent = messageOf(error)
     })
     busy = false
   }
-}
-
-async function countsOf(type: string, keys: readonly string[]): Promise<bigint[]> {
-  const query = new URLSearchParams(keys.map((key) => ['key', key]))
-  const { counters } = await ask<{ counters: { count: Count }[] }>('GET', `${path('counters', type)}?${query}`)
-  return counters.map(({ count }) => BigInt(count))
-}
-
-function questionOf(action: Action, key: string, other: string, [count = 0n, others = 0n]: bigint[]): Question {
-  const questions: Record<Action, Question> = {
-    delete: {
-      title: 'Delete this counter?',
-      what: [
-        keyLine(key),
-        `Its count of ${showCount(count)}, its history and its adjustments are deleted, and taken out of the numbers of its type. This cannot be undone.`,
-        'What is counted under this key afterwards is a new counter.',
-      ],
-      button: 'Delete',
-    },
-    rename: {
-      title: 'Rename this counter?',
-      what: [
-        keyLine(key, other),
-        `Its count of ${showCount(count)} and its history move to the new key.`,
-        CHANGE_FIRST,
-      ],
-      button: 'Rename',
-    },
-    merge: {
-      title: 'Merge this counter into another one?',
-      what: [
-        keyLine(key, other),
-        `Its count of ${showCount(count)} and its history are added to the other counter, which has ${showCount(others)} and then ${showCount(count + others)}. This cannot be undone.`,
-        CHANGE_FIRST,
-      ],
-      button: 'Merge',
-    },
-  }
-  return questions[action]
-}
-
-/** Asks in the page's dialog. Its first button, which has the focus, changes nothing. */
-async function confirmed({ title, what, button }: Question): Promise<boolean> {
-  byId('confirm-title').textContent = title
-  byId('confirm-text').replaceChildren(...what.map((part) => (part instanceof Node ? part : element('p', {}, part))))
-  byId('confirm-button').textContent = button
-  const dialog = byId<HTMLDialogElement>('confirm')
-  dialog.returnValue = ''
-  dialog.showModal()
-  await new Promise((closed) => dialog.addEventListener('close', closed, { once: true }))
-  return dialog.returnValue === 'confirm'
-}
-
-function keyLine(key: string, other?: string): HTMLElement {
-  const arrow = element('span', { role: 'img', 'aria-label': 'becomes' }, '→')
-  return element('p', { class: 'key' }, keyText(key), ...(other === undefined ? [] : [' ', arrow, ' ', keyText(other)]))
 }

@@ -1,4 +1,5 @@
 import { readView } from './address.ts'
+import { showLastChange } from './change-done.ts'
 import { startCheckForm } from './check-form.ts'
 import { startCounterPage } from './counter-page.ts'
 import { byId, element } from './elements.ts'
@@ -21,6 +22,7 @@ function start(): void {
   if (page === 'overview') startOverviewPage(type)
   // The key comes from the URL, because HTML does not preserve every character.
   if (page === 'counter') startCounterPage(type, unit, new URLSearchParams(location.search).get('key') ?? '')
+  if (document.getElementById('done') !== null) showLastChange()
   // With the time zone, the page after signing in includes its numbers.
   const zone = document.querySelector<HTMLInputElement>('input[name=zone]')
   if (zone !== null) zone.value = TIME_ZONE

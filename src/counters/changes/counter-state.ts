@@ -1,11 +1,11 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toDate } from '../../database/values.ts'
 import { PERIODS } from '../calendar.ts'
-import { counterSql, pendingSlotsSql } from '../counters-sql.ts'
-import type { CounterAddress } from '../keys/counter-address.ts'
+import { counterSql, pendingSlotsSql, sameKeySql } from '../counters-sql.ts'
+import type { CounterPlace } from '../keys/counter-address.ts'
 import type { DayHistory } from '../ledger/periods.ts'
 
-/** The most rows of slots, history and adjustments of a counter that is deleted, renamed or merged. */
+/** The most rows of slots, history and adjustments that one change deletes or moves. */
 export const MAX_ROWS = 50_000
 
 interface Slot {
@@ -13,8 +13,8 @@ interface Slot {
   count: bigint
 }
 
-/** A counter at one instant, and the target of a move. */
-export interface CounterState {
+/** A counter at one instant, and the target of its move: the counter of another key in the same type. */
+export interface CounterState extends CounterPlace {
   /** Whether it has a total, a pending count, or a name that is not marked. */
   exists: boolean
   total: bigint
@@ -22,55 +22,80 @@ export interface CounterState {
   version: bigint | null
   /** In primary key order. */
   slots: Slot[]
+  pending: bigint
   adjustments: bigint
-  /** Slots, hours, periods and adjustments; more than `MAX_ROWS` if there are too many. */
-  rows: number
   target: { exists: boolean; total: bigint; version: bigint | null }
 }
 
-/** Reads a counter without locks. vtgate may read the target apart, so the versions of both totals must guard the result. */
-export async function readState(
+/**
+ * Reads the counters of one key, from one snapshot and without locks. vtgate may read the targets apart, so the versions of all
+ * totals must guard the result.
+ * @param counters in primary key order
+ * @param targetId the record id of the other key; `null` if there is none
+ * @returns `states` in the order of the counters; `rows`: slots, hours, periods and adjustments of all of them, more than
+ *   `MAX_ROWS` if there are too many
+ */
+export async function readStates(
   db: Executor,
-  source: CounterAddress,
-  target: CounterAddress | null,
-): Promise<CounterState> {
-  const where = `WHERE ${counterSql(source)}`
+  counters: readonly CounterPlace[],
+  targetId: bigint | null,
+): Promise<{ states: CounterState[]; rows: number }> {
+  const where = `WHERE ${sameKeySql(counters)}`
   const counted = (table: string) =>
-    `UNION ALL SELECT 'rows', COUNT(*), 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
+    `UNION ALL SELECT 'rows', COUNT(*), 0, 0 FROM (SELECT 1 FROM ${table} FORCE INDEX (PRIMARY) ${where} LIMIT ${MAX_ROWS + 1}) AS r`
+  const targets = counters.map(({ recordType }) => ({ recordType, recordId: targetId }))
   const { rows } = await db.execute(
-    `SELECT 'total' AS part, version AS id, count FROM counter_totals ${where}
-     UNION ALL SELECT 'name', 0, 0 FROM counter_names ${where} AND gone_hour IS NULL
-     UNION ALL SELECT 'adjustments', 0, SUM(count) FROM counter_adjustments ${where}
+    `SELECT 'total' AS part, version AS id, count, record_type FROM counter_totals ${where}
+     UNION ALL SELECT 'name', 0, 0, record_type FROM counter_names ${where} AND gone_hour IS NULL
+     UNION ALL SELECT 'adjustments', 0, SUM(count), record_type FROM counter_adjustments ${where} GROUP BY record_type
      ${['counter_history', 'counter_periods', 'counter_adjustments'].map(counted).join('\n')}
-     ${target === null ? '' : targetSql(target)}
-     UNION ALL (SELECT 'slot', slot, count FROM ${pendingSlotsSql(source)} LIMIT ${MAX_ROWS + 1})`,
+     ${targets.map(targetSql).join('\n')}
+     UNION ALL (SELECT 'slot', slot, count, record_type FROM slotted_counters ${where} AND pending = 1 LIMIT ${MAX_ROWS + 1})`,
   )
-  const parts = Map.groupBy(rows, ({ part }) => String(part))
-  const all = <T>(part: string, to: (row: Record<string, unknown>) => T): T[] => (parts.get(part) ?? []).map(to)
-  const totalOf = (part: string) =>
-    all(part, ({ id, count }) => ({ version: toBigInt(id), total: toBigInt(count) }))[0] ?? { version: null, total: 0n }
-  const slots = all('slot', ({ id, count }): Slot => ({ slot: toBigInt(id), count: toBigInt(count) })).sort((a, b) =>
-    a.slot < b.slot ? -1 : 1,
-  )
-  const own = totalOf('total')
-  const ofTarget = totalOf('target')
+  const parts = Map.groupBy(rows, ({ part, record_type }) => `${part} ${record_type}`)
+  const slots = rows.filter(({ part }) => part === 'slot').length
   return {
-    ...own,
-    exists: own.version !== null || slots.length > 0 || parts.has('name'),
-    slots,
-    adjustments: all('adjustments', ({ count }) => toBigInt(count ?? 0))[0] ?? 0n,
-    rows: all('rows', ({ id }) => Number(toBigInt(id))).reduce((sum, rows) => sum + rows, slots.length),
-    target: { ...ofTarget, exists: ofTarget.version !== null || parts.has('target slot') },
+    states: counters.map((counter) => stateOf(counter, parts)),
+    rows: (parts.get('rows 0') ?? []).reduce((sum, { id }) => sum + Number(toBigInt(id)), slots),
   }
 }
 
-function targetSql(target: CounterAddress): string {
-  return `UNION ALL SELECT 'target', version, count FROM counter_totals WHERE ${counterSql(target)}
-     UNION ALL (SELECT 'target slot', 0, 0 FROM ${pendingSlotsSql(target)} LIMIT 1)`
+/** @param parts the rows by part and type */
+function stateOf(
+  { recordType, recordId }: CounterPlace,
+  parts: ReadonlyMap<string, Record<string, unknown>[]>,
+): CounterState {
+  const all = (part: string) => parts.get(`${part} ${recordType}`) ?? []
+  const totalOf = (part: string) => {
+    const [row] = all(part)
+    return row ? { version: toBigInt(row.id), total: toBigInt(row.count) } : { version: null, total: 0n }
+  }
+  const slots = all('slot')
+    .map(({ id, count }): Slot => ({ slot: toBigInt(id), count: toBigInt(count) }))
+    .sort((a, b) => (a.slot < b.slot ? -1 : 1))
+  const own = totalOf('total')
+  const ofTarget = totalOf('target')
+  return {
+    recordType,
+    recordId,
+    ...own,
+    exists: own.version !== null || slots.length > 0 || all('name').length > 0,
+    slots,
+    pending: slots.reduce((sum, { count }) => sum + count, 0n),
+    adjustments: toBigInt(all('adjustments')[0]?.count ?? 0),
+    target: { ...ofTarget, exists: ofTarget.version !== null || all('target slot').length > 0 },
+  }
+}
+
+function targetSql({ recordType, recordId }: { recordType: number; recordId: bigint | null }): string {
+  if (recordId === null) return ''
+  const target = { recordType, recordId }
+  return `UNION ALL SELECT 'target', version, count, record_type FROM counter_totals WHERE ${counterSql(target)}
+     UNION ALL (SELECT 'target slot', 0, 0, record_type FROM ${pendingSlotsSql(target)} LIMIT 1)`
 }
 
 /** Reads the days of a counter with their hours. */
-export async function readDays(db: Executor, counter: CounterAddress): Promise<DayHistory[]> {
+export async function readDays(db: Executor, counter: CounterPlace): Promise<DayHistory[]> {
   const where = `WHERE ${counterSql(counter)}`
   const { rows } = await db.execute(
     `SELECT 'day' AS part, CAST(period_start AS CHAR) AS at, count FROM counter_periods FORCE INDEX (PRIMARY)

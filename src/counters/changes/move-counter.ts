@@ -1,11 +1,12 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { hasErrorNumber } from '../../database/errors.ts'
-import { counterSql, HOUR_SQL } from '../counters-sql.ts'
+import { counterSql, HOUR_SQL, sameKeySql } from '../counters-sql.ts'
 import { random63 } from '../ids.ts'
-import { byPrimaryKey, type CounterAddress } from '../keys/counter-address.ts'
-import { ensureNames, markName } from '../keys/names.ts'
+import { byPrimaryKey, type CounterAddress, type CounterPlace } from '../keys/counter-address.ts'
+import { ensureNames, markNames } from '../keys/names.ts'
 import { removeFromType } from '../ledger/periods.ts'
 import {
+  addToTotals,
   changingTotals,
   createTotals,
   fitsTotal,
@@ -18,10 +19,7 @@ import {
 import { laneOf, rangeOf } from '../ranges.ts'
 import { subtractionsOf } from '../rollup/page.ts'
 import { ChangeRefused, keyOfCounter, makeChange } from './change.ts'
-import { type CounterState, MAX_ROWS, readDays, readState } from './counter-state.ts'
-
-/** The most of one attempt: BEGIN, state, 2 for a name, lock, 2 totals, slots, 6 for history, name, COMMIT, ROLLBACK. */
-const ATTEMPT_STATEMENTS = 17
+import { type CounterState, MAX_ROWS, readDays, readStates } from './counter-state.ts'
 
 /** MySQL's error number of a duplicate key. */
 const DUPLICATE = 1062
@@ -30,35 +28,43 @@ export interface MoveRequest {
   kind: 'delete' | 'rename' | 'merge'
   /** Receives everything; of the same type. `null` for deletions. */
   target: CounterAddress | null
+  /** Record types in which the counter of the same key, if there is one, is moved or deleted too. */
+  also: readonly number[]
   /** Only if its count is below this number. */
   below: bigint | null
   /** The hash of an idempotency key, which may be used for several counters. */
   key: bigint | null
 }
 
+/** The most of one attempt: BEGIN, state, name, lock, total, slots, 6 for history, names, COMMIT, ROLLBACK, and 3 for each type. */
+const attemptStatements = (types: number) => 14 + 3 * types
+
 /**
- * Deletes a counter, or moves everything that it has to another one, in one transaction. What is counted after the read begins
- * a new counter under the old key. The locked total keeps roll-ups and other changes out. Pending counts are taken from the
- * slots as a roll-up takes them, and stay pending at the target. The history of the type changes only if something is deleted.
+ * Deletes a counter, or moves everything that it has to another one, in one transaction; also the counters of its key in further
+ * types, which are in the same range because their record id is the same. These are added to what the target's key has. What is
+ * counted after the read begins a new counter under the old key. The locked totals keep roll-ups and other changes out. Pending
+ * counts are taken from the slots as a roll-up takes them, and stay pending at the target. The history of a type changes only
+ * if something is deleted.
  * @throws {ChangeRefused | KeyReused} nothing was changed
  * @throws {Overtaken} other changes came first every time; nothing was changed
- * @throws {DatabaseFailure} of kind `range` if the target's total would leave 64 bits; others may have an unknown outcome
+ * @throws {DatabaseFailure} of kind `range` if a target's total would leave 64 bits; others may have an unknown outcome
  */
 export async function moveCounter(
   store: TotalsStore,
   source: CounterAddress,
   request: MoveRequest,
 ): Promise<'done' | 'repeated'> {
-  const { kind, target, below } = request
+  const { kind, target, also, below } = request
   const { ranges } = store.db
   if (target !== null && rangeOf(source.recordId, ranges) !== rangeOf(target.recordId, ranges)) {
     throw new ChangeRefused('different_ranges')
   }
-  const key = await keyOfCounter(request.key, 'move', source, `${kind} ${target?.recordId ?? ''} ${below ?? ''}`)
+  const asked = [kind, target?.recordId ?? '', below ?? '', ...also].join(' ')
+  const key = await keyOfCounter(request.key, 'move', source, asked)
   return changingTotals(store, (database) =>
     makeChange(database, {
       key,
-      statements: ATTEMPT_STATEMENTS,
+      statements: attemptStatements(1 + also.length),
       attempt: (transaction, db) => attemptToMove(transaction, db, source, request),
     }),
   )
@@ -67,89 +73,106 @@ export async function moveCounter(
 async function attemptToMove(
   transaction: Executor,
   db: Database,
-  source: CounterAddress,
-  { kind, target, below }: MoveRequest,
+  { recordType, recordId }: CounterAddress,
+  { kind, target, also, below }: MoveRequest,
 ): Promise<void> {
-  const state = await readState(transaction, source, target)
-  const pending = state.slots.reduce((sum, { count }) => sum + count, 0n)
-  const amount = state.total + pending
-  if (!state.exists) throw new ChangeRefused('no_such_counter')
-  if (kind === 'rename' && state.target.exists) throw new ChangeRefused('counter_exists')
-  if (kind === 'merge' && !state.target.exists) throw new ChangeRefused('no_such_target')
-  if (below !== null && amount >= below) throw new ChangeRefused('count_not_below')
-  if (state.rows > MAX_ROWS) throw new ChangeRefused('history_too_large')
+  const asked = [recordType, ...also].map((type) => ({ recordType: type, recordId })).sort(byPrimaryKey)
+  const { states, rows } = await readStates(transaction, asked, target?.recordId ?? null)
+  const own = states.find((state) => state.recordType === recordType)!
+  if (!own.exists) throw new ChangeRefused('no_such_counter')
+  if (kind === 'rename' && own.target.exists) throw new ChangeRefused('counter_exists')
+  if (kind === 'merge' && !own.target.exists) throw new ChangeRefused('no_such_target')
+  if (below !== null && own.total + own.pending >= below) throw new ChangeRefused('count_not_below')
+  if (rows > MAX_ROWS) throw new ChangeRefused('history_too_large')
+  const found = states.filter(({ exists }) => exists)
   if (target !== null) {
-    if (![amount, pending, state.target.total + amount].every(fitsTotal)) throw outOfRange()
-    await ensureNames(db, [target], 1)
+    const sums = found.flatMap(({ total, pending, target }) => [
+      total + pending,
+      pending,
+      target.total + total + pending,
+    ])
+    if (!sums.every(fitsTotal)) throw outOfRange()
+    await ensureNames(
+      db,
+      found.map((state) => ({ recordType: state.recordType, recordId: target.recordId, name: target.name })),
+      1,
+    )
   }
-  if (state.version === null) {
+  const versioned = found.filter((state): state is VersionedState => state.version !== null)
+  if (versioned.length < found.length) {
     // Read again: without a version, nothing would reveal that pending counts were taken meanwhile.
-    await createTotals(db, [{ ...source, version: null }])
+    await createTotals(db, found)
     throw new Overtaken()
   }
-  await takeTotals(transaction, source, target, { ...state, version: state.version })
-  await takeSlots(transaction, source, target, state.slots, pending)
-  if (target === null) await deleteHistory(transaction, db, source, state)
-  else await moveHistory(transaction, source, target)
-  await markName(transaction, source)
+  const targetId = target?.recordId ?? null
+  await takeTotals(transaction, versioned, targetId)
+  await takeSlots(transaction, versioned, targetId)
+  if (targetId !== null) await moveHistory(transaction, versioned, targetId)
+  else if (rows > 0) await deleteHistory(transaction, db, versioned)
+  await markNames(transaction, versioned)
 }
 
-/** Moves the total, or deletes it. @throws {Overtaken} if a total changed since it was read, or is about to */
+type VersionedState = CounterState & { version: bigint }
+
+/** Moves the totals, or deletes them. @throws {Overtaken} if a total changed since it was read, or is about to */
 async function takeTotals(
   transaction: Executor,
-  source: CounterAddress,
-  target: CounterAddress | null,
-  state: CounterState & { version: bigint },
+  counters: readonly VersionedState[],
+  targetId: bigint | null,
 ): Promise<void> {
-  const guarded = target === null || state.target.version === null ? [source] : [source, target]
-  await lockTotals(transaction, guarded.sort(byPrimaryKey))
-  const { rowsAffected: deleted } = await transaction.execute(
-    `DELETE FROM counter_totals WHERE ${counterSql(source)} AND version = ${state.version}`,
-  )
-  if (deleted !== 1) throw new Overtaken()
-  if (target === null) return
-  if (state.target.version === null) {
-    await insertTotal(transaction, target, state.total)
-    return
+  const targets =
+    targetId === null
+      ? []
+      : counters.map((state) => ({ ...state, ...state.target, recordId: targetId, amount: state.total }))
+  const isOld = (total: (typeof targets)[number]): total is typeof total & { version: bigint } => total.version !== null
+  const guarded = targets.filter(isOld)
+  await lockTotals(transaction, [...counters, ...guarded].sort(byPrimaryKey))
+  for (const counter of counters) {
+    const { rowsAffected } = await transaction.execute(
+      `DELETE FROM counter_totals WHERE ${counterSql(counter)} AND version = ${counter.version}`,
+    )
+    if (rowsAffected !== 1) throw new Overtaken()
   }
-  const { rowsAffected: updated } = await transaction.execute(
-    `UPDATE counter_totals SET count = count + ${state.total}, version = version + 1
-     WHERE ${counterSql(target)} AND version = ${state.target.version}`,
-  )
-  if (updated !== 1) throw new Overtaken()
+  if (guarded.length > 0) await addToTotals(transaction, guarded, null)
+  if (guarded.length < targets.length)
+    await insertTotals(
+      transaction,
+      targets.filter((total) => !isOld(total)),
+    )
 }
 
 /** @throws {Overtaken} if somebody else was faster */
-async function insertTotal(transaction: Executor, counter: CounterAddress, count: bigint): Promise<void> {
+async function insertTotals(
+  transaction: Executor,
+  totals: readonly (CounterPlace & { amount: bigint })[],
+): Promise<void> {
+  const rows = totals.map(
+    ({ recordType, recordId, amount }) => `(${recordType}, ${recordId}, ${amount}, ${newVersion()}, NULL)`,
+  )
   try {
     await transaction.execute(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
-       VALUES (${counter.recordType}, ${counter.recordId}, ${count}, ${newVersion()}, NULL)`,
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${rows.join(', ')}`,
     )
   } catch (error) {
     throw hasErrorNumber(error, DUPLICATE) ? new Overtaken() : error
   }
 }
 
-/** Empties slots into a new slot of the target. Empty slots stay until they are pruned: they recognize repeated batches. */
+/** Empties slots into a new slot of each target. Empty slots stay until they are pruned: they recognize repeated batches. */
 async function takeSlots(
   transaction: Executor,
-  { recordType, recordId }: CounterAddress,
-  target: CounterAddress | null,
-  slots: CounterState['slots'],
-  pending: bigint,
+  counters: readonly CounterState[],
+  targetId: bigint | null,
 ): Promise<void> {
-  if (slots.length === 0) return
-  const subtractions = subtractionsOf([
-    { recordType, recordId, slots: slots.map((slot) => ({ recordType, recordId, ...slot })) },
-  ])
-  const added =
-    target === null || pending === 0n
-      ? ''
-      : `,(${target.recordType},${target.recordId},${random63()},${pending},${random63()},${HOUR_SQL})`
+  const subtractions = subtractionsOf(counters)
+  if (subtractions === '') return
+  const moved = targetId === null ? [] : counters.filter(({ pending }) => pending !== 0n)
+  const added = moved.map(
+    ({ recordType, pending }) => `,(${recordType},${targetId},${random63()},${pending},${random63()},${HOUR_SQL})`,
+  )
   await transaction.execute(
     `INSERT INTO slotted_counters (record_type, record_id, slot, count, batch, kept_until)
-     VALUES ${subtractions}${added}
+     VALUES ${subtractions}${added.join('')}
      ON DUPLICATE KEY UPDATE count = count + VALUES(count)`,
   )
 }
@@ -160,27 +183,23 @@ const HISTORY = {
   counter_adjustments: 'adjustment_id, kind, adjusted_at, count',
 } as const
 
-async function moveHistory(transaction: Executor, source: CounterAddress, target: CounterAddress): Promise<void> {
+async function moveHistory(transaction: Executor, counters: readonly CounterState[], targetId: bigint): Promise<void> {
   for (const [table, columns] of Object.entries(HISTORY)) {
     await transaction.execute(
       `INSERT INTO ${table} (record_type, record_id, ${columns})
-       SELECT record_type, ${target.recordId}, ${columns} FROM ${table} AS old WHERE ${counterSql(source)}
+       SELECT record_type, ${targetId}, ${columns} FROM ${table} AS old WHERE ${sameKeySql(counters)}
        ON DUPLICATE KEY UPDATE count = ${table}.count + VALUES(count)`,
     )
-    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
+    await transaction.execute(`DELETE FROM ${table} WHERE ${sameKeySql(counters)}`)
   }
 }
 
-/** Deletes the history, and takes it out of that of the type. */
-async function deleteHistory(
-  transaction: Executor,
-  db: Database,
-  source: CounterAddress,
-  { adjustments, rows }: CounterState,
-): Promise<void> {
-  if (rows === 0) return
-  const days = await readDays(transaction, source)
-  await removeFromType(transaction, source, days, adjustments, laneOf(db, source))
+/** Deletes the history, and takes it out of that of the types. */
+async function deleteHistory(transaction: Executor, db: Database, counters: readonly CounterState[]): Promise<void> {
+  for (const counter of counters) {
+    const days = await readDays(transaction, counter)
+    await removeFromType(transaction, counter, days, counter.adjustments, laneOf(db, counter))
+  }
   for (const table of Object.keys(HISTORY))
-    await transaction.execute(`DELETE FROM ${table} WHERE ${counterSql(source)}`)
+    await transaction.execute(`DELETE FROM ${table} WHERE ${sameKeySql(counters)}`)
 }

@@ -29,7 +29,8 @@ export interface Setting {
 /**
  * Sets a counter: `total + pending` becomes the requested count plus what is counted after the read. Slots are neither locked
  * nor changed. The difference is recorded as an adjustment; the history keeps what was counted.
- * @returns `repeated` if the same setting was applied before; nothing was changed, whatever the count is by now
+ * @returns `repeated` if the same setting was applied before; nothing was changed, whatever the count is by now. `added`: the
+ *   adjustment; `null` if repeated
  * @throws {KeyReused} the id was used for another count; nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed
  * @throws {DatabaseFailure} of kind `range` if the total would leave 64 bits
@@ -38,13 +39,17 @@ export async function setCounter(
   store: TotalsStore,
   counter: CounterAddress,
   setting: Setting,
-): Promise<'set' | 'repeated'> {
+): Promise<{ outcome: 'set' | 'repeated'; added: bigint | null }> {
   const key = await keyOfCounter(setting.id, 'set', counter, `count ${setting.count}`)
-  const attempt = (transaction: Executor, db: Database) => attemptToSet(transaction, db, counter, setting)
+  // Of the latest attempt. If that of an earlier one turns out to be committed, no later one got this far.
+  let added: bigint | null = null
+  const attempt = async (transaction: Executor, db: Database) => {
+    added = await attemptToSet(transaction, db, counter, setting)
+  }
   const outcome = await changingTotals(store, (database) =>
     makeChange(database, { key, statements: ATTEMPT_STATEMENTS, attempt }),
   )
-  return outcome === 'done' ? 'set' : outcome
+  return outcome === 'done' ? { outcome: 'set', added } : { outcome, added: null }
 }
 
 async function attemptToSet(
@@ -52,7 +57,7 @@ async function attemptToSet(
   db: Database,
   counter: CounterAddress,
   { count, at }: Setting,
-): Promise<void> {
+): Promise<bigint> {
   const snapshot = await readForSetting(transaction, counter)
   const total = count - snapshot.pending
   if (!fitsTotal(total)) throw outOfRange()
@@ -70,9 +75,11 @@ async function attemptToSet(
     [total, counter.recordType, counter.recordId, snapshot.version],
   )
   if (rowsAffected !== 1) throw new Overtaken()
-  const adjustments = [{ ...counter, amount: total - snapshot.total }]
+  const amount = total - snapshot.total
+  const adjustments = [{ ...counter, amount }]
   await addToDays(transaction, [], adjustments, laneOf(db, counter))
   await recordAdjustments(transaction, 'set', adjustments, at)
+  return amount
 }
 
 /** Reads a total, its version (`null` without a total) and what is pending: one statement, so one snapshot, without locks. */

@@ -1,6 +1,6 @@
 import type { Database, Executor } from '../../database/database.ts'
 import { toText } from '../../database/values.ts'
-import { counterListsSql, HOUR_SQL, placeOf, readByCounter } from '../counters-sql.ts'
+import { counterListsSql, HOUR_SQL, placeOf, readByCounter, sameKeySql } from '../counters-sql.ts'
 import { rowsByRange } from '../ranges.ts'
 import { byPrimaryKey, type CounterAddress, type CounterPlace, counterId, distinct } from './counter-address.ts'
 
@@ -49,10 +49,9 @@ export async function ensureNames(db: Executor, counters: readonly CounterAddres
   await Promise.all(parts.map(async (part) => storeNames(db, part, await findNames(db, part))))
 }
 
-/** Marks the name of a counter, in the transaction that deletes or renames it. Counting it again removes the mark. */
-export async function markName(transaction: Executor, counter: CounterPlace): Promise<void> {
-  const [list] = counterListsSql([counter])
-  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR_SQL} WHERE ${list}`)
+/** Marks the names of counters of one key, in the transaction that deletes or renames them. Counting removes the mark. */
+export async function markNames(transaction: Executor, counters: readonly CounterPlace[]): Promise<void> {
+  await transaction.execute(`UPDATE counter_names SET gone_hour = ${HOUR_SQL} WHERE ${sameKeySql(counters)}`)
 }
 
 /** About the number of statements of `pruneNames`. */

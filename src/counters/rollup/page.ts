@@ -145,7 +145,9 @@ export async function moveRollUpPage(
   }
 }
 
-export function subtractionsOf(counters: readonly (CounterPlace & Pick<CounterSnapshot, 'slots'>)[]): string {
+export function subtractionsOf(
+  counters: readonly (CounterPlace & { slots: readonly Pick<SlotSnapshot, 'slot' | 'count'>[] })[],
+): string {
   // Integers, written into the statement: see applyBatch. The hour 0 is for slots that were pruned meanwhile: they may be
   // pruned again as soon as they are empty.
   const rows = counters.flatMap(({ recordType, recordId, slots }) => {

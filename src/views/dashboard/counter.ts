@@ -6,8 +6,11 @@ import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
 import { numbersOf, unitOf } from './numbers.ts'
 
-/** @param key the key from the URL, which may be invalid */
-export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
+/**
+ * @param key the key from the URL, which may be invalid
+ * @param also the types that have a counter with the same key (`ofSameKey`), whether the viewer sees them or not
+ */
+export function counterPage(viewer: Viewer, type: CounterType, key: string, also: readonly CounterType[]): Html {
   const page = pageOf(type.url, key)
   return signedInPage(
     visibleKey(key),
@@ -19,7 +22,7 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
 ${numbersOf(type, shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
 ${builder(type)}
-${viewer.mayChange ? CHANGE : ''}
+${viewer.mayChange ? changeForms(alsoOf(viewer, also)) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
   )
@@ -31,29 +34,44 @@ const ADJUSTMENTS = html`<div id="adjustments" hidden>
 <table><thead><tr><th scope="col">When</th><th scope="col">How</th><th scope="col" class="number">Added</th></tr></thead><tbody id="adjustment-rows"></tbody></table>
 </div>`
 
-/** `src/browser/dashboard/change-forms.ts` handles the forms and the dialog. */
-const CHANGE = html`<details class="card fold" id="change">
+/** Asks whether a change takes the counters of the same key in further types along, or says why it does not. */
+function alsoOf({ types }: Viewer, also: readonly CounterType[]): Html | '' {
+  if (also.length === 0) return ''
+  const list = (some: readonly CounterType[], part: (type: CounterType) => Html) =>
+    some.map((type, index) => html`${index === 0 ? '' : index === some.length - 1 ? ' and ' : ', '}${part(type)}`)
+  const others = also.filter((type) => !types.includes(type))
+  if (others.length > 0) {
+    const titles = (some: readonly CounterType[]) => list(some, ({ title }) => html`${title}`)
+    return html`<p>The same key in ${titles(also)} stays as it is: this token may not change ${titles(others)}.</p>`
+  }
+  const counts = list(also, ({ name, title }) => html`${title} (<span data-also="${name}"></span>)`)
+  return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`
+}
+
+/** `src/browser/dashboard/change-forms.ts` handles the forms, and `change-dialog.ts` the dialog. */
+const changeForms = (also: Html | '') => html`<details class="card fold" id="change">
 <summary><h2>Change this counter</h2></summary>
 <form id="set" class="row">
 <label for="new-count">Set to</label>
-<input id="new-count" name="count" inputmode="numeric" required autocomplete="off">
+<input id="new-count" name="count" inputmode="numeric" required autocomplete="off" aria-describedby="change-message">
 <button>Set …</button>
 <button type="button" id="reset" class="danger">Reset to zero …</button>
 </form>
 <p class="hint" id="change-message" role="status"></p>
 <form id="move" class="row">
 <label for="other-key">Another key</label>
-<input id="other-key" name="key" required maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false">
+<input id="other-key" name="key" required maxlength="512" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="move-message">
 <button value="rename">Rename …</button>
 <button value="merge">Merge …</button>
 </form>
-<p class="row"><button type="button" id="delete" class="danger">Delete …</button></p>
 <p class="hint" id="move-message" role="status"></p>
+<p class="row"><button type="button" id="delete" class="danger">Delete …</button></p>
 </details>
 <dialog id="confirm" aria-labelledby="confirm-title" aria-describedby="confirm-text">
 <form method="dialog">
 <h2 id="confirm-title">Are you sure?</h2>
 <div id="confirm-text"></div>
+<div id="confirm-also">${also}</div>
 <div class="row end"><button value="cancel" class="quiet">Cancel</button><button value="confirm" class="danger" id="confirm-button">Go on</button></div>
 </form>
 </dialog>`

@@ -69,6 +69,7 @@ ${hasNumbers && ofAllTypes ? rollUpState(viewer) : ''}
 </header>
 ${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
+${viewer.mayChange ? html`<p class="notice row" id="done" role="status" tabindex="-1"></p>` : ''}
 ${main}
 ${hasNumbers ? SHORTCUTS : ''}`,
   )

@@ -174,7 +174,7 @@ class World {
     }
     const surely = async (): Promise<unknown> => {
       try {
-        return await setCounter({ db: this.db, cache: null }, counter, setting)
+        return (await setCounter({ db: this.db, cache: null }, counter, setting)).outcome
       } catch (error) {
         // It also gives up if a transaction whose answer was lost holds its locks.
         if (error instanceof Overtaken || (error instanceof DatabaseFailure && error.retry)) return surely()

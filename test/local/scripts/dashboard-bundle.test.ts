@@ -22,7 +22,7 @@ describe('The dashboard', () => {
       String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
       String(await overviewPage(viewer, type, 'https://counter.example')),
       String(await setupPage(viewer, ['table slotted_counters'])),
-      String(await counterPage(viewer, type, '/blog/hello')),
+      String(await counterPage(viewer, type, '/blog/hello', types.slice(1, 3))),
     ]
     const bytes = parts.map((part) => Buffer.byteLength(part))
     expect(bytes.reduce((sum, part) => sum + part)).toBeLessThan(MAX_BYTES)
@@ -35,6 +35,10 @@ describe('The dashboard', () => {
     const hosts = [...`${script.text}${style.text}`.matchAll(/https?:\/\/[^\s"'`)]+/g)].map(([url]) => url)
     expect(hosts.filter((url) => url !== 'http://www.w3.org/2000/svg')).toEqual([])
     expect(style.text).not.toMatch(/@import|url\(/)
-    expect(script.text).not.toMatch(/\beval\(|new Function|innerHTML|localStorage|sessionStorage|document\.cookie/)
+    expect(script.text).not.toMatch(/\beval\(|new Function|innerHTML|localStorage|document\.cookie/)
+    // What the next page says was done.
+    expect(new Set(script.text.match(/sessionStorage\.\w+/g))).toEqual(
+      new Set(['sessionStorage.setItem', 'sessionStorage.getItem', 'sessionStorage.removeItem']),
+    )
   })
 })

@@ -20,7 +20,10 @@ describe.each(['.', '..', '/a b?key=c', 'history', 'rename'])('The key %j is sen
     expect([added.status, await added.json()]).toEqual([200, { type: 'page_view', key, added: 3 }])
     expect(await count()).toBe(3)
     const set = await worker.api('PUT', COUNTERS + withKey(key), { count: 10 })
-    expect([set.status, await set.json()]).toEqual([200, { type: 'page_view', key, count: 10 }])
+    expect([set.status, await set.json()]).toEqual([
+      200,
+      { type: 'page_view', key, count: 10, added: expect.any(Number) },
+    ])
     const history = await worker.fetch(`${COUNTERS}/history${withKey(key, { by: 'hour' })}`)
     expect(await history.json()).toMatchObject({ key, by: 'hour', adjustments: [{ kind: 'set', count: 7 }] })
     expect(await count()).toBe(10)

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { expectProblem } from '../../harness/expect-problem.ts'
 import { expectExact } from '../../harness/moves.ts'
-import { sharedWorker } from '../../harness/worker.ts'
+import { tokenLines, tokenOf } from '../../harness/tokens.ts'
+import { sharedWorker, TestWorker } from '../../harness/worker.ts'
 
-const { db, worker } = sharedWorker({
-  COUNTERS: {
-    page_view: { record_type: 1, public: true },
-    issue: { record_type: 2, key: 'integer', public: true },
-  },
-})
+const COUNTERS = {
+  page_view: { record_type: 1, public: true, also: 'visitor' },
+  // A chain, with a type of another kind in it.
+  visitor: { record_type: 3, dedupe_seconds: 60, also: 'site_visitor' },
+  site_visitor: { record_type: 4, dedupe_seconds: 60, visitors_of: 'site', also: 'reader' },
+  reader: { record_type: 5, dedupe_seconds: 120 },
+  issue: { record_type: 2, key: 'integer', public: true },
+}
+const { db, worker } = sharedWorker({ COUNTERS })
 const count = (key: string, query = '') => worker.count('page_view', key, query)
 const add = (key: string, by: number, type = 'page_view') => worker.add(type, { [key]: by })
 const remove = (key: string, headers = {}) => worker.api('DELETE', `/v1/counters/page_view/${key}`, undefined, headers)
@@ -118,5 +122,55 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     for (const response of [await rename('one', key), await merge('one', key)]) {
       await expectProblem(response, 422, 'invalid_request')
     }
+  })
+})
+
+describe('?also=true', () => {
+  const ALSO = ['page_view', 'visitor', 'reader']
+  const countsOf = async (key: string) => Promise.all(ALSO.map((type) => worker.count(type, key)))
+  const fill = (key: string, counts: number[]) =>
+    worker.api('POST', '/v1/increments', { increments: ALSO.map((type, i) => ({ type, key, by: counts[i] })) })
+  const changed = async (request: Promise<Response>) => expect((await request).status).toBe(200)
+
+  it('takes the counters of the same key along in the types of `also`, chained ones too', async () => {
+    await fill('p1', [9, 5, 3])
+    await worker.add('site_visitor', { p1: 2 })
+    await changed(rename('p1', 'p2'))
+    expect([await countsOf('p1'), await countsOf('p2')]).toEqual([
+      [0, 5, 3],
+      [9, 0, 0],
+    ])
+    await changed(rename('p2', 'p1'))
+    await changed(worker.api('POST', '/v1/counters/page_view/p1/rename?also=true', { to: 'p/ü ?&=' }))
+    expect(await countsOf('p/ü ?&=')).toEqual([9, 5, 3])
+    await fill('p3', [1, 1, 1])
+    const path = `/v1/counters/page_view/${encodeURIComponent('p/ü ?&=')}/merge?also=true`
+    await changed(worker.api('POST', path, { into: 'p3' }))
+    expect([await countsOf('p/ü ?&='), await countsOf('p3')]).toEqual([
+      [0, 0, 0],
+      [10, 6, 4],
+    ])
+    await changed(remove('p3?also=true'))
+    expect(await countsOf('p3')).toEqual([0, 0, 0])
+    // Its key is not that of a page.
+    expect(await worker.count('site_visitor', 'p1')).toBe(2)
+    await expectExact(db)
+  })
+
+  it('is refused for a token that does not cover one of them, and for anything but true or false', async () => {
+    await fill('limited', [3, 2, 1])
+    const limited = new TestWorker(db.url, {
+      COUNTERS,
+      API_TOKENS: await tokenLines({ views: 'manage:page_view,visitor' }),
+    })
+    const headers = { Authorization: `Bearer ${tokenOf('views')}` }
+    const send = (query: string) =>
+      limited.fetch(`/v1/counters/page_view/limited${query}`, { method: 'DELETE', headers })
+    const detail = expect.stringContaining('This needs a token for the type reader.')
+    await expectProblem(await send('?also=true'), 403, 'insufficient_scope', { detail })
+    await expectProblem(await send('?also=yes'), 422, 'invalid_request')
+    expect(await countsOf('limited')).toEqual([3, 2, 1])
+    expect((await send('')).status).toBe(200)
+    expect(await countsOf('limited')).toEqual([0, 2, 1])
   })
 })

@@ -20,13 +20,31 @@ describe('PUT /v1/counters/:type/:key', () => {
   it('sets a counter, and returns the new count', async () => {
     await add('%2Fa%2Fb', 3)
     const put = await set('%2Fa%2Fb', 100)
-    expect([put.status, await put.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 100 }])
+    expect([put.status, await put.json()]).toEqual([200, { type: 'page_view', key: '/a/b', count: 100, added: 97 }])
     expect(await count('/a/b')).toBe(100)
     await add('%2Fa%2Fb', 3)
     await worker.api('POST', '/v1/rollup')
     expect(await count('/a/b')).toBe(103)
     await set('%2Fa%2Fb', 0)
     expect(await count('/a/b')).toBe(0)
+  })
+
+  it('says by how much it changed the count, with what was counted until then, also if the answer to a COMMIT is lost', async () => {
+    await worker.api(
+      'POST',
+      '/v1/imports',
+      { counters: [{ type: 'page_view', key: 'undone', count: '9007199254740993' }] },
+      { 'Idempotency-Key': 'undone' },
+    )
+    await db.behave({ faults: [{ action: 'cut-answer', match: '^COMMIT', times: 1 }] })
+    const answer = await (await set('undone', -5, { 'Idempotency-Key': 'undone' })).text()
+    await db.behave()
+    expect(answer).toContain('"added":-9007199254740998}')
+    await add('undone', 1)
+    await worker.bring([{ type: 'page_view', key: 'undone', count: '9007199254740998' }])
+    expect(await (await worker.api('GET', '/v1/counters/page_view/undone')).text()).toContain(
+      '"count":9007199254740994,',
+    )
   })
 
   it.each([0, -5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])('accept %i', async (value) => {
@@ -47,7 +65,7 @@ describe('PUT /v1/counters/:type/:key', () => {
     await worker.api('POST', '/v1/rollup')
     const again = await set('once', 10, key)
     expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([200, 'true'])
-    expect(await again.json()).toEqual({ type: 'page_view', key: 'once', count: 10 })
+    expect(await again.json()).toEqual({ type: 'page_view', key: 'once', count: 10, added: null })
     expect(await count('once')).toBe(500)
     // The same key is independent for another counter and for an increment.
     await set('twice', 10, key)

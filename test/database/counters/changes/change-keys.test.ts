@@ -21,8 +21,8 @@ let db: TestDatabase
 beforeEach(async () => {
   db = await freshDatabase()
 })
-const set = (counter: number, count: bigint, id: bigint | null) =>
-  setCounter({ db, cache: null }, counters[counter]!, { count, id, at: AT })
+const set = async (counter: number, count: bigint, id: bigint | null) =>
+  (await setCounter({ db, cache: null }, counters[counter]!, { count, id, at: AT })).outcome
 const bring = (rows: readonly ImportRow[], id: bigint) => importCounts({ db, cache: null }, rows, { id, at: AT })
 const counts = () => Promise.all(counters.map(async (counter) => Number(await countOf(db, counter))))
 /** Sends a request again as long as others overtake it. */

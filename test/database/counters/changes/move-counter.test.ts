@@ -219,6 +219,90 @@ describe('Renaming and merging', () => {
   })
 })
 
+describe('Counters of the same key in further types', () => {
+  const ofType = (recordType: number, counter: CounterAddress): CounterAddress => ({ ...counter, recordType })
+  const [A3, A7, B3] = [ofType(3, A), ofType(7, A), ofType(3, B)]
+
+  it('are deleted with it, and leave no row', async () => {
+    for (const counter of [A, A3, A7, B3]) await fill(counter)
+    expect(await move(db, A, { also: [7, 3] })).toBe('done')
+    for (const counter of [A, A3, A7]) expect(await rowsOf(db, counter)).toEqual({})
+    expect(await countsOf(db, [A, A3, A7, B3])).toEqual([0n, 0n, 0n, 1_237n])
+    await expectExact(db)
+  })
+
+  it('are renamed with it, with their history, and the other types are left alone', async () => {
+    for (const counter of [A, A3, A7]) await fill(counter)
+    const before = [await historyOf(A), await historyOf(A3), await historyOf(A7)]
+    expect(await move(db, A, { kind: 'rename', target: B, also: [3] })).toBe('done')
+    expect([await historyOf(B), await historyOf(B3), await historyOf(A7)]).toEqual(before)
+    expect(await countsOf(db, [A, A3, A7, B, B3])).toEqual([0n, 0n, 1_237n, 1_237n, 1_237n])
+    expect([await rowsOf(db, A), await rowsOf(db, A3)]).toEqual([{}, {}])
+    expect(await rowsOf(db, B3)).toMatchObject({ counter_names: 1, counter_totals: 1 })
+    await expectExact(db)
+    await rollUpAt(db)
+    expect(await countsOf(db, [B, B3])).toEqual([1_237n, 1_237n])
+    await expectExact(db)
+  })
+
+  it('may be missing under either key: what there is moves, or is added', async () => {
+    await countOn(db, A, 5n)
+    await countOn(db, A3, 2n)
+    await rollUpAt(db)
+    await countOn(db, A3, 1n)
+    await countOn(db, B, 10n)
+    // The target has no counter in type 3, and the source none in type 7.
+    await move(db, A, { kind: 'merge', target: B, also: [3, 7] })
+    expect(await countsOf(db, [A, A3, B, B3])).toEqual([0n, 0n, 15n, 3n])
+    // In type 3 alone, the new key has a counter.
+    await countOn(db, C, 1n)
+    await countOn(db, ofType(3, C), 1n)
+    await move(db, B)
+    await move(db, C, { kind: 'rename', target: B, also: [3] })
+    expect(await countsOf(db, [B, B3, C, ofType(3, C)])).toEqual([1n, 4n, 0n, 0n])
+    await expectExact(db)
+  })
+
+  it('move in the same transaction: an interrupted one has moved nothing, a repeated one moves no later visit', async () => {
+    const request = { kind: 'rename', target: B, also: [3], key: random63() } as const
+    await countOn(db, A, 5n)
+    await countOn(db, A3, 2n)
+    await rollUpAt(db)
+    const cut = db.open({ deadlineMs: 30_000, fetch: cutFetch({ after: 8, delivered: false, rollback: true }) })
+    await expect(move(cut, A, request)).rejects.toThrow(DatabaseFailure)
+    expect(await countsOf(db, [A, A3, B, B3])).toEqual([5n, 2n, 0n, 0n])
+    await db.behave({ faults: [{ action: 'cut-answer', match: '^COMMIT', times: 1 }] })
+    await move(db, A, request)
+    await db.behave()
+    await countOn(db, A3, 1n)
+    expect(await move(db, A, request)).toBe('repeated')
+    expect(await countsOf(db, [A, A3, B, B3])).toEqual([0n, 1n, 5n, 2n])
+    await expect(move(db, A, { ...request, also: [] })).rejects.toThrow('used before, with other contents')
+    await expectExact(db)
+  })
+
+  it.each(['delete', 'rename'] as const)('lose nothing in a %s that a roll-up overtakes', async (kind) => {
+    const target = kind === 'rename' ? B : null
+    for (const counter of [A, A3]) await countOn(db, counter, 5n)
+    await rollUpAt(db)
+    for (const counter of [A, A3]) await countOn(db, counter, 2n)
+    const overtaken = interleaved(db, /FOR UPDATE NOWAIT/, () => rollUpAt(db))
+    await move(overtaken, A, { kind, target, also: [3] })
+    const moved = kind === 'rename' ? 7n : 0n
+    expect(await countsOf(db, [A, A3, B, B3])).toEqual([0n, 0n, moved, moved])
+    await expectExact(db)
+  })
+
+  it('take two statements more for each type at most', async () => {
+    for (const counter of [A, A3, A7, B, B3]) await fill(counter)
+    const merge = { kind: 'merge', target: B, also: [3, 7], key: random63() } as const
+    const merging = await db.recording(() => move(db, A, merge))
+    const deleting = await db.recording(() => move(db, B, { also: [3, 7], key: random63() }))
+    expect(merging.length).toBeLessThanOrEqual(24)
+    expect(deleting.length).toBeLessThanOrEqual(24)
+  })
+})
+
 describe('A counter that was never rolled up', () => {
   it('is not taken twice by two changes at the same time', async () => {
     await countOn(db, A, 5n)

@@ -22,8 +22,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 const add = (by: bigint, counter = COUNTER) => countOn(db, counter, by)
-const set = (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
-  setCounter({ db: on, cache: null }, counter, { count, id, at: new Date() })
+const set = async (count: bigint, id = random63(), on: Database = db, counter = COUNTER) =>
+  (await setCounter({ db: on, cache: null }, counter, { count, id, at: new Date() })).outcome
 /** Sets as a client does that repeats the request, with the same key, until it succeeds. */
 const setSurely = async (count: bigint) => {
   for (const id = random63(); ; ) {

@@ -1,0 +1,368 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { visibleKey } from '../../src/visible-key.ts'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
+import { audit } from './audit.ts'
+import { chromiumOfFile } from './chromium.ts'
+import { counterUrl, sessionOfFile, shows, typeToken, type Violations, watchedPage } from './open-dashboard.ts'
+import { counterOfFile } from './shipped-worker.ts'
+
+const COUNTERS = {
+  page_view: { record_type: 1, unit: 'views', also: 'visitor' },
+  // A chain, with a type in it whose keys are not those of pages.
+  visitor: { record_type: 2, title: 'Visitors', dedupe_seconds: 60, also: 'site_visitor' },
+  site_visitor: { record_type: 3, dedupe_seconds: 60, visitors_of: 'site', also: 'reader' },
+  reader: { record_type: 4, title: 'Readers', dedupe_seconds: 120 },
+  download: { record_type: 5 },
+}
+
+const browser = chromiumOfFile()
+const counter = counterOfFile({ COUNTERS, API_TOKENS: await tokenLines({ some: 'manage:page_view,visitor' }) })
+const session = sessionOfFile(browser, counter)
+let context: BrowserContext
+let page: Page
+let violations: Violations
+/** What Chromium says of answers that a test provokes. */
+let provoked: RegExp
+beforeEach(async () => {
+  provoked = /^$/
+  ;({ context, violations, page } = await watchedPage(browser, counter, { timezoneId: 'UTC', storageState: session }))
+})
+afterEach(async () => {
+  await context.close()
+  await counter.clear()
+  const messages = violations.messages.filter((line) => !provoked.test(line))
+  expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
+})
+
+const dialog = () => page.getByRole('dialog')
+const button = (name: string) => page.getByRole('button', { name, exact: true })
+const confirm = (name: string) => dialog().getByRole('button', { name }).click()
+const done = (text: string | RegExp) => expect.poll(() => page.textContent('#done')).toMatch(text)
+const message = (text: string | RegExp) => expect.poll(() => page.textContent('#move-message')).toMatch(text)
+const openForms = () => page.locator('#change > summary').click()
+/** Counts a page with its visitors and readers. */
+async function count(key: string, counts: readonly [views: number, visitors: number, readers: number]): Promise<void> {
+  const increments = ['page_view', 'visitor', 'reader'].map((type, i) => ({ type, key, by: counts[i] }))
+  await counter.api('POST', '/v1/increments', { increments })
+}
+/** The counts of pages with their visitors and readers. */
+async function countsOf(...keys: string[]): Promise<number[][]> {
+  const all = await counter.counts()
+  return keys.map((key) => ['page_view', 'visitor', 'reader'].map((type) => all[`${type} ${key}`] ?? 0))
+}
+async function open(type: string, key: string, period = ''): Promise<void> {
+  await page.goto(counterUrl(counter, type, key) + period)
+  await openForms()
+}
+async function ask(name: string, key: string): Promise<void> {
+  await page.getByLabel('Another key').fill(key)
+  await button(name).click()
+}
+
+describe('Renaming', () => {
+  it('takes the counters of `also` with it, says what was done in the same period, and is undone with the keyboard', async () => {
+    await count('/r/old', [41, 23, 7])
+    await open('page_view', '/r/old', '&period=7d')
+    await ask('Rename …', '/r/new')
+    await dialog().waitFor()
+    expect(await dialog().innerText()).toMatch(
+      /count of 41[\s\S]*The same key in Visitors \(23\) and Readers \(7\) too/,
+    )
+    expect(await dialog().getByRole('checkbox').isChecked()).toBe(true)
+    await confirm('Rename')
+    await page.waitForURL(/key=%2Fr%2Fnew&period=7d/)
+    await done(/^Renamed \/r\/old to \/r\/new\.Undo$/)
+    expect(await countsOf('/r/old', '/r/new')).toEqual([
+      [0, 0, 0],
+      [41, 23, 7],
+    ])
+    // It has the focus, so that screen readers read it. The button is next.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('done')
+    await count('/r/new', [2, 1, 1])
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/key=%2Fr%2Fold&period=7d/)
+    await done(/^Renamed \/r\/new back to \/r\/old\.$/)
+    expect(await countsOf('/r/old', '/r/new')).toEqual([
+      [43, 24, 8],
+      [0, 0, 0],
+    ])
+  })
+
+  it('leaves them alone if the box is not ticked, which it is again for the next question', async () => {
+    await count('/r/alone', [3, 2, 1])
+    await open('page_view', '/r/alone')
+    await ask('Rename …', '/r/other')
+    await dialog().getByRole('checkbox').uncheck()
+    await confirm('Cancel')
+    await button('Delete …').click()
+    expect(await dialog().getByRole('checkbox').isChecked()).toBe(true)
+    await confirm('Cancel')
+    await button('Rename …').click()
+    await dialog().getByRole('checkbox').uncheck()
+    await confirm('Rename')
+    await done(/^Renamed/)
+    expect(await countsOf('/r/alone', '/r/other')).toEqual([
+      [0, 2, 1],
+      [3, 0, 0],
+    ])
+  })
+
+  it('can be undone after the old key was counted again, and loses neither', async () => {
+    await count('/r/busy', [5, 4, 3])
+    await open('page_view', '/r/busy')
+    await ask('Rename …', '/r/calm')
+    await confirm('Rename')
+    await done(/^Renamed/)
+    await count('/r/busy', [1, 1, 1])
+    await count('/r/calm', [2, 0, 0])
+    provoked = /409/
+    await button('Undo').click()
+    await done(/^Renamed \/r\/calm back to \/r\/busy\.$/)
+    expect(await countsOf('/r/busy', '/r/calm')).toEqual([
+      [8, 5, 4],
+      [0, 0, 0],
+    ])
+  })
+
+  it('happens once, although the answers to it and to its undoing are lost after the commit', async () => {
+    await count('/r/lost', [5, 4, 3])
+    await open('page_view', '/r/lost')
+    let lost = 0
+    provoked = /ERR_FAILED/
+    const loseFirst = async () => {
+      await page.route(
+        '**/rename?*',
+        async (route) => {
+          await route.fetch()
+          lost++
+          await route.abort()
+        },
+        { times: 1 },
+      )
+    }
+    await loseFirst()
+    await ask('Rename …', '/r/found')
+    await confirm('Rename')
+    await done(/^Renamed \/r\/lost to/)
+    expect(await countsOf('/r/lost', '/r/found')).toEqual([
+      [0, 0, 0],
+      [5, 4, 3],
+    ])
+    await loseFirst()
+    await button('Undo').click()
+    await done(/^Renamed \/r\/found back to/)
+    expect([lost, ...(await countsOf('/r/lost', '/r/found'))]).toEqual([2, [5, 4, 3], [0, 0, 0]])
+  })
+
+  it.each([['/ü &key=a+b#c?d%2Fe'], ['<b>"\'\\</b>'], ['..'], [' blanks  '], ['\u202Egnp']])(
+    'works with the key %j, and back',
+    async (key) => {
+      await counter.add('download', `from ${key}`, 6)
+      await open('download', `from ${key}`)
+      await ask('Rename …', key)
+      await confirm('Rename')
+      await done(`Renamed ${visibleKey(`from ${key}`)} to ${visibleKey(key)}.`)
+      expect(new URL(page.url()).searchParams.get('key')).toBe(key)
+      await button('Undo').click()
+      await done(/back to/)
+      await counter.reaches({ [`download from ${key}`]: 6, [`download ${key}`]: 0 })
+    },
+  )
+
+  it('of a counter without others asks for no others', async () => {
+    await counter.add('download', 'a.zip', 6)
+    await open('download', 'a.zip')
+    await button('Delete …').click()
+    await dialog().waitFor()
+    expect(await dialog().getByRole('checkbox').count()).toBe(0)
+  })
+})
+
+describe('A wrong key', () => {
+  it('is told beside the field before anything is asked, with a button for what is possible', async () => {
+    await count('/w/one', [3, 2, 1])
+    await count('/w/two', [5, 4, 3])
+    await open('page_view', '/w/one')
+    for (const name of ['Rename …', 'Merge …']) {
+      await ask(name, '/w/one')
+      await message(/^This counter has this key already\.$/)
+    }
+    const field = page.getByLabel('Another key')
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+    await field.fill('/w/t')
+    expect([await field.getAttribute('aria-invalid'), await page.textContent('#move-message')]).toEqual([null, ''])
+    // Only a beginning of a key.
+    await button('Merge …').click()
+    await message(/^There is no counter with this key\. Rename instead …$/)
+    await ask('Rename …', '/w/two')
+    await message(/^This key has a counter, with a count of 5\. Merge instead …$/)
+    expect(await dialog().isVisible()).toBe(false)
+    expect(await audit(page)).toEqual([])
+    await button('Merge instead …').click()
+    await dialog().waitFor()
+    expect(await dialog().innerText()).toMatch(/count of 3[\s\S]*has 5 and then 8/)
+    await confirm('Merge')
+    await done(/^Merged \/w\/one into \/w\/two\.$/)
+    expect(await countsOf('/w/one', '/w/two')).toEqual([
+      [0, 0, 0],
+      [8, 6, 4],
+    ])
+  })
+
+  it('that somebody took, or deleted, between question and answer is told too', async () => {
+    await count('/w/a', [3, 2, 1])
+    await open('page_view', '/w/a')
+    provoked = /409|404/
+    await ask('Rename …', '/w/taken')
+    await dialog().waitFor()
+    await count('/w/taken', [1, 0, 0])
+    await confirm('Rename')
+    await message(/^This key has a counter by now\. Nothing was changed\. Merge instead …$/)
+    await button('Merge instead …').click()
+    await dialog().waitFor()
+    await counter.api('DELETE', '/v1/counters/page_view/%2Fw%2Ftaken')
+    await confirm('Merge')
+    await message(/^The counter to merge into does not exist/)
+    expect((await countsOf('/w/a'))[0]).toEqual([3, 2, 1])
+  })
+})
+
+describe('Setting', () => {
+  const total = (text: string) => shows(page, '#figure-all', text)
+
+  it('is undone by the difference: what is counted between question and answer, and afterwards, is not lost', async () => {
+    await counter.add('download', 's.zip', 41)
+    await open('download', 's.zip')
+    await page.getByLabel('Set to').fill('1,000')
+    await button('Set …').click()
+    await dialog().waitFor()
+    await counter.add('download', 's.zip', 5)
+    await confirm('Set to 1,000')
+    await done(/^Set to 1,000\.Undo$/)
+    await counter.add('download', 's.zip', 7)
+    // A question that is not answered leaves it.
+    await button('Reset to zero …').click()
+    await confirm('Cancel')
+    await button('Undo').click()
+    await done(/^Undone: −?-?954\.$/)
+    await counter.reaches({ 'download s.zip': 53 })
+    await total('53')
+    expect(await button('Undo').count()).toBe(0)
+  })
+
+  it('happens once, and is undone once, although the answers are lost', async () => {
+    await counter.add('download', 'l.zip', 41)
+    await open('download', 'l.zip')
+    provoked = /ERR_FAILED/
+    const lost = new Set<string>()
+    await page.route(/v1\/(counters|imports)/, async (route) => {
+      const method = route.request().method()
+      if (method === 'GET' || lost.has(method)) return route.fallback()
+      lost.add(method)
+      await route.fetch()
+      return route.abort()
+    })
+    await page.getByLabel('Set to').fill('50')
+    await button('Set …').click()
+    await confirm('Set to 50')
+    await done(/^Set to 50\.Undo$/)
+    await counter.add('download', 'l.zip', 1)
+    await button('Undo').click()
+    await done(/^Undone/)
+    await counter.reaches({ 'download l.zip': 42 })
+    expect([...lost]).toEqual(['PUT', 'POST'])
+  })
+
+  it('says beside the field which numbers it takes, before anything is asked', async () => {
+    await counter.add('download', 'n.zip', 41)
+    await open('download', 'n.zip')
+    const field = page.getByLabel('Set to')
+    for (const wrong of ['1.5', 'abc', '9007199254740992', '-9007199254740992', '123456789012345678901']) {
+      await field.fill(wrong)
+      await button('Set …').click()
+      expect(await page.textContent('#change-message'), wrong).toMatch(
+        /^A whole number.* between −?-?9,007,199,254,740,991 and 9,007,199,254,740,991\.$/,
+      )
+      expect(await dialog().isVisible()).toBe(false)
+    }
+    await field.fill('-9,007,199,254,740,991')
+    expect(await page.textContent('#change-message')).toBe('')
+    await button('Set …').click()
+    await dialog()
+      .getByRole('button', { name: /^Set to/ })
+      .click()
+    await done(/^Set to −?-?9,007,199,254,740,991\.Undo$/)
+    expect(await audit(page)).toEqual([])
+    await button('Undo').click()
+    await done(/^Undone/)
+    await counter.reaches({ 'download n.zip': 41 })
+  })
+
+  it('can be undone until the next change, or until the page is left', async () => {
+    await counter.add('download', 'u.zip', 41)
+    await open('download', 'u.zip')
+    const set = async (count: string) => {
+      await page.getByLabel('Set to').fill(count)
+      await button('Set …').click()
+      await confirm(`Set to ${count}`)
+    }
+    await set('50')
+    await done(/^Set to 50\.Undo$/)
+    await set('60')
+    await done(/^Set to 60\.Undo$/)
+    expect(await button('Undo').count()).toBe(1)
+    await page.getByRole('navigation').getByRole('link', { name: 'Download' }).click()
+    await page.waitForSelector('main[data-page=overview]')
+    await page.goBack()
+    await page.waitForSelector('main[data-page=counter]')
+    await total('60')
+    expect(await page.textContent('#done')).toBe('')
+  })
+})
+
+describe('Deleting', () => {
+  it('a page that is counted meanwhile takes what was counted before, and says so in the same period', async () => {
+    await count('/d/a', [3, 2, 1])
+    await count('/d/b', [1, 1, 1])
+    await open('page_view', '/d/a', '&period=today')
+    await button('Delete …').click()
+    await dialog().waitFor()
+    expect(await dialog().innerText()).toMatch(/count of 3[\s\S]*Visitors \(2\) and Readers \(1\) too/)
+    await count('/d/a', [4, 0, 0])
+    await confirm('Delete')
+    await page.waitForSelector('main[data-page=overview]')
+    expect(page.url()).toMatch(/type=page_view&period=today$/)
+    await done(/^Deleted \/d\/a\.$/)
+    await count('/d/a', [1, 0, 0])
+    expect(await countsOf('/d/a', '/d/b')).toEqual([
+      [1, 0, 0],
+      [1, 1, 1],
+    ])
+    await page.reload()
+    await page.waitForSelector('main[data-page=overview]')
+    expect(await page.textContent('#done')).toBe('')
+  })
+
+  it('with a token that may not change one of the types says which, and leaves them all', async () => {
+    await count('/d/some', [3, 2, 1])
+    await context.clearCookies()
+    await page.goto(counterUrl(counter, 'page_view', '/d/some'))
+    provoked = /401/
+    await typeToken(page, tokenOf('some'))
+    await button('Sign in').click()
+    await page.waitForSelector('main[data-page=counter]')
+    await page.waitForLoadState()
+    await openForms()
+    await button('Delete …').click()
+    await dialog().waitFor()
+    expect(await dialog().innerText()).toContain(
+      'The same key in Visitors and Readers stays as it is: this token may not change Readers.',
+    )
+    await confirm('Delete')
+    await done(/^Deleted/)
+    expect(await countsOf('/d/some')).toEqual([[0, 2, 1]])
+  })
+})
