@@ -27,10 +27,10 @@ function startPublicPage(type: string, unit: string): void {
   startNumbers<TypeNumbers>({
     type,
     unit,
-    show({ chart, list: { counters }, timeZone }, _, asked) {
+    show({ chart, list: { counters }, timeZone, checked }, _, asked) {
       list.show(counters, chart.count, asked)
       setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
-      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
     },
   })
 }

@@ -66,6 +66,8 @@ export interface TypeNumbers extends Numbers {
   /** The prefix of the keys that figures and chart add up; `null`: all keys. */
   prefix: string | null
   list: { counters: ListedCounter[]; more: boolean; certain: boolean }
+  /** Only on a public page: what the last check of all sums found. */
+  checked?: string | null
 }
 
 /** The page of a counter. */
