@@ -19,7 +19,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'scripts/openapi' },
   { rooms: 'local' },
   { rooms: 'cli' },
-  { rooms: 'src/browser', only: 'src/chart-shapes.ts src/hit-reasons.ts src/visible-key.ts' },
+  { rooms: 'src/browser', only: 'src/chart-shapes.ts src/visible-key.ts' },
   // This repository's Worker, the counter as a library, and the ways into it: HTTP, calls, a queue, cron triggers.
   { rooms: 'src/index.ts' },
   { rooms: 'src/slotted-counter.ts', packages: 'hono' },

@@ -7,11 +7,12 @@ import { shortTokenProblem } from './config/tokens.ts'
 import type { AppEnv } from './http/context.ts'
 import { Hono } from './http/hono.ts'
 import { routedPath } from './http/path.ts'
-import { logFailure, problemResponse } from './http/problem-response.ts'
+import { logFailure } from './http/problem-response.ts'
 import { timed } from './http/reading.ts'
 import { isolateOf } from './isolate.ts'
 import { hit } from './routes/hit.ts'
 import { BROWSER_ROUTES, PROGRAM_ROUTES } from './routes/route-list.ts'
+import { troubleResponse } from './routes/trouble.ts'
 import { Problem, problemOf } from './service/problem.ts'
 import { isLoopback } from './visits/network.ts'
 
@@ -52,14 +53,14 @@ app.notFound((c) => {
   if (methods.length > 0 && !methods.includes(c.req.method)) {
     const Allow = methods.join(', ')
     const detail = `This path supports ${Allow}.`
-    return problemResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
+    return troubleResponse(c, new Problem('method_not_allowed', { detail, headers: { Allow } }))
   }
   const base = basePathOf(c.env)
   const outside = c.req.path === OUTSIDE && base !== ''
   const detail = outside
     ? `This path is not below ${base}, the base path. If the counter is mounted elsewhere, set basePath to that path.`
     : 'Nothing is served at this path. A key is one segment: write / as %2F. Send the keys "." and ".." as ?key=.'
-  return problemResponse(c, new Problem('not_found', { detail }))
+  return troubleResponse(c, new Problem('not_found', { detail }))
 })
 
 /** The methods that a path supports. */
@@ -75,7 +76,7 @@ function methodsOf(path: string): string[] {
 
 app.onError(failed)
 
-function failed(error: Error, c: Context<AppEnv>): Response {
+function failed(error: Error, c: Context<AppEnv>): Response | Promise<Response> {
   if (c.get('requestId') === undefined) {
     // The hot path creates it only if needed.
     c.set('requestId', crypto.randomUUID())
@@ -83,7 +84,7 @@ function failed(error: Error, c: Context<AppEnv>): Response {
   }
   const problem = problemOf(error)
   if (problem.status >= 500) logFailure(c, problem)
-  return problemResponse(c, problem)
+  return troubleResponse(c, problem)
 }
 
 /**

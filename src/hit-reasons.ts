@@ -1,23 +1,112 @@
-/** Why a visit is not counted: what follows `ignored; reason=` in `X-Hit`, unless it is the `code` of a problem. */
+interface Reason {
+  /** Why it does not count, as a sentence. */
+  cause: string
+  /** What to do about it, as a sentence. */
+  advice: string
+}
+
+const ENCODE = 'Encode it with encodeURIComponent.'
+const PATIENCE = 'Try again in a minute.'
+const KNOWN_TYPES = 'Correct the name, or add the type to COUNTERS and deploy.'
+
+/** Why a request does not count: what follows `ignored; reason=` in `X-Hit`. The checks of visits come first, then codes of problems. */
 export const HIT_REASONS = {
-  type: 'its type is not configured',
-  head: 'it was a HEAD request',
-  range: 'it did not ask for the start of the file',
-  embedded: 'a page loaded the file as an image, script, style, font or frame',
-  origin: 'its origin is not in allowed_origins',
-  own: 'it came from your own network, or from a browser that you excluded',
-  automated: 'a program drives its browser',
-  prefetch: 'its browser loaded the page in advance',
-  dnt: 'its browser asks not to be tracked',
-  bot: 'its user agent is a bot’s',
-  rate: 'its network sends too many requests',
-  key: 'new_keys or a limit forbids creating its counter',
-  duplicate: 'the same visitor has already counted in this window',
-} as const
+  type: { cause: 'The type is not configured.', advice: KNOWN_TYPES },
+  origin: {
+    cause: 'allowed_origins does not list the page’s origin.',
+    advice: 'Add the origin to the type’s allowed_origins, and deploy.',
+  },
+  own: {
+    cause: 'The visit is your own.',
+    advice: 'Count this browser again in the dashboard’s menu, or remove the network from EXCLUDE.networks.',
+  },
+  automated: {
+    cause: 'A program drives the browser.',
+    advice: 'Open the page yourself, or set count_automated for the type.',
+  },
+  prefetch: {
+    cause: 'The browser prefetches, prerenders or previews the page.',
+    advice: 'Nothing to do: the page counts when somebody sees it.',
+  },
+  dnt: {
+    cause: 'The browser sends Do Not Track or Global Privacy Control, and the type has respect_do_not_track.',
+    advice: 'Use another browser, or remove respect_do_not_track.',
+  },
+  bot: {
+    cause: 'The user agent is a bot’s.',
+    advice: 'Use a browser. To count bots, set count_bots or bots for the type.',
+  },
+  rate: { cause: 'The network exceeds the rate limit.', advice: 'Wait a minute, or raise the limit of VISITOR_LIMIT.' },
+  key: {
+    cause: 'The counter does not exist, and new_keys or a limit forbids creating it.',
+    advice: 'Check the type’s new_keys. If a limit was reached, try again in a minute.',
+  },
+  duplicate: {
+    cause: 'The visitor has already counted in this window.',
+    advice: 'Nothing to do: the visitor counts again after dedupe_seconds.',
+  },
+  head: { cause: 'It was a HEAD request.', advice: 'Send a GET request.' },
+  range: {
+    cause: 'The request asked for a later part of a download.',
+    advice: 'Nothing to do: the request for the first part counts.',
+  },
+  embedded: {
+    cause: 'A page loaded the file as part of itself.',
+    advice: 'Link to the file: a download counts when somebody follows the link.',
+  },
+
+  malformed_body: { cause: 'The body is malformed.', advice: 'Send JSON, as /docs shows.' },
+  malformed_query: { cause: 'The query string is not percent-encoded UTF-8.', advice: ENCODE },
+  malformed_key: { cause: 'The key in the path is not percent-encoded UTF-8.', advice: ENCODE },
+  body_too_large: { cause: 'The body is too large.', advice: 'Send fewer or shorter keys at once.' },
+  unsupported_media_type: { cause: 'The content type is not supported.', advice: 'Send application/json.' },
+  invalid_request: {
+    cause: 'A field is missing or wrong.',
+    advice: 'Correct the type, the key and other fields, as /docs shows.',
+  },
+  unknown_type: { cause: 'The type in the path is not configured, or not public.', advice: KNOWN_TYPES },
+  not_found: {
+    cause: 'The type has no such downloads or badges.',
+    advice: 'Correct the path, or set redirect_to or counting_badge for the type.',
+  },
+  unauthorized: { cause: 'The token is missing or unknown.', advice: 'Send Authorization: Bearer and a valid token.' },
+  insufficient_scope: {
+    cause: 'The token may not count, or not in this type.',
+    advice: 'Use a token with the scope count for this type.',
+  },
+  cross_site_request: { cause: 'Another site sent your session cookie.', advice: 'Programs send a token instead.' },
+  too_many_attempts: { cause: 'The network sent too many unknown tokens.', advice: PATIENCE },
+  too_many_requests: {
+    cause: 'The network sends too many requests.',
+    advice: 'Wait a minute, or raise the limit of READER_LIMIT.',
+  },
+  count_out_of_range: {
+    cause: 'The count would exceed a signed 64-bit integer.',
+    advice: 'Set the counter to a smaller count.',
+  },
+  configuration_invalid: {
+    cause: 'The settings have errors.',
+    advice: 'Open the dashboard, which lists them. Correct them and deploy.',
+  },
+  database_unavailable: {
+    cause: 'The database is unavailable, or refuses the credentials.',
+    advice: 'Check DATABASE_URL and the database, and try again.',
+  },
+  database_not_ready: {
+    cause: 'The database lacks tables that this version needs.',
+    advice: 'Sign in to the dashboard, and make them there.',
+  },
+  too_few_ranges: {
+    cause: 'The keyspace has more shards than SHARDING.ranges.',
+    advice: 'Set SHARDING.ranges to a power of two that is at least the number of shards, and deploy.',
+  },
+  overloaded: { cause: 'Too many requests are waiting for the database.', advice: PATIENCE },
+  internal_error: { cause: 'The Worker failed.', advice: 'Read the error in the Worker’s log.' },
+} as const satisfies Record<string, Reason>
 
 export type HitReason = keyof typeof HIT_REASONS
 
-/** The value of `X-Hit` for a visit that is not counted. */
+/** The value of `X-Hit` for a request that is not counted. */
 export function ignoredBecause(reason: HitReason): string {
   return `ignored; reason=${reason}`
 }

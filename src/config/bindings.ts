@@ -23,6 +23,8 @@ export interface Bindings {
   ASSETS?: unknown
   /** The path under which everything is served, such as `/counter`. */
   BASE_PATH?: unknown
+  /** The name of the site whose counts these are. */
+  SITE?: unknown
   /** The account's Workers plan, `free` or `paid`, which sets the budgets of the background tasks. */
   PLAN?: unknown
   COUNTERS?: unknown

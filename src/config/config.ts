@@ -7,7 +7,7 @@ import { type Network, parseNetwork } from '../visits/network.ts'
 import type { RateLimit } from '../visits/rate-limit.ts'
 import { type Bindings, basePath, OPTIONS } from './bindings.ts'
 import { wrongCompanions } from './companions.ts'
-import { counterTypes, outlivesPruning, sharedRecordTypes } from './counter-types.ts'
+import { counterTypes, outlivesPruning, sharedRecordTypes, text } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { readTokens } from './tokens.ts'
@@ -143,6 +143,7 @@ const settings = z.object({
   READER_LIMIT: rateLimit,
   NEW_KEY_LIMIT: rateLimit,
   BASE_PATH: basePath,
+  SITE: z._default(text(60), 'Slotted Counter'),
   PLAN: plan,
   SHARDING: sharding,
   EXCLUDE: exclude,
@@ -207,6 +208,8 @@ export function readConfig(bindings: Bindings) {
     readLimit: data.READER_LIMIT,
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: data.NEW_KEY_LIMIT,
+    /** What pages are headed with. */
+    site: data.SITE,
     plan: data.PLAN,
     types: data.COUNTERS,
     rollUp: data.ROLLUP,

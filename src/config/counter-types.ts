@@ -8,7 +8,8 @@ import { flag, integer, orNull, table } from './fields.ts'
 const MAX_TITLE = 60
 const MAX_UNIT = 30
 
-const text = (max: number) => {
+/** A line of text that people see. @param max its characters */
+export const text = (max: number) => {
   const message = `must be text of 1 to ${max} characters, without line breaks and without spaces around it`
   const fits = (value: string) =>
     value !== '' && value === value.trim() && [...value].length <= max && !/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u.test(value)

@@ -9,10 +9,13 @@ export const HEADERS = {
       const reasons = Object.keys(HIT_REASONS).map((reason) => `\`${reason}\``)
       return (
         'The outcome. `counted`: committed to the database. `queued`: will be counted later. `ignored; reason=…`: not counted; the ' +
-        `reason is ${reasons.join(', ')}, or the \`code\` of a problem. \`unknown\`: the database did not confirm it.`
+        `reason is ${reasons.join(', ')}. \`unknown\`: the database did not confirm it.`
       )
     },
-    schema: () => z.string().check(z.regex(/^(counted|queued|unknown|ignored; reason=[\w-]+)$/)),
+    schema: () => {
+      const reasons = Object.keys(HIT_REASONS).join('|')
+      return z.string().check(z.regex(new RegExp(`^(counted|queued|unknown|ignored; reason=(${reasons}))$`)))
+    },
   },
   'X-Request-Id': { description: 'The id under which the Worker logs this request.', schema: () => z.string() },
   ETag: { description: 'Send it in `If-None-Match` to get a 304 if nothing has changed.', schema: () => z.string() },

@@ -17,6 +17,7 @@ import {
   sessionToken,
   setMark,
   startSession,
+  visitorZone,
 } from '../http/cookies.ts'
 import { Hono } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
@@ -29,6 +30,7 @@ import { type IncludedNumbers, withNumbers } from '../views/dashboard/numbers.ts
 import { overviewPage } from '../views/dashboard/overview.ts'
 import { setupPage } from '../views/dashboard/setup.ts'
 import { type SignIn, signInPage } from '../views/dashboard/sign-in.ts'
+import { unknownCounterPage, unknownTypePage } from '../views/dashboard/trouble.ts'
 import { includedNumbers, typesOf } from './numbers.ts'
 
 const MAX_FORM_BYTES = 8 * 1024
@@ -40,7 +42,8 @@ const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 /** The dashboard's pages. Their scripts use `/numbers` and the API with the session. */
 export const dashboard = new Hono<AppEnv>()
 
-const PAGE_HEADERS = {
+/** Headers of pages: they load only their own files, and no other site may frame them. */
+export const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -51,7 +54,7 @@ const PAGE_HEADERS = {
   'X-Frame-Options': 'DENY',
 }
 
-/** Adds the headers of pages: they load only their own files, and no other site may frame them. */
+/** Adds the headers of pages. */
 export const guarded = createMiddleware<AppEnv>(async (c, next) => {
   await next()
   for (const [name, value] of Object.entries(PAGE_HEADERS)) c.header(name, value)
@@ -66,7 +69,7 @@ dashboard.get('/', guarded, async (c) => {
   const numbers = type && includedNumbers(c, { type, types: viewer.types })
   const missing = await missingTables(c)
   if (missing.length > 0) return page(c, 200, setupPage(viewer, missing))
-  if (type === undefined || numbers === undefined) return redirect(c, '/', 302)
+  if (type === undefined || numbers === undefined) return unknownType(c, viewer, wanted)
   return pageWithNumbers(c, overviewPage(viewer, type, new URL(c.req.url).origin), numbers)
 })
 
@@ -74,15 +77,20 @@ dashboard.get('/', guarded, async (c) => {
 dashboard.get('/counter', guarded, async (c) => {
   const viewer = await viewerOf(c)
   if (viewer === null) return signIn(c, 200)
-  const wanted = c.req.query('type')
-  const type = viewer.types.find(({ name }) => name === wanted)
-  const key = c.req.query('key')
-  if (type === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
-    return redirect(c, '/', 302)
+  const { type: wanted, key } = c.req.query()
+  if (wanted === undefined || key === undefined || key.length > MAX_KEY_LENGTH) {
+    return page(c, 404, unknownCounterPage(viewer))
   }
+  const type = viewer.types.find(({ name }) => name === wanted)
+  if (type === undefined) return unknownType(c, viewer, wanted)
   const numbers = includedNumbers(c, { type, key, types: viewer.types })
   return pageWithNumbers(c, counterPage(viewer, type, key), numbers)
 })
+
+function unknownType(c: Context<AppEnv>, viewer: Viewer, name: string) {
+  const exists = c.get('isolate').config.types.has(name)
+  return page(c, exists ? 403 : 404, unknownTypePage(viewer, name, exists))
+}
 
 dashboard.get('/login', (c) => redirect(c, '/', 302))
 
@@ -135,11 +143,12 @@ async function readForm(c: Context<AppEnv>): Promise<{ form: URLSearchParams; ne
 }
 
 /** What the signed-in user may see and do; `null` if nobody is signed in. */
-async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
+export async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
   const token = await sessionToken(c)
   if (token === null || !includes(token.scope, 'read')) return null
   return {
     base: basePathOf(c.env),
+    site: c.get('isolate').config.site,
     types: typesOf(c, token),
     ofAllTypes: token.types === null,
     mayChange: includes(token.scope, 'manage'),
@@ -148,14 +157,25 @@ async function viewerOf(c: Context<AppEnv>): Promise<Viewer | null> {
 }
 
 function signIn(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, { next, ...more }: Partial<SignIn> = {}) {
-  return page(c, status, signInPage({ ...more, base: basePathOf(c.env), next: ownPath(next ?? pageOf(c)) }))
+  const { site, types } = c.get('isolate').config
+  const type = types.get(c.req.query('type') ?? '')
+  const about: SignIn = {
+    ...more,
+    base: basePathOf(c.env),
+    site,
+    next: ownPath(next ?? pageOf(c)),
+    // Signing out makes the browser forget its time zone, but not the end of a session.
+    ended: c.req.method === 'GET' && visitorZone(c) !== undefined,
+    ...(type?.publicPage && { publicType: type }),
+  }
+  return page(c, status, signInPage(about))
 }
 
 function ownPath(next: string): string {
   return OWN_PATH.test(next) ? next : '/'
 }
 
-function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 429, content: Html) {
+export function page(c: Context<AppEnv>, status: 200 | 401 | 403 | 404 | 429, content: Html) {
   c.header('Cache-Control', 'no-store')
   return c.html(content, status)
 }

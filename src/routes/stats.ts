@@ -17,8 +17,10 @@ import { limitReading, revalidated } from '../http/reading.ts'
 import { once } from '../service/fields.ts'
 import { drawPicture } from '../views/chart-picture.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
-import { guarded } from './dashboard.ts'
-import { type AskedNumbers, typeNumbers } from './numbers.ts'
+import { noPublicPage } from '../views/dashboard/trouble.ts'
+import { guarded, page, viewerOf } from './dashboard.ts'
+import type { AskedNumbers } from './numbers/numbers-query.ts'
+import { typeNumbers } from './numbers/type-numbers.ts'
 
 /** Seconds for which a page and its picture may be cached. */
 const PAGE_MAX_AGE = 60
@@ -41,8 +43,14 @@ const publicQuery = () => ({
 export const stats = new Hono<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {
-  const type = publicType(c, c.req.param('type'))
-  if (type === undefined) return c.notFound()
+  const name = c.req.param('type')
+  const type = publicType(c, name)
+  if (type === undefined) {
+    // Strangers must not learn what is counted.
+    const viewer = await viewerOf(c)
+    const known = viewer?.types.find((each) => each.name === name)
+    return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
+  }
   const numbers = await keptNumbers(c, type, SHOWN_BY_ITSELF).then(
     ({ value }) => value,
     // The script of the page tells what is wrong.
@@ -50,7 +58,8 @@ stats.get('/stats/:type', guarded, async (c) => {
   )
   c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
   const { origin } = new URL(c.req.url)
-  return c.html(publicPage({ origin, base: basePathOf(c.env), type, all: publicTypes(c), numbers }))
+  const { site } = c.get('isolate').config
+  return c.html(publicPage({ origin, base: basePathOf(c.env), site, type, all: publicTypes(c), numbers }))
 })
 
 /** The picture of the page for link previews. */
@@ -59,7 +68,7 @@ stats.get('/stats/:type/chart.png', revalidated, async (c) => {
   if (type === undefined) return c.notFound()
   await limitReading(c)
   const { value } = await keptNumbers(c, type, SHOWN_BY_ITSELF)
-  const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count))))
+  const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count ?? 0))))
   return c.body(picture, 200, {
     'Content-Type': 'image/png',
     'Cache-Control': `public, max-age=${PAGE_MAX_AGE}`,
@@ -83,7 +92,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
   return c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, tz]), {
     keptMs: NUMBERS_MAX_AGE * 1_000,
-    read: () => readNumbers(c, type, { period, tz, find: '', rows: ROWS }),
+    read: () => readNumbers(c, type, { period, by: undefined, tz, find: '', rows: ROWS }),
     waitUntil: (work) => c.executionCtx.waitUntil(work),
   })
 }
@@ -91,15 +100,15 @@ function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
   const now = new Date()
-  const source = { db: callerOf(c).db, asked, now, config }
-  const also = shownCompanion(type, publicTypes(c), 'type')
-  const [{ timeZone, figures, chart, total, list, ...shown }, agreedAt] = await Promise.all([
-    typeNumbers(source, type, also),
+  const source = { db: callerOf(c).db, asked, now, config, recent: null }
+  const [ofType, ofRow] = (['type', 'counter'] as const).map((of) => shownCompanion(type, publicTypes(c), of))
+  const [{ timeZone, figures, chart, total, list, also }, agreedAt] = await Promise.all([
+    typeNumbers(source, type, { ofType, ofRow }),
     readAgreement(source.db),
   ])
   const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))
   // Named one by one, so that what is added for the dashboard stays there.
-  return { timeZone, figures, chart, total, list, checked, ...('also' in shown && { also: shown.also }) }
+  return { timeZone, figures, chart, total, list, checked, ...(also && { also }) }
 }
 
 /** What may be said of the last check of all sums; `null`: nothing, if it was before yesterday. */

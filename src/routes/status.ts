@@ -79,9 +79,16 @@ const statusSchema = () =>
         reading: z.strictObject({ waiting: z.int(), queries: z.int() }),
         ignored: described(
           z.array(
-            z.strictObject({ type: z.string(), reason: z.string(), origin: z.nullable(z.string()), at: instant }),
+            z.strictObject({
+              type: z.string(),
+              reason: z.string(),
+              cause: z.string(),
+              advice: z.string(),
+              origin: z.nullable(z.string()),
+              at: instant,
+            }),
           ),
-          'The latest ignored hit of each type, with the reason in `X-Hit`.',
+          'The latest ignored hit of each type: the reason in `X-Hit`, and what it means and what to do in words.',
         ),
       }),
       'The isolate that served this request, one of many.',

@@ -1,6 +1,7 @@
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { DatabaseFailure } from '../database/errors.ts'
 import { toJsonNumber } from '../database/values.ts'
+import { HIT_REASONS } from '../hit-reasons.ts'
 import type { Isolate } from '../isolate.ts'
 import { problemOf } from '../service/problem.ts'
 import { VERSION } from '../version.ts'
@@ -55,7 +56,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
       breaker: breakerOpen ? ('open' as const) : ('closed' as const),
       counting: counting.load,
       reading: reads.load(),
-      ignored: ignoredHits.list().map((hit) => ({ ...hit, at: hit.at.toISOString() })),
+      ignored: ignoredHits.list().map((hit) => ({ ...hit, ...HIT_REASONS[hit.reason], at: hit.at.toISOString() })),
     },
     rateLimits: {
       counting: config.rateLimit !== null,

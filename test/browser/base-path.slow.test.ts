@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile, consoleOf } from './chromium.ts'
-import { counterUrl, signedIn, tableRows, watch } from './open-dashboard.ts'
+import { counterUrl, openMenu, signedIn, tableRows, watch } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 import { startDemo, startSite } from './test-site.ts'
 
@@ -46,17 +46,19 @@ describe('under a base path', () => {
     await page.locator('#confirm-button').click()
     await page.waitForURL(counterUrl(counter, 'page_view', '/renamed'))
     await expect.poll(() => page.textContent('#figure-all')).toBe('50')
-    await page.locator('#state > summary').click()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await expect.poll(() => page.textContent('#live-message')).toMatch(/^Rolled up /)
 
     await page.getByRole('button', { name: 'Do not count this browser' }).click()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Count this browser again' }).waitFor()
     expect(page.url()).toBe(counterUrl(counter, 'page_view', '/renamed'))
     await page.getByRole('link', { name: 'API' }).click()
     await page.waitForURL(`${counter.url}/docs`)
     // A page from the back/forward cache does not fire "load" again.
     await page.goBack({ waitUntil: 'commit' })
+    await openMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API token').waitFor()
     expect(page.url()).toBe(`${counter.url}/`)

@@ -133,7 +133,7 @@ describe('A dashboard without numbers', () => {
     const [, link = ''] = /"(.*)"/.exec(code)!
     const follow = (agent: string) => fetch(link, { redirect: 'manual', headers: { 'User-Agent': agent } })
     await follow('Googlebot/2.1 (+http://www.google.com/bot.html)')
-    await says(page, 'its user agent is a bot’s')
+    await says(page, 'The user agent is a bot’s.')
     await follow('Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
     await says(page, 'The first one has been counted.')
     await counter.has({ 'download app-1.2.0.tgz': 1 })
@@ -148,6 +148,6 @@ describe('A dashboard without numbers', () => {
       method: 'POST',
       headers: { Origin: 'https://example.org' },
     })
-    await says(page, 'A hit from https://example.org was not counted: its origin is not in allowed_origins.')
+    await says(page, 'A hit from https://example.org was not counted. allowed_origins does not list the page’s origin.')
   })
 })

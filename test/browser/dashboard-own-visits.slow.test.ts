@@ -1,7 +1,7 @@
 import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, signedIn } from './open-dashboard.ts'
+import { counterUrl, openMenu, signedIn } from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 import { startSite } from './test-site.ts'
 
@@ -55,7 +55,9 @@ describe(`the button “${OFF}”`, () => {
     const page = await signedIn(context, counter)
     const url = counterUrl(counter, 'download', '/a b?c=d&e#f')
     await page.goto(url)
+    await openMenu(page)
     await page.getByRole('button', { name: OFF }).click()
+    await openMenu(page)
     await page.getByRole('button', { name: ON }).waitFor()
     expect(page.url()).toBe(url)
     expect(await page.getByText('Visits from this browser do not count.').isVisible()).toBe(true)
@@ -71,7 +73,9 @@ describe(`the button “${OFF}”`, () => {
     await counter.has({ 'page_view /by-script': 1 })
 
     const again = await signedIn(context, counter)
+    await openMenu(again)
     await again.getByRole('button', { name: ON }).click()
+    await openMenu(again)
     await again.getByRole('button', { name: OFF }).waitFor()
     expect((await context.cookies()).map(({ name }) => name).filter((name) => name === 'own-visits')).toEqual([])
     const { download, ...others } = await visit()
@@ -88,16 +92,26 @@ describe(`the button “${OFF}”`, () => {
 
   it('works by keyboard, without scripts, and for this browser alone', async () => {
     const page = await signedIn(context, counter)
-    await page.getByRole('button', { name: OFF }).focus()
+    await page.getByRole('button', { name: 'Menu' }).focus()
     await page.keyboard.press('Enter')
+    // The link to the API comes first.
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(OFF)
+    await page.keyboard.press('Enter')
+    await openMenu(page)
     await page.getByRole('button', { name: ON }).waitFor()
 
     const other = await browser.newContext({ javaScriptEnabled: false })
     const plain = await signedIn(other, counter)
+    await openMenu(plain)
     await plain.getByRole('button', { name: OFF }).click()
+    await openMenu(plain)
     await plain.getByRole('button', { name: ON }).click()
+    await openMenu(plain)
     await plain.getByRole('button', { name: OFF }).waitFor()
     await page.reload()
+    await openMenu(page)
     expect(await page.getByRole('button', { name: ON }).isVisible()).toBe(true)
   })
 })

@@ -2,7 +2,7 @@ import type { BrowserContext } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, signedIn, typeToken, watch } from './open-dashboard.ts'
+import { counterUrl, openMenu, signedIn, typeToken, watch } from './open-dashboard.ts'
 import { counterOfFile, startCounter, TOKEN } from './shipped-worker.ts'
 import { type Page as SitePage, startSite } from './test-site.ts'
 
@@ -49,6 +49,7 @@ describe('signing in', () => {
     expect(await page.evaluate(() => document.cookie)).toBe('')
     const [cookie] = await context.cookies()
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' })
+    await openMenu(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API token').waitFor()
     expect(await context.cookies()).toEqual([])
@@ -64,6 +65,19 @@ describe('a cookie', () => {
     await page.getByRole('button', { name: '7 days' }).click()
     await page.getByRole('link', { name: 'Sign in again.' }).click()
     await page.getByLabel('API token').waitFor()
+  })
+
+  it('that has ended is told when the page is loaded again, and signing in shows the same view', async () => {
+    const page = await signedIn(context, counter)
+    await page.waitForSelector('.chart svg')
+    await page.getByRole('button', { name: '7 days' }).click()
+    await context.clearCookies({ name: /^session/ })
+    await page.reload()
+    expect(await page.textContent('.notice')).toBe('Your session has ended. Sign in again.')
+    await typeToken(page, TOKEN)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('main[data-page=overview]')
+    expect(page.url()).toMatch(/period=7d$/)
   })
 })
 
@@ -152,7 +166,7 @@ describe('a token that is not the owner’s', () => {
     await expect.poll(() => page.textContent('#figure-all')).toBe('7')
     expect({
       changes: await page.locator('#set').count(),
-      rollUpBar: await page.locator('#state').count(),
+      rollUpBar: await page.locator('#pending').count(),
       rollUp: await page.locator('#roll-up').count(),
       types: await page.getByRole('navigation', { name: 'Types' }).getByRole('link').allTextContents(),
     }).toEqual(expected)

@@ -5,6 +5,7 @@ import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
 import {
   chartRows,
+  openMenu,
   pollHurried,
   sessionOfFile,
   settledNumbers,
@@ -198,12 +199,11 @@ describe('the page of a type', () => {
     expect(await keys()).toEqual([])
   })
 
-  it('has its roll-up in a dot, which opens and rolls up', async () => {
+  it('has its roll-up in the menu, where it rolls up', async () => {
     await page.goto(counter.url)
-    const dot = page.locator('#state')
-    await expect.poll(() => dot.getAttribute('data-state')).not.toBe('unknown')
+    await shows(page, '#pending', /^0$/)
     await counter.add('page_view', '/live', 5)
-    await page.locator('#state > summary').click()
+    await openMenu(page)
     await shows(page, '#pending', /^1$/)
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await shows(page, '#live-message', /^Rolled up 5\.$/)
@@ -221,11 +221,11 @@ describe('the page of a type', () => {
     await shows(page, '#problems', /roll-up/i)
     expect(await page.locator('#problems').isVisible()).toBe(true)
     expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
-    await page.locator('#state > summary').click()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await shows(page, '#problems', /^$/)
     expect(await page.locator('#problems').isVisible()).toBe(false)
-    await shows(page, '#state-text', /^All is well$/)
+    await shows(page, '#state-text', /^Live/)
   })
 
   it('shows the count under the pointer, within the chart', async () => {

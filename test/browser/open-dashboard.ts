@@ -30,6 +30,9 @@ export async function signedInWithoutTables(context: BrowserContext, counter: Co
   return page
 }
 
+/** Opens the menu in the header. */
+export const openMenu = (page: Page) => page.getByRole('button', { name: 'Menu' }).click()
+
 /** The cookies of a signed-in browser. */
 export type Session = Awaited<ReturnType<BrowserContext['storageState']>>
 
@@ -131,10 +134,11 @@ export async function goOffline(page: Page): Promise<void> {
   await page.locator('#history-message', { hasText: 'You are offline' }).waitFor()
 }
 
-/** Opens every section of a page. */
+/** Opens every section of a page, and its menu. */
 export async function openAll(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true
+    document.querySelector<HTMLElement>('#menu')?.showPopover()
   })
 }
 

@@ -6,6 +6,7 @@ import { expect, inject, it, onTestFinished } from 'vitest'
 import { accessLog } from '../local/cli/sample-log.ts'
 import { npmStart, PROJECT, stateDirectory } from '../local/npm-script.ts'
 import { launchChromium } from './chromium.ts'
+import { openMenu } from './open-dashboard.ts'
 
 it('following the output of npm start leads to a chart of the counts in an access log', async () => {
   const directory = await stateDirectory()
@@ -28,7 +29,7 @@ it('following the output of npm start leads to a chart of the counts in an acces
   await page.waitForSelector('main[data-page]')
   // The page is shown before its script listens.
   await page.waitForLoadState()
-  await page.locator('#state > summary').click()
+  await openMenu(page)
   await page.getByRole('button', { name: 'Roll up now' }).click()
   await expect.poll(() => page.textContent('#live-message'), { timeout: 60_000 }).toMatch(/^Rolled up [\d,]+\.$/)
 

@@ -24,7 +24,7 @@ export interface Status {
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
   /** The latest hits that were not counted, the latest one first. */
-  isolate: { ignored: { type: string; reason: string; origin: string | null }[] }
+  isolate: { ignored: { type: string; cause: string; advice: string; origin: string | null }[] }
 }
 
 /** A path of the API, with its segments encoded. */

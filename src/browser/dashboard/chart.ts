@@ -57,7 +57,7 @@ export class Chart {
     const rows = (this.#table.open ? points : []).map(({ start, count, before }) => {
       const unit = element('th', { scope: 'row' }, showUnit(new Date(start), by))
       const beforeCell = compares ? [numberCell(before == null ? '–' : showCount(before))] : []
-      return element('tr', {}, unit, numberCell(showCount(count)), ...beforeCell)
+      return element('tr', {}, unit, numberCell(count === null ? '–' : showCount(count)), ...beforeCell)
     })
     byId('history-rows').replaceChildren(...rows)
   }
@@ -156,7 +156,7 @@ export class Chart {
     this.#tip.hidden = point === undefined
     if (point === undefined) return
     this.#tip.replaceChildren(
-      element('b', {}, showCount(point.count)),
+      element('b', {}, point.count === null ? '–' : showCount(point.count)),
       ` ${showUnit(new Date(point.start), data.by)}`,
       ...(index === data.running ? [', not over yet'] : []),
       ...(point.before == null ? [] : [element('div', {}, `${showCount(point.before)} before`)]),

@@ -8,6 +8,7 @@ import { showMoment } from './format-time.ts'
 import type { Adjustment, CounterNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { startRollUpState } from './roll-up-state.ts'
+import { startShortcuts } from './shortcuts.ts'
 
 export function startCounterPage(type: string, unit: string, key: string): void {
   const page = startNumbers<CounterNumbers>({
@@ -25,6 +26,7 @@ export function startCounterPage(type: string, unit: string, key: string): void 
   startChangeForms(type, key, page.refresh)
   startCopyButtons()
   startRollUpState(page.refresh)
+  startShortcuts(page.change)
 }
 
 function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {

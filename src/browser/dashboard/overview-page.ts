@@ -1,4 +1,3 @@
-import { HIT_REASONS, type HitReason } from '../../hit-reasons.ts'
 import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
@@ -7,6 +6,7 @@ import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
 import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
+import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
 
 /** How many rows "Show more" adds, and the maximum. */
@@ -76,6 +76,7 @@ export function startOverviewPage(type: string, unit: string): void {
   })
   startCopyButtons()
   startRollUpState(page.refresh)
+  startShortcuts(page.change)
 }
 
 function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, find: string): string {
@@ -119,7 +120,6 @@ async function lastRefused(type: string): Promise<string> {
   const { isolate } = await ask<Status>('GET', path('status'))
   const ignored = isolate.ignored.find((hit) => hit.type === type)
   if (ignored === undefined) return ''
-  const { reason, origin } = ignored
-  const why = reason in HIT_REASONS ? HIT_REASONS[reason as HitReason] : reason
-  return `A hit${origin === null ? '' : ` from ${origin}`} was not counted: ${why}.`
+  const { cause, advice, origin } = ignored
+  return `A hit${origin === null ? '' : ` from ${origin}`} was not counted. ${cause} ${advice}`
 }

@@ -6,7 +6,8 @@ import { byId } from './elements.ts'
 import { setText, showFigures, showGrowthOf } from './figures.ts'
 import { showChange, showCount } from './format-counts.ts'
 import { showDays } from './format-time.ts'
-import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { showLive, showNotLive } from './live-dot.ts'
+import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, type TypeNumbers, takeIncluded } from './numbers.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
@@ -44,6 +45,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
   const show = (numbers: N, of: string): Outcome => {
     const text = JSON.stringify(numbers)
     const asked = of !== shown
+    showLive((numbers as Partial<TypeNumbers>).recent ?? null)
     setText('history-message', '')
     busy(false)
     if (!asked && text === last) return 'unchanged'
@@ -78,6 +80,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
       if (wanted !== query()) return 'failed'
+      showNotLive()
       setText('history-message', messageOf(error))
       // The numbers on the page are those of another view, and stay dimmed.
       byId('history').removeAttribute('aria-busy')

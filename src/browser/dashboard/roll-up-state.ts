@@ -4,6 +4,7 @@ import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
 import { showCount } from './format-counts.ts'
 import { showAgo } from './format-time.ts'
+import { showProblems } from './live-dot.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 60_000
@@ -11,39 +12,29 @@ const EVERY_MS = 60_000
 const MAX_RUNS = 50
 
 /**
- * Starts the dot in the header, which shows the state of the roll-up.
+ * Starts the state of the roll-up in the menu, and the list of problems.
  * @param rolledUp called after the visitor has rolled up
  */
 export function startRollUpState(rolledUp: () => void): void {
-  // Those who may not see all types have no dot, and only those who may change something have the button.
-  const holder = document.querySelector<HTMLDetailsElement>('#state')
-  if (holder === null) return
+  // Those who may not see all types do not see it, and only those who may change something have the button.
+  if (document.getElementById('pending') === null) return
   let last = ''
   const refresh = poll(EVERY_MS, async (): Promise<Outcome> => {
     try {
       const status = await ask<Status>('GET', path('status'))
-      show(holder, status)
+      show(status)
       const before = last
       last = JSON.stringify([status.problems, status.pendingSlots])
       return last === before ? 'unchanged' : 'changed'
     } catch (error) {
       setText('lag', messageOf(error))
-      mark(holder, 'unknown', 'State unknown')
       return 'failed'
     }
   })
-  holder.addEventListener('toggle', () => {
-    if (holder.open) refresh()
+  byId('menu').addEventListener('toggle', (event) => {
+    if (event.newState === 'open') refresh()
   })
-  document.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape' || !holder.open) return
-    holder.open = false
-    holder.querySelector('summary')!.focus()
-  })
-  document.addEventListener('click', ({ target }) => {
-    if (!holder.contains(target as Node)) holder.open = false
-  })
-  const button = holder.querySelector<HTMLButtonElement>('#roll-up')
+  const button = document.querySelector<HTMLButtonElement>('#roll-up')
   button?.addEventListener('click', async () => {
     button.disabled = true
     setText('live-message', 'Rolling up …')
@@ -66,22 +57,16 @@ export function startRollUpState(rolledUp: () => void): void {
   })
 }
 
-function show(holder: HTMLElement, { problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
+function show({ problems = [], pendingSlots, pendingSlotsAtLeast, rollUp }: Status): void {
   setText('pending', pendingSlots === null ? '?' : `${showCount(pendingSlots)}${pendingSlotsAtLeast ? '+' : ''}`)
   setText('lag', lagOf(rollUp))
-  if (problems.length === 0) mark(holder, 'well', 'All is well')
-  else mark(holder, 'problem', problems.length === 1 ? '1 problem' : `${problems.length} problems`)
+  showProblems(problems.length)
   const list = byId('problems')
   const details = problems.map(({ detail }) => detail)
   // Screen readers would repeat an unchanged list.
   if (details.join() === [...list.children].map(({ textContent }) => textContent).join()) return
   list.replaceChildren(...details.map((detail) => element('li', {}, detail)))
   list.hidden = problems.length === 0
-}
-
-function mark(holder: HTMLElement, state: 'well' | 'problem' | 'unknown', text: string): void {
-  holder.dataset.state = state
-  setText('state-text', text)
 }
 
 function lagOf({ running, behindSeconds }: Status['rollUp']): string {

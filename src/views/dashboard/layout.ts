@@ -4,8 +4,8 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { SCRIPT, STYLE } from '../../generated.ts'
 
 /** Three slots, the last one the fullest. */
-const ICON =
-  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E'
+const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
+const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
 
 /** An HTML document. The scripts read the base path from it. @param head more elements of the head */
 export function document(title: string, base: string, body: Html, head: Html | '' = ''): Html {
@@ -32,6 +32,8 @@ ${body}
 export interface Viewer {
   /** The Worker's base path, without a slash at its end. */
   base: string
+  /** The name of the site (`SITE`). */
+  site: string
   /** The types that the user may see. */
   types: readonly CounterType[]
   /** Whether these are all types. If so, the user may see the status too. */
@@ -45,49 +47,67 @@ export interface Viewer {
   }
 }
 
-/** @param current the name of the page's type */
+/** @param current the name of the page's type; empty: a page without numbers */
 export function signedInPage(title: string, viewer: Viewer, current: string, main: Html): Html {
+  const { base, site, types, ofAllTypes } = viewer
+  const hasNumbers = current !== ''
   return document(
-    `${title} · Slotted Counter`,
-    viewer.base,
+    `${title} · ${site}`,
+    base,
     html`<a class="skip" href="#main">Skip to content</a>
-<header class="row top">
-<a class="brand" href="${viewer.base}/">Slotted Counter</a>
-<nav class="row" aria-label="Types">${viewer.types.map((type) => typeLink(viewer.base, type, type.name === current))}</nav>
-${viewer.ofAllTypes ? rollUpState(viewer) : ''}
-<a href="${viewer.base}/docs">API</a>
-<form method="post" action="${viewer.base}/logout"><button class="quiet">Sign out</button></form>
+<header class="top">
+<a class="brand" href="${base}/"><svg viewBox="0 0 16 16" aria-hidden="true"><path d="${SLOTS}"/></svg>${site}</a>
+<nav class="row" aria-label="Types">${types.map((type) => typeLink(base, type, type.name === current))}</nav>
+${hasNumbers ? LIVE : ''}
+<button class="quiet" id="menu-button" popovertarget="menu" aria-label="Menu">⋯</button>
+<div class="panel" id="menu" popover>
+<p><a href="${base}/docs">API</a></p>
+${ownVisits(viewer)}
+${hasNumbers ? html`<p><button class="quiet" id="show-shortcuts">Keyboard shortcuts</button></p>` : ''}
+${hasNumbers && ofAllTypes ? rollUpState(viewer) : ''}
+<form method="post" action="${base}/logout"><button class="quiet">Sign out</button></form>
+</div>
 </header>
-${viewer.ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
+${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="problems" hidden></ul></div>` : ''}
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${main}
-${ownVisits(viewer)}`,
+${hasNumbers ? SHORTCUTS : ''}`,
   )
 }
 
+/** The dot, which `src/browser/dashboard/live-dot.ts` fills. A phone leaves out the minutes. */
+const LIVE = html`<p id="state" data-state="unknown"><span class="dot"></span> <span id="state-text"></span><span id="state-minutes"></span></p>`
+
 function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
-  return html`<footer>
-<form method="post" action="${base}/own-visits" class="row">
+  return html`<form method="post" action="${base}/own-visits">
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="count" value="${marked ? 'yes' : 'no'}">
-<span>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</span>
+<p>${marked ? 'Visits from this browser do not count.' : 'Visits from this browser count.'}</p>
 <button class="quiet">${marked ? 'Count this browser again' : 'Do not count this browser'}</button>
-</form>
-</footer>`
+</form>`
 }
 
-/** A dot that opens. The script lists problems below the header. */
+/** The script lists problems below the header. */
 function rollUpState({ mayChange }: Viewer): Html {
-  return html`<details class="state" id="state" data-state="unknown">
-<summary class="row hint"><span class="dot"></span> <span id="state-text">State</span></summary>
-<div class="panel">
-<p><b id="pending">–</b> pending slots</p>
+  return html`<div>
+<p><b id="pending">–</b> waiting to be added up</p>
 <p>Roll-up: <span id="lag">–</span></p>
 ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
 <div id="live-message" role="status"></div>
-</div>
-</details>`
+</div>`
 }
+
+const KEYS = { '/': 'Filter the list', T: 'Today', W: '7 days', M: '30 days', Y: '12 months', '?': 'Show these keys' }
+
+/** `src/browser/dashboard/shortcuts.ts` handles the keys. */
+const SHORTCUTS = html`<dialog id="shortcuts" aria-labelledby="shortcuts-title">
+<form method="dialog">
+<h2 id="shortcuts-title">Keyboard shortcuts</h2>
+<ul class="keys">${Object.entries(KEYS).map(([key, does]) => html`<li><kbd>${key}</kbd> ${does}</li>`)}</ul>
+<label class="row"><input type="checkbox" id="use-shortcuts" checked> Use these keys in this browser</label>
+<div class="row end"><button>Close</button></div>
+</form>
+</dialog>`
 
 function typeLink(base: string, { name, title }: CounterType, current: boolean): Html {
   const href = `${base}/?type=${encodeURIComponent(name)}`

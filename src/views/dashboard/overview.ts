@@ -83,7 +83,8 @@ function conditions(
   return [
     redirectTo === null && originsOf(setting, allowedOrigins),
     redirectTo === null && 'The script counts nothing on localhost, unless it has the attribute data-local.',
-    ownVisits.marked && 'Visits from this browser do not count. Use another one, or count this one again (below).',
+    ownVisits.marked &&
+      'Visits from this browser do not count. Use another one, or count this one again (in the menu).',
     newKeys === 'known' && `Only counters that exist count: ${setting}.new_keys is "known".`,
     Array.isArray(newKeys) && `Only these keys count (${setting}.new_keys): ${newKeys.join(', ')}.`,
     respectDoNotTrack && `Browsers that ask not to be tracked do not count (${setting}.respect_do_not_track).`,

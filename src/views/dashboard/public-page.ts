@@ -12,7 +12,7 @@ import { numbersOf, ranking } from './numbers.ts'
 export interface PublicNumbers {
   figures: Record<'today' | '7d' | '30d', { count: number }>
   total: number
-  chart: { first: string; last: string; points: readonly { count: number }[] }
+  chart: { first: string; last: string; points: readonly { count: number | null }[] }
   list: { counters: readonly { key: string; page?: string; count: number }[] }
   /** What the last check of all sums found, if that is known. */
   checked: string | null
@@ -22,6 +22,8 @@ export interface PublicPage {
   /** The Worker's origin, and its base path without a slash at its end. */
   origin: string
   base: string
+  /** The name of the site (`SITE`). */
+  site: string
   type: CounterType
   /** The types with a public page. */
   all: readonly CounterType[]
@@ -30,17 +32,18 @@ export interface PublicPage {
 }
 
 /** The page of a type for everybody: its figures, its chart and its list. Without scripts, those of 30 days in UTC. */
-export function publicPage({ origin, base, type, all, numbers }: PublicPage): Html {
+export function publicPage({ origin, base, site, type, all, numbers }: PublicPage): Html {
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const links = all.map(
     ({ name, title }) =>
       html`<a data-keeps-period href="${path(name)}"${name === type.name ? html` aria-current="page"` : ''}>${title}</a>`,
   )
   return document(
-    type.title,
+    `${type.title} · ${site}`,
     base,
     html`<a class="skip" href="#main">Skip to content</a>
-${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Types">${links}</nav></header>` : ''}
+<header class="top"><span class="brand">${site}</span>
+${all.length > 1 ? html`<nav class="row" aria-label="Types">${links}</nav>` : ''}</header>
 <main id="main" data-page="public" data-type="${type.name}" data-unit="${type.unit}" data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
 <noscript>${withoutScripts(base, type, numbers)}</noscript>
@@ -53,19 +56,20 @@ ${ranking()}
 </div>
 <p class="hint" id="as-of"></p>
 </main>`,
-    linkPreview(`${origin}${path(type.name)}`, type, numbers),
+    linkPreview(`${origin}${path(type.name)}`, site, type, numbers),
   )
 }
 
 /** What applications show of a link to the page: https://ogp.me. Most show no SVG, so the picture is a PNG. */
-function linkPreview(address: string, { title, unit }: CounterType, numbers: PublicNumbers | null): Html {
+function linkPreview(address: string, site: string, { title, unit }: CounterType, numbers: PublicNumbers | null): Html {
   const about =
     numbers === null
       ? `How many ${unit} were counted, by day and by page.`
       : `${exact(numbers.figures['30d'].count)} ${unit} in 30 days, ${exact(numbers.total)} in all.`
   return html`<meta name="description" content="${about}">
 <meta property="og:type" content="website">
-<meta property="og:title" content="${title}">
+<meta property="og:site_name" content="${site}">
+<meta property="og:title" content="${title} · ${site}">
 <meta property="og:description" content="${about}">
 <meta property="og:url" content="${address}">
 <meta property="og:image" content="${address}/chart.png">

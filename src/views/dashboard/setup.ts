@@ -8,8 +8,7 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
   const mayMake = viewer.ofAllTypes && viewer.mayChange
   return signedInPage(
     'Tables',
-    // Without tables there is no state of the roll-up.
-    { ...viewer, ofAllTypes: false },
+    viewer,
     '',
     html`<main id="main" data-page="setup">
 <h1>The database is not ready</h1>

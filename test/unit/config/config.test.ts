@@ -45,6 +45,7 @@ describe('The configuration', () => {
       readLimit: null,
       newKeyLimit: null,
       types: new Map([['page_view', PLAIN]]),
+      site: 'Slotted Counter',
       plan: 'free',
       rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
@@ -84,6 +85,7 @@ describe('The configuration', () => {
         d: { record_type: 4, key: 'integer' },
         a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
+      SITE: 'example.com',
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
@@ -116,6 +118,7 @@ describe('The configuration', () => {
       respectDoNotTrack: true,
     })
     expect(config.types.get('a')).toMatchObject({ sameKey: ['trailing_slash', 'letter_case', 'index_file'] })
+    expect(config.site).toBe('example.com')
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
     expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000, maxSeconds: 840 })

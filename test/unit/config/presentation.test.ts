@@ -37,6 +37,23 @@ describe.each([
   )
 })
 
+describe('SITE', () => {
+  it('may be any line of text', () => {
+    for (const SITE of ['example.com', 'Café & <b>Söhne</b> 🎉', 'x'.repeat(60)]) {
+      expect(read({ SITE }).site).toBe(SITE)
+    }
+  })
+
+  it.each(['', ' ', 'example.com ', 'a\nb', '\ud800', 'x'.repeat(61), 1, null, true, ['a'], {}])(
+    'refuses %j',
+    (SITE) => {
+      expect(problems({ SITE })).toEqual([
+        'SITE must be text of 1 to 60 characters, without line breaks and without spaces around it',
+      ])
+    },
+  )
+})
+
 describe('url', () => {
   it.each([
     'https://example.com',

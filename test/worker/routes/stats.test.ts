@@ -14,7 +14,7 @@ const COUNTERS = {
 }
 
 stopClockOfFile()
-const { db, worker } = sharedWorker({ COUNTERS })
+const { db, worker } = sharedWorker({ COUNTERS, SITE: 'Pages & more' })
 beforeAll(async () => {
   await worker.add('page_view', { '/a': 7, '/b': 2 })
   await worker.add('invoice', { secret: 5 })
@@ -42,6 +42,7 @@ describe('The public page of a type', () => {
     expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'; script-src 'self'")
     expect(response.headers.get('Set-Cookie')).toBeNull()
     const page = await response.text()
+    expect(page).toContain('<span class="brand">Pages &amp; more</span>')
     expect(page).toContain('<h1>Views &lt;of&gt; pages</h1>')
     expect(page).toContain('<meta name="robots" content="noindex">')
     expect(page).not.toMatch(/<form|<input|roll-up|Sign out|download|invoice|secret/i)
@@ -59,7 +60,8 @@ describe('The public page of a type', () => {
       [...page.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g)].map(([, name, text]) => [name, text]),
     )
     expect(meta).toMatchObject({
-      'og:title': 'Views &lt;of&gt; pages',
+      'og:site_name': 'Pages &amp; more',
+      'og:title': 'Views &lt;of&gt; pages · Pages &amp; more',
       'og:description': '9 views in 30 days, 9 in all.',
       description: '9 views in 30 days, 9 in all.',
       'og:url': 'https://counter.test/stats/page_view',

@@ -5,6 +5,7 @@ import type { Bindings } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../../src/config/config.ts'
 import { leastRollUpStatements } from '../../../src/counters/rollup/roll-up.ts'
 import type { CircuitBreaker } from '../../../src/database/retry-and-breaker.ts'
+import { HIT_REASONS } from '../../../src/hit-reasons.ts'
 import { isolateOf } from '../../../src/isolate.ts'
 import { freshDatabase, type TestDatabase } from '../../harness/database.ts'
 import { logged } from '../../harness/logged.ts'
@@ -299,9 +300,10 @@ describe('GET /v1/status', () => {
     await strict.hit('page_view', '/a', { Origin: 'https://example.org' })
     await strict.fetch('/hit.gif?type=other&key=a', { headers: { Referer: 'https://example.net/page?secret=1' } })
     const { ignored } = (await status(strict)).isolate as { ignored: Record<string, string>[] }
-    expect(ignored.map(({ type, reason, origin }) => [type, reason, origin]).sort()).toEqual([
-      ['other', 'origin', 'https://example.net'],
-      ['page_view', 'origin', 'https://example.org'],
+    const { cause, advice } = HIT_REASONS.origin
+    expect(ignored.map(({ at: _, ...told }) => told).sort((a, b) => (a.type! < b.type! ? -1 : 1))).toEqual([
+      { type: 'other', reason: 'origin', cause, advice, origin: 'https://example.net' },
+      { type: 'page_view', reason: 'origin', cause, advice, origin: 'https://example.org' },
     ])
   })
 

@@ -1,0 +1,34 @@
+import type { View } from './address.ts'
+import { byId } from './elements.ts'
+
+const PERIODS: Record<string, View['period']> = { t: 'today', w: '7d', m: '30d', y: '12m' }
+
+/** Set in the browser's storage if its user has turned the keys off. */
+const OFF = 'no-shortcuts'
+
+/**
+ * Starts the single keys and the dialog that shows them. It can turn them off, for those who dictate or press keys by accident
+ * (WCAG 2.1.4), and opens from the menu too.
+ */
+export function startShortcuts(change: (view: Partial<View>) => void): void {
+  const dialog = byId<HTMLDialogElement>('shortcuts')
+  const uses = byId<HTMLInputElement>('use-shortcuts')
+  uses.checked = localStorage.getItem(OFF) === null
+  uses.addEventListener('change', () => {
+    if (uses.checked) localStorage.removeItem(OFF)
+    else localStorage.setItem(OFF, '')
+  })
+  byId('show-shortcuts').addEventListener('click', () => dialog.showModal())
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event
+    if (!uses.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
+    if ((target as Element).matches('input, select, textarea') || document.querySelector('dialog[open]')) return
+    const period = PERIODS[key.toLowerCase()]
+    const field = key === '/' && document.getElementById('find')
+    if (period !== undefined) change({ period, from: '', to: '' })
+    else if (field) field.focus()
+    else if (key === '?') dialog.showModal()
+    else return
+    event.preventDefault()
+  })
+}

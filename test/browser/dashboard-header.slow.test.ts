@@ -1,0 +1,222 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tokenLines, tokenOf } from '../harness/tokens.ts'
+import { audit } from './audit.ts'
+import { chromiumOfFile } from './chromium.ts'
+import {
+  charted,
+  counterUrl,
+  openMenu,
+  sessionOfFile,
+  signedIn,
+  typeToken,
+  type Violations,
+  watch,
+} from './open-dashboard.ts'
+import { counterOfFile, startCounter } from './shipped-worker.ts'
+
+const browser = chromiumOfFile()
+const COUNTERS = {
+  page_view: { record_type: 1, title: 'Page views', unit: 'views', public: true },
+  download: { record_type: 2, title: 'Downloads', unit: 'downloads' },
+}
+const counter = counterOfFile({ SITE: 'example.com', COUNTERS })
+const storageState = sessionOfFile(browser, counter)
+
+let context: BrowserContext
+let page: Page
+let violations: Violations
+// Until the first roll-up, that is a problem.
+beforeAll(() => counter.rollUp(new Date()))
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-GB', storageState })
+  violations = await watch(context, counter)
+  page = await context.newPage()
+})
+afterEach(async () => {
+  await context.close()
+  expect(violations).toEqual({ foreign: [], messages: [] })
+})
+
+const menu = () => page.locator('#menu')
+const period = () => page.evaluate(() => new URLSearchParams(location.search).get('period'))
+const focusedId = () => page.evaluate(() => document.activeElement?.id)
+
+describe('the header', () => {
+  it('has the name of the site, the types with the current one underlined, the dot, and one menu', async () => {
+    await page.goto(`${counter.url}/?type=download`)
+    expect(await page.title()).toBe('Downloads · example.com')
+    expect(await page.getByRole('link', { name: 'example.com', exact: true }).getAttribute('href')).toBe('/')
+    const types = page.getByRole('navigation', { name: 'Types' }).getByRole('link')
+    const lines = await types.evaluateAll((links) =>
+      links.map((link) => [link.textContent, getComputedStyle(link).textDecorationLine]),
+    )
+    expect(lines).toEqual([
+      ['Page views', 'none'],
+      ['Downloads', 'underline'],
+    ])
+    await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
+    expect(await page.textContent('#state')).toMatch(/Live/)
+    expect(await menu().isVisible()).toBe(false)
+    await openMenu(page)
+    for (const name of ['Do not count this browser', 'Keyboard shortcuts', 'Roll up now', 'Sign out']) {
+      expect(await menu().getByRole('button', { name }).isVisible(), name).toBe(true)
+    }
+    expect(await menu().getByRole('link', { name: 'API' }).isVisible()).toBe(true)
+    await expect.poll(() => menu().textContent()).toMatch(/\d waiting to be added up/)
+  })
+
+  it('heads the page of a counter with the site too', async () => {
+    await page.goto(counterUrl(counter, 'page_view', '/about'))
+    expect(await page.title()).toBe('/about · example.com')
+    await expect.poll(() => page.textContent('#state-text')).toMatch(/^Live/)
+  })
+
+  it('says that numbers do not arrive, until they do', async () => {
+    await page.goto(counter.url)
+    await expect.poll(() => page.textContent('#state-text')).toMatch(/^Live/)
+    await context.setOffline(true)
+    await page.keyboard.press('t')
+    await expect.poll(() => page.textContent('#state-text')).toBe('Not up to date')
+    expect(await page.locator('#state').getAttribute('data-state')).toBe('unknown')
+    await context.setOffline(false)
+    await expect.poll(() => page.textContent('#state-text')).toMatch(/^Live/)
+    violations.messages = violations.messages.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
+  })
+
+  it('has the dot, but not the state of the roll-up, for a token that may not see it', async () => {
+    const limited = await startCounter({ COUNTERS, API_TOKENS: await tokenLines({ someone: 'read:download' }) })
+    const tab = await (await browser.newContext()).newPage()
+    await tab.goto(limited.url)
+    await typeToken(tab, tokenOf('someone'))
+    await tab.keyboard.press('Enter')
+    await expect.poll(() => tab.textContent('#state-text')).toMatch(/^Live/)
+    await openMenu(tab)
+    expect(await tab.getByRole('button', { name: 'Sign out' }).isVisible()).toBe(true)
+    expect(await tab.textContent('#menu')).not.toMatch(/added up|Roll/)
+  })
+
+  it('takes at most two rows on a phone, with many types and a long name', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 12 }, (_, i) => [`type${i}`, { record_type: i + 1, title: `Type number ${i}` }]),
+    )
+    const long = await startCounter({ COUNTERS: many, SITE: 'The association of all who count pages, exactly' })
+    await long.rollUp(new Date())
+    const tab = await signedIn(await browser.newContext(), long)
+    await expect.poll(() => tab.textContent('#state-text')).toMatch(/^Live/)
+    for (const [width, most] of [
+      [320, 2],
+      [390, 2],
+      [720, 2],
+      [768, 1],
+      [1920, 1],
+    ] as const) {
+      await tab.setViewportSize({ width, height: 800 })
+      const tops = await tab
+        .locator('header > *:not([popover])')
+        .evaluateAll((parts) =>
+          parts.map((part) => part.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2),
+        )
+      // Those in a row are centered on it.
+      expect(new Set(tops.map((top) => Math.round(top / 8))).size, `${width} px`).toBeLessThanOrEqual(most)
+      expect((await tab.locator('header').boundingBox())!.height).toBeLessThanOrEqual(most * 48 + 12)
+      await openMenu(tab)
+      expect(await tab.locator('#menu').evaluate((part) => part.getBoundingClientRect().right)).toBeLessThanOrEqual(
+        width,
+      )
+      await tab.keyboard.press('Escape')
+    }
+    expect(await audit(tab)).toEqual([])
+  })
+})
+
+describe('the menu', () => {
+  it('opens by keyboard, and Escape or a click beside it closes it', async () => {
+    await page.goto(counter.url)
+    await charted(page)
+    await page.getByRole('button', { name: 'Menu' }).focus()
+    await page.keyboard.press('Enter')
+    expect(await menu().isVisible()).toBe(true)
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('API')
+    await page.keyboard.press('Escape')
+    expect([await menu().isVisible(), await focusedId()]).toEqual([false, 'menu-button'])
+    await openMenu(page)
+    await page.getByRole('heading', { level: 1 }).click()
+    expect(await menu().isVisible()).toBe(false)
+  })
+})
+
+describe('the keys', () => {
+  beforeEach(async () => {
+    await page.goto(counter.url)
+    await charted(page)
+  })
+
+  it.each([
+    ['t', 'today'],
+    ['T', 'today'],
+    ['w', '7d'],
+    ['Y', '12m'],
+  ])('%s shows the period %s', async (key, wanted) => {
+    await page.keyboard.press(key)
+    expect(await period()).toBe(wanted)
+    // 30 days are the default, which the address leaves out.
+    await page.keyboard.press('m')
+    expect(await period()).toBe(null)
+  })
+
+  it('/ goes to the filter, in which keys are text', async () => {
+    await page.keyboard.press('/')
+    expect(await focusedId()).toBe('find')
+    await page.keyboard.type('/twy?')
+    expect(await page.inputValue('#find')).toBe('/twy?')
+    expect([await period(), await page.locator('dialog[open]').count()]).toEqual([null, 0])
+  })
+
+  it('with Ctrl, Alt or Meta are left to the browser, and other keys do nothing', async () => {
+    for (const key of ['Control+y', 'Alt+t', 'Meta+w', 'x', 'Tab', 'ArrowLeft']) await page.keyboard.press(key)
+    expect([await period(), await page.locator('dialog[open]').count()]).toEqual([null, 0])
+    await page.keyboard.press('Shift+T')
+    expect(await period()).toBe('today')
+  })
+
+  it('? shows them all, and while they are shown no other works', async () => {
+    await page.keyboard.press('?')
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    expect(await dialog.locator('kbd').allTextContents()).toEqual(['/', 'T', 'W', 'M', 'Y', '?'])
+    await page.keyboard.press('t')
+    expect(await period()).toBe(null)
+    expect(await audit(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+  })
+
+  it('can be turned off and on again in this browser, from the menu too', async () => {
+    const dialog = page.getByRole('dialog')
+    await page.keyboard.press('?')
+    await dialog.getByRole('checkbox').uncheck()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    for (const key of ['t', '?', '/']) await page.keyboard.press(key)
+    expect([await period(), await dialog.count(), await focusedId()]).toEqual([null, 0, ''])
+    await page.reload()
+    await charted(page)
+    await page.keyboard.press('w')
+    expect(await period()).toBe(null)
+
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+    await dialog.getByRole('checkbox').check()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('w')
+    expect(await period()).toBe('7d')
+  })
+
+  it('work on the page of a counter, which has no filter', async () => {
+    await page.goto(counterUrl(counter, 'page_view', '/about'))
+    await charted(page)
+    await page.keyboard.press('/')
+    await page.keyboard.press('y')
+    expect(await period()).toBe('12m')
+  })
+})
