@@ -10,7 +10,7 @@ import { numbersOf, ranking } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
 export interface PublicNumbers {
-  figures: Record<'today' | '7d' | '30d', { count: number }>
+  figures: Record<'today' | '7d' | '30d' | '12m', { count: number }>
   total: number
   chart: { first: string; last: string; points: readonly { count: number | null }[] }
   list: { counters: readonly { key: string; page?: string; count: number }[] }
@@ -79,7 +79,7 @@ function linkPreview(address: string, site: string, { title, unit }: CounterType
 <meta name="twitter:card" content="summary_large_image">`
 }
 
-const FIGURES = { today: 'Today', '7d': '7 days', '30d': '30 days' } as const
+const FIGURES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months' } as const
 
 function withoutScripts(base: string, { name, unit }: CounterType, numbers: PublicNumbers | null): Html {
   if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`

@@ -51,7 +51,7 @@ describe('The public page of a type', () => {
   it('has numbers and a list without its script, and a title, a text and a picture for link previews', async () => {
     const page = await (await worker.fetch('/stats/page_view')).text()
     const withoutScripts = /<noscript>(.*)<\/noscript>/s.exec(page)![1]!
-    expect(withoutScripts.match(/<b>\d+<\/b>/g)).toEqual(Array(4).fill('<b>9</b>'))
+    expect(withoutScripts.match(/<b>\d+<\/b>/g)).toEqual(Array(5).fill('<b>9</b>'))
     expect(withoutScripts).toContain('<img src="/chart/page_view.svg" alt="Chart: views, ')
     expect(withoutScripts).toMatch(
       /<bdi>\/a<\/bdi><\/th><td class="number">7<\/td>.*<bdi>\/b<\/bdi><\/th><td class="number">2</s,
