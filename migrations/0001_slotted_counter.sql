@@ -137,11 +137,15 @@ CREATE TABLE IF NOT EXISTS rollup_state (
   PRIMARY KEY (range_start)
 );
 
--- How the last run of each background task ended, so that the status can say which budget is too small.
+-- How the last run of each background task ended, so that the status can say which budget is too small. Of verification: how far
+-- the day's round through all sums is, and when one last agreed.
 CREATE TABLE IF NOT EXISTS background_runs (
-  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours',
+  task TINYINT UNSIGNED NOT NULL COMMENT '1: pruning, 2: expiry of hours, 3: verification',
   finished_at DATETIME(3) NOT NULL COMMENT 'UTC, by the clock of the database',
   stopped_by TINYINT UNSIGNED NULL COMMENT 'the budget that ended the run before its work was done. 1: statements, 2: seconds',
+  position VARCHAR(40) NULL COMMENT 'of verification: where its next run continues; NULL: the round is over',
+  round_begun_at DATETIME(3) NULL COMMENT 'UTC, scheduled time of the first run of the round',
+  agreed_at DATETIME(3) NULL COMMENT 'UTC, when the last round ended in which every sum agreed; NULL: a mismatch was found since',
   PRIMARY KEY (task)
 );
 

@@ -6,6 +6,8 @@ import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
 import { budgetPruningStatements, pruneBudgets } from './counters/keys/new-keys.ts'
 import { prune } from './counters/rollup/prune.ts'
 import { rollUp } from './counters/rollup/roll-up.ts'
+import { continueRound, LEAST_ROUND_STATEMENTS } from './counters/verify/round.ts'
+import { MAX_VERIFIED } from './counters/verify/verify.ts'
 import { keptHours } from './counters/write/apply-batch.ts'
 import { consume, type Delivery } from './counters/write/queue.ts'
 import type { Database } from './database/database.ts'
@@ -18,6 +20,10 @@ import { deleteOldSalts } from './visits/salts.ts'
 const SALT_STATEMENTS = 1
 /** Statements that record how pruning and expiry ended. */
 const RECORD_STATEMENTS = 2
+/** A counter has several rows in each of four tables. So a page of them takes about as long as one of slots. */
+const SLOTS_PER_VERIFIED = 4
+/** After pruning and expiry, which may take 100 s: the next run begins after 120. */
+const VERIFICATION_SECONDS = 15
 
 /**
  * Runs the task of a cron expression and logs it.
@@ -52,6 +58,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       await expiring.catch(() => {})
       const forgettingBudgets = pruneBudgets(db, recordTypesOf(config))
       await Promise.all([forgetting, pruning, expiring, forgettingBudgets, pruneNames(withRetries(db))])
+      await runVerification(config, db, at, await expiring)
       return
     }
     default:
@@ -71,8 +78,11 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
   return summary.statements
 }
 
-/** At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. */
-async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<void> {
+/**
+ * At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. Returns the statements
+ * that are left; `null`: not all hours could be deleted.
+ */
+async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<number | null> {
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
   const left = config.history.maxStatements - statementsSent - otherStatements
@@ -81,6 +91,22 @@ async function runExpiry(config: Config, db: Database, at: Date, statementsSent:
   // `kept` counts hours whose day is missing.
   log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)
+  return summary.stoppedBy === null ? left - summary.statements : null
+}
+
+/** Continues the day's check of all sums once nothing is left to delete. A run of the free plan checks at least a page. */
+async function runVerification(config: Config, db: Database, at: Date, statementsLeft: number | null): Promise<void> {
+  if (statementsLeft === null) return
+  const { pruning, history } = config
+  const summary = await continueRound(db, {
+    at,
+    hourDays: history.hourDays,
+    limit: Math.max(1, Math.min(MAX_VERIFIED, Math.floor(pruning.pageSlots / SLOTS_PER_VERIFIED))),
+    maxStatements: Math.max(statementsLeft, LEAST_ROUND_STATEMENTS),
+    maxSeconds: VERIFICATION_SECONDS,
+  })
+  if (summary === null) return
+  log(summary.outcome === 'wrong' ? 'error' : 'info', 'verify', { scheduled: at.toISOString(), ...summary })
 }
 
 function recordTypesOf({ types }: Config): number[] {

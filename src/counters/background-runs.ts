@@ -8,8 +8,9 @@ import { byRange } from './ranges.ts'
 const BUDGETS = { statements: 1, seconds: 2 } as const
 export type StoppedBy = keyof typeof BUDGETS
 
-/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`. */
+/** Tasks whose runs are recorded; numbers as stored. The roll-up has `rollup_state`, verification more columns (`round.ts`). */
 const TASKS = { pruning: 1, expiry: 2 } as const
+export const VERIFICATION = 3
 export type BackgroundTask = keyof typeof TASKS
 
 export interface BackgroundRun {

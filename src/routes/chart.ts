@@ -53,11 +53,10 @@ export const counterChartContract = () =>
         params: { type: 'download', key: 'app-1.2.0.tgz' },
         says: { 'Cache-Control': CACHE_CONTROL },
       },
-      misspelt: {
-        summary: 'An unknown period',
-        params: { type: 'download', key: 'app-1.2.0.tgz' },
-        query: { period: 'year' },
-        status: 422,
+      unknownType: {
+        summary: 'A type that is not configured',
+        params: { type: 'nothing', key: 'app.tgz' },
+        status: 404,
         says: { 'Cache-Control': 'public, max-age=60' },
       },
     },

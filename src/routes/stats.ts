@@ -3,8 +3,11 @@ import * as z from 'zod/mini'
 import { basePathOf } from '../config/bindings.ts'
 import { shownCompanion } from '../config/companions.ts'
 import type { CounterType } from '../config/counter-types.ts'
+import { DAY_MS } from '../counters/calendar.ts'
 import { PERIOD_NAMES, type PeriodName } from '../counters/history/comparison.ts'
 import { knownTimeZone } from '../counters/history/range.ts'
+import type { TimeZone } from '../counters/history/time-zone.ts'
+import { readAgreement } from '../counters/verify/round.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
@@ -12,17 +15,20 @@ import { Hono } from '../http/hono.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { once } from '../service/fields.ts'
+import { drawPicture } from '../views/chart-picture.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { noPublicPage } from '../views/dashboard/trouble.ts'
 import { guarded, page, viewerOf } from './dashboard.ts'
 import type { AskedNumbers } from './numbers/numbers-query.ts'
 import { typeNumbers } from './numbers/type-numbers.ts'
 
-/** Seconds for which a page may be cached. It changes with a deployment only. */
+/** Seconds for which a page and its picture may be cached. */
 const PAGE_MAX_AGE = 60
 /** Seconds for which its numbers may be cached, here too. They are as of the last roll-up anyway. */
 const NUMBERS_MAX_AGE = 30
 const ROWS = 20
+/** What the page shows without its script, and its picture. */
+const SHOWN_BY_ITSELF = { period: '30d', tz: 'UTC' } as const
 
 /** Strangers choose among periods, not among days: each choice is kept for a while, so it costs the database little. */
 const PUBLIC_PERIODS = PERIOD_NAMES.filter((name) => name !== 'custom') as Exclude<PeriodName, 'custom'>[]
@@ -45,8 +51,30 @@ stats.get('/stats/:type', guarded, async (c) => {
     const known = viewer?.types.find((each) => each.name === name)
     return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
   }
-  c.header('Cache-Control', `public, max-age=${PAGE_MAX_AGE}`)
-  return c.html(publicPage(basePathOf(c.env), type, publicTypes(c)))
+  const numbers = await keptNumbers(c, type, SHOWN_BY_ITSELF).then(
+    ({ value }) => value,
+    // The script of the page tells what is wrong.
+    () => null,
+  )
+  c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
+  const { origin } = new URL(c.req.url)
+  const { site } = c.get('isolate').config
+  return c.html(publicPage({ origin, base: basePathOf(c.env), site, type, all: publicTypes(c), numbers }))
+})
+
+/** The picture of the page for link previews. */
+stats.get('/stats/:type/chart.png', revalidated, async (c) => {
+  const type = publicType(c, c.req.param('type'))
+  if (type === undefined) return c.notFound()
+  await limitReading(c)
+  const { value } = await keptNumbers(c, type, SHOWN_BY_ITSELF)
+  const picture = await drawPicture(value.chart.points.map(({ count }) => Number(JSON.stringify(count ?? 0))))
+  return c.body(picture, 200, {
+    'Content-Type': 'image/png',
+    'Cache-Control': `public, max-age=${PAGE_MAX_AGE}`,
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'X-Content-Type-Options': 'nosniff',
+  })
 })
 
 stats.get('/stats/:type/numbers', revalidated, async (c) => {
@@ -55,22 +83,40 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   await limitReading(c)
   const { period, tz } = readQuery(c, publicQuery)
   const timeZone = publicTimeZone(tz)
-  const { value, askedAt } = await c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, timeZone]), {
-    keptMs: NUMBERS_MAX_AGE * 1_000,
-    read: () => readNumbers(c, type, { period, by: undefined, tz: timeZone, find: '', rows: ROWS }),
-    waitUntil: (work) => c.executionCtx.waitUntil(work),
-  })
+  const { value, askedAt } = await keptNumbers(c, type, { period, tz: timeZone })
   const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
   return c.json(value, 200, { 'Cache-Control': `public, max-age=${left}` })
 })
 
+/** Numbers that all visitors share for a while. */
+function keptNumbers(c: Context<AppEnv>, type: CounterType, { period, tz }: Pick<AskedNumbers, 'period' | 'tz'>) {
+  return c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, tz]), {
+    keptMs: NUMBERS_MAX_AGE * 1_000,
+    read: () => readNumbers(c, type, { period, by: undefined, tz, find: '', rows: ROWS }),
+    waitUntil: (work) => c.executionCtx.waitUntil(work),
+  })
+}
+
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
-  const source = { db: callerOf(c).db, asked, now: new Date(), config, recent: null }
+  const now = new Date()
+  const source = { db: callerOf(c).db, asked, now, config, recent: null }
   const [ofType, ofRow] = (['type', 'counter'] as const).map((of) => shownCompanion(type, publicTypes(c), of))
-  const { timeZone, figures, chart, total, list, also } = await typeNumbers(source, type, { ofType, ofRow })
+  const [{ timeZone, figures, chart, total, list, also }, agreedAt] = await Promise.all([
+    typeNumbers(source, type, { ofType, ofRow }),
+    readAgreement(source.db),
+  ])
+  const checked = checkedText(agreedAt, now, knownTimeZone(timeZone))
   // Named one by one, so that what is added for the dashboard stays there.
-  return { timeZone, figures, chart, total, list, ...(also && { also }) }
+  return { timeZone, figures, chart, total, list, checked, ...(also && { also }) }
+}
+
+/** What may be said of the last check of all sums; `null`: nothing, if it was before yesterday. */
+function checkedText(agreedAt: Date | null, now: Date, zone: TimeZone): string | null {
+  if (agreedAt === null) return null
+  const days = (zone.dateAt(now.getTime()) - zone.dateAt(agreedAt.getTime())) / DAY_MS
+  const day = ['today', 'yesterday'][days]
+  return day === undefined ? null : `Checked ${day}: every sum agrees.`
 }
 
 /** The canonical name: spellings share an answer. @throws {InvalidInput} also for offsets that no clock has */

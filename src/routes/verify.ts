@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import type { Config } from '../config/config.ts'
 import { readNames } from '../counters/keys/names.ts'
-import { LARGEST_ID } from '../counters/ranges.ts'
 import { MISMATCHES, type Mismatch } from '../counters/verify/mismatch.ts'
-import { FIRST_POSITION, MAX_VERIFIED, type VerifyPosition, verifyPage } from '../counters/verify/verify.ts'
+import { FIRST_POSITION, readPosition, writePosition } from '../counters/verify/position.ts'
+import { MAX_VERIFIED, verifyPage } from '../counters/verify/verify.ts'
 import type { Executor } from '../database/database.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
 import { toJsonNumber } from '../database/values.ts'
@@ -16,7 +16,7 @@ import { AFTER_RULE, afterField, limitField, nextField, parsed } from '../servic
 
 const verifyCounts = route('post', '/v1/verify', 'read', {
   query: () => ({
-    after: afterField(parsed(readCursor, AFTER_RULE)),
+    after: afterField(parsed(readPosition, AFTER_RULE)),
     limit: limitField(MAX_VERIFIED, MAX_VERIFIED, 'Maximum number of counters to check'),
   }),
 })
@@ -67,7 +67,7 @@ export const verify = endpoint<typeof verifyCountsContract>(
     const db = withRetries(openBackgroundDatabase(isolate))
     const options = { from: after, limit, at: new Date(), hourDays: config.history.hourDays }
     const { checked, wrong, next } = await verifyPage(db, options)
-    return c.json({ checked, wrong: await named(db, config, wrong), next: next && writeCursor(next) }, 200, {
+    return c.json({ checked, wrong: await named(db, config, wrong), next: next && writePosition(next) }, 200, {
       'Cache-Control': 'no-store',
     })
   },
@@ -92,39 +92,4 @@ async function named(db: Executor, config: Config, wrong: readonly Mismatch[]) {
       difference: toJsonNumber(is - shouldBe),
     }
   })
-}
-
-function writeCursor(position: VerifyPosition): string {
-  switch (position.phase) {
-    case 'counters':
-      return `counters.${position.recordType}.${position.recordId}`
-    case 'days':
-      return `days.${position.recordType}.${position.start}`
-    case 'hours':
-      return `hours.${position.start.replace(' ', 'T')}`
-    case 'calendar':
-      return `calendar.${position.recordType}`
-  }
-}
-
-/** `null` for a cursor that is not ours. */
-function readCursor(text: string): VerifyPosition | null {
-  const [, phase, , number, rest] =
-    /^(counters|days)(\.)(\d{1,5})\.(\d{1,20}|\d{4}-\d\d-\d\d|)$/.exec(text) ??
-    /^(calendar)(\.)(\d{1,5})()$/.exec(text) ??
-    []
-  const recordType = Number(number)
-  if (phase !== 'days' && /^\d+$/.test(rest ?? '') && BigInt(rest!) <= LARGEST_ID) {
-    return { phase: 'counters', recordType, recordId: BigInt(rest!) }
-  }
-  if (phase === 'days' && (rest === '' || isTime(rest!))) return { phase, recordType, start: rest! }
-  if (phase === 'calendar') return { phase, recordType }
-  const hours = /^hours\.(\d{4}-\d\d-\d\d(?:T\d\d:00:00)?|)$/.exec(text)
-  if (hours === null || (hours[1] !== '' && !isTime(hours[1]!))) return null
-  return { phase: 'hours', start: hours[1]!.replace('T', ' ') }
-}
-
-function isTime(text: string): boolean {
-  const time = new Date(`${text.slice(0, 10)}T${text.slice(11) || '00:00:00'}Z`)
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text) && text >= '1000'
 }

@@ -30,9 +30,14 @@ describe('under a base path', () => {
     await page.locator('#top a').first().click()
     await page.waitForURL(counterUrl(counter, 'page_view', '/a b'))
     await expect.poll(() => page.textContent('#figure-all')).toBe('41')
-    await page.getByText('Badges and snippets').click()
+    await page.getByText('Badges, charts and snippets').click()
     await expect
-      .poll(() => page.locator('#badge').evaluate((image) => (image as HTMLImageElement).naturalWidth))
+      .poll(() =>
+        page
+          .locator('.grounds img')
+          .first()
+          .evaluate((image) => (image as HTMLImageElement).naturalWidth),
+      )
       .not.toBe(0)
     expect(await page.inputValue('#snippet-code')).toContain(`${counter.url}/badge/page_view/%2Fa%20b.svg`)
 

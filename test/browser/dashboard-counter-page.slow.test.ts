@@ -189,12 +189,19 @@ describe('the page of a counter', () => {
     await counter.add('page_view', '/a b/ü', 12)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: counter.url })
     await open('page_view', '/a b/ü')
-    await page.getByText('Badges and snippets').click()
+    await page.getByText('Badges, charts and snippets').click()
     const code = page.getByRole('textbox', { name: 'To paste' })
     const address = `${counter.url}/badge/page_view/%2Fa%20b%2F%C3%BC.svg`
     await expect.poll(() => code.inputValue()).toBe(`![views](${address})`)
     await page.getByRole('button', { name: 'Copy: To paste' }).click()
     await page.getByText('Copied.').waitFor()
+    // What was copied is marked.
+    const marked = (area: HTMLTextAreaElement) => [
+      document.activeElement === area,
+      area.selectionStart,
+      area.selectionEnd,
+    ]
+    expect(await code.evaluate(marked)).toEqual([true, 0, `![views](${address})`.length])
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`![views](${address})`)
     expect(await (await fetch(address)).text()).toContain('12')
 
@@ -204,12 +211,28 @@ describe('the page of a counter', () => {
     await page.getByLabel('Write as').selectOption('HTML')
     const query = '?label=seen&color=0a0&style=flat-square'
     expect(await code.inputValue()).toBe(`<img src="${address}${query.replaceAll('&', '&amp;')}" alt="seen">`)
-    const preview = page.locator('#badge')
+    const preview = page.getByAltText('Preview on a light ground')
     await expect.poll(() => preview.getAttribute('src')).toBe(address + query)
     await expect.poll(() => preview.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(20)
     // An unknown color is not tried.
     await page.getByLabel('Color').fill('blurple')
     expect(await code.inputValue()).toContain('color=0a0')
+
+    await page.locator('[name=kind]').selectOption('Chart')
+    await page.locator('[name=days]').selectOption('12 months')
+    const chart = `${counter.url}/chart/page_view/%2Fa%20b%2F%C3%BC.svg?period=12m`
+    expect(await code.inputValue()).toBe(`<img src="${chart}" alt="Chart of views">`)
+    await page.getByLabel('Write as').selectOption('Markdown')
+    expect(await code.inputValue()).toBe(`![Chart of views](${chart})`)
+    // One image on both grounds, as people see it whose pages are light or dark.
+    const looks: Buffer[] = []
+    for (const ground of ['light', 'dark']) {
+      const image = page.getByAltText(`Preview on a ${ground} ground`)
+      await expect.poll(() => image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(640)
+      expect(await image.getAttribute('src')).toBe(chart)
+      looks.push(await image.screenshot())
+    }
+    expect(looks[0]!.equals(looks[1]!)).toBe(false)
 
     await page.locator('[name=kind]').selectOption('Image that counts a page')
     expect(await page.getByLabel('Color').isVisible()).toBe(false)

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
+import { audit, auditedContext } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
 import { chartRows, tableRows, watch } from './open-dashboard.ts'
 import { counterOfFile, startCounter } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({
-  COUNTERS: { page_view: { record_type: 1, public: true, public_page: true, title: 'Page views', unit: 'views' } },
-})
+const COUNTERS = { page_view: { record_type: 1, public: true, public_page: true, title: 'Page views', unit: 'views' } }
+const counter = counterOfFile({ COUNTERS })
 
 it('Anybody sees the chart and the list of a type with a public page, and keys lead nowhere', async () => {
   const key = '"><img src=x onerror=alert(1)>\u202E '
@@ -69,4 +69,39 @@ it('Without tables it says what is missing', async () => {
   const page = await (await browser.newContext()).newPage()
   await page.goto(`${lacking.url}/stats/page_view`)
   await expect.poll(() => page.textContent('#history-message')).toMatch(/^The database lacks tables\./)
+})
+
+it('Without scripts, the public page has its numbers, a chart and the list, nothing that does nothing, and a picture', async () => {
+  const own = await startCounter({ COUNTERS })
+  await own.add('page_view', '<b>&lt;', 1_234)
+  await own.add('page_view', '/plain', 100)
+  await own.rollUp(new Date())
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } })
+  const violations = await watch(context, own)
+  const page = await context.newPage()
+  await page.goto(`${own.url}/stats/page_view`)
+  expect(await page.locator('noscript dd').allInnerTexts()).toEqual(Array(5).fill('1,334'))
+  expect(await page.locator('noscript tbody tr').allInnerTexts()).toEqual(['<b>&lt;\t1,234', '/plain\t100'])
+  const size = () =>
+    page.locator('img').evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight])
+  expect(await size()).toEqual([640, 200])
+  expect(await page.getByRole('button').count()).toBe(0)
+  expect(await page.locator('.scripted').isVisible()).toBe(false)
+
+  expect(violations).toEqual({ foreign: [], messages: [] })
+  const address = await page.getAttribute('meta[property="og:image"]', 'content')
+  const response = await page.goto(address!)
+  expect([response!.status(), response!.headers()['content-type']]).toEqual([200, 'image/png'])
+  expect(await size()).toEqual([1_200, 630])
+
+  // What is wrong is found by a script, so here the page has scripts, and what it has without.
+  const audited = await (await auditedContext(browser)).newPage()
+  await audited.route(`${own.url}/stats/page_view`, async (route) => {
+    const response = await route.fetch()
+    const body = (await response.text()).replace(/<noscript>|<\/noscript>|<script[^>]*><\/script>/g, '')
+    await route.fulfill({ response, body: body.replace(/<div class="scripted">.*<\/div>/s, '') })
+  })
+  await audited.goto(`${own.url}/stats/page_view`)
+  await audited.getByText('/plain').waitFor()
+  expect(await audit(audited)).toEqual([])
 })

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { RecordedStatement } from '../../local/planetscale/fault-injection.ts'
 import { PRUNING_CRON, ROLL_UP_CRON } from '../../src/config/config.ts'
 import { leastRollUpStatements } from '../../src/counters/rollup/roll-up.ts'
+import { continueRound, readAgreement } from '../../src/counters/verify/round.ts'
 import type { TestDatabase } from './database.ts'
 import { TestWorker } from './worker.ts'
 
@@ -110,9 +111,12 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT what, start, SUM(recorded)': 'all shards',
   "SELECT CONCAT_WS(' ', kept_until, record_type … ORDER BY": 'all shards',
   "SELECT CONCAT_WS(' ', kept_until, record_type … slot > … ORDER BY": 'all shards',
+  'SELECT agreed_at FROM background_runs': 'single shard',
+  'SELECT position, round_begun_at FROM background_runs': 'single shard',
   'SELECT task, finished_at, stopped_by FROM background_runs': 'list',
   'SHOW GLOBAL STATUS WHERE Variable_name IN': 'none',
   'SHOW VARIABLES WHERE Variable_name IN': 'none',
+  'UPDATE background_runs': 'single shard',
   'UPDATE counter_totals': 'single shard',
   'UPDATE new_key_budgets': 'single shard',
   'UPDATE rollup_state': 'single shard',
@@ -210,6 +214,11 @@ export async function sendEveryStatement(db: TestDatabase): Promise<RecordedStat
     await worker.api('GET', '/v1/export/page_view?limit=20')
     await worker.api('GET', '/v1/export/page_view?limit=20&by=day&after=100')
     await worker.cron(PRUNING_CRON)
+    // One that has no statement for a page, and one that finds what is wrong in the filled tables.
+    for (const maxStatements of [4, 20]) {
+      await continueRound(db, { at: new Date(), hourDays: 90, limit: 2, maxStatements })
+    }
+    await readAgreement(db)
     for (const after of ['counters.1.0', 'days.1.', 'hours.', 'calendar.1']) {
       expect((await worker.api('POST', `/v1/verify?limit=2&after=${after}`)).status).toBe(200)
     }

@@ -19,13 +19,14 @@ describe('The cron trigger', () => {
     expect(rows).toEqual([{ period_start: '2026-01-02 03:00:00' }])
   })
 
-  it('of every second minute prunes slots and deletes old hours, and logs one line about each', async () => {
+  it('of every second minute prunes slots, deletes old hours and checks sums, and logs one line about each', async () => {
     // The roll-up above was for January, so its hour is old.
     await db.arrange('UPDATE slotted_counters SET kept_until = kept_until - 48')
     const lines = await logged(() => worker.cron(PRUNING_CRON))
     expect(lines).toEqual([
       expect.objectContaining({ event: 'prune', outcome: 'complete', deleted: 1 }),
       expect.objectContaining({ event: 'expire', outcome: 'complete', deleted: 2, kept: 0 }),
+      expect.objectContaining({ event: 'verify', wrong: 0 }),
     ])
     expect(await worker.count('page_view', 'a')).toBe(6)
   })

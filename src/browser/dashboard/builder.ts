@@ -14,31 +14,35 @@ const HINTS: Record<string, string> = {
 
 export function startBuilder(subject: snippets.Subject): void {
   const form = byId<HTMLFormElement>('snippet')
-  const badge = byId<HTMLImageElement>('badge')
-  const fields = document.querySelectorAll<HTMLElement>('.of-badge')
+  const fields = document.querySelectorAll<HTMLElement>('[data-for]')
+  const previews = document.querySelectorAll<HTMLImageElement>('.grounds img')
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const write = () => {
     const given = Object.fromEntries(new FormData(form)) as Record<string, string>
-    const { kind = '', label = '', color = '', style = '', period = '', format = '' } = given
+    const { kind = '', label = '', color = '', style = '', period = '', days = '', format = '' } = given
     const look = { label, color, style, period, compact: 'compact' in given }
-    const isImage = kind === 'badge' || kind === 'counting'
-    for (const field of fields) field.hidden = !isImage
+    for (const field of fields) field.hidden = !field.dataset.for!.split(' ').includes(kind)
     byId('snippet-hint').textContent = HINTS[kind] ?? ''
-    if (isImage && !form.checkValidity()) return
-    const image = snippets.badgeAddress(kind === 'counting' ? 'hit' : 'badge', subject, look)
-    const text = isImage ? imageAs(format, image, label || subject.unit) : textOf(kind, subject)
-    byId<HTMLTextAreaElement>('snippet-code').value = text
-    clearTimeout(timer)
+    const isChart = kind === 'chart'
+    const isImage = isChart || kind === 'badge' || kind === 'counting'
+    if (isImage && !isChart && !form.checkValidity()) return
     // The preview never counts.
-    const preview = snippets.badgeAddress('badge', subject, look)
-    if (isImage && badge.src !== preview) timer = setTimeout(() => badge.setAttribute('src', preview), PAUSE_MS)
+    const preview = isChart ? snippets.chartAddress(subject, days) : snippets.badgeAddress('badge', subject, look)
+    const image = kind === 'counting' ? snippets.badgeAddress('hit', subject, look) : preview
+    const alt = isChart ? `Chart of ${subject.unit}` : label || subject.unit
+    byId<HTMLTextAreaElement>('snippet-code').value = isImage ? imageAs(format, image, alt) : textOf(kind, subject)
+    clearTimeout(timer)
+    if (!isImage || previews[0]!.src === preview) return
+    timer = setTimeout(() => {
+      for (const shown of previews) shown.src = preview
+    }, PAUSE_MS)
   }
   form.addEventListener('input', write)
   // Only of the changed field: a hidden one may be invalid.
   form.addEventListener('change', ({ target }) => (target as HTMLInputElement).reportValidity())
   form.addEventListener('submit', (event) => event.preventDefault())
-  // The badge is loaded once the form is open.
+  // The previews are loaded once the form is open.
   byId('builder').addEventListener('toggle', write, { once: true })
 }
 

@@ -39,10 +39,10 @@ function startPublicPage(type: string): void {
   }
   startNumbers<TypeNumbers>({
     type,
-    show({ list: { counters }, timeZone }, _, asked) {
+    show({ list: { counters }, timeZone, checked }, _, asked) {
       list.show(counters, asked)
       setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')
-      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}.`)
+      setText('as-of', `As of the last roll-up. Days begin at midnight in ${timeZone}. ${checked ?? ''}`)
     },
   })
 }

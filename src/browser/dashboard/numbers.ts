@@ -85,6 +85,8 @@ export interface TypeNumbers extends Numbers {
   }
   /** What was counted in the last minutes, about five; `null`: unknown. Not on public pages. */
   recent?: { minutes: number; count: Count } | null
+  /** Only on a public page: what the last check of all sums found. */
+  checked?: string | null
 }
 
 /** The page of a counter. */

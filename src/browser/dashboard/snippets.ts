@@ -25,6 +25,11 @@ export function badgeAddress(kind: 'badge' | 'hit', { address, type, key }: Subj
   return `${address}/${kind}/${segment(type)}/${segment(key)}.svg${query && `?${query.replaceAll('+', '%20')}`}`
 }
 
+/** The address of a chart. @param period empty for 30 days */
+export function chartAddress({ address, type, key }: Subject, period: string): string {
+  return `${address}/chart/${segment(type)}/${segment(key)}.svg${period && `?period=${period}`}`
+}
+
 export function inMarkdown(image: string, alt: string): string {
   return `![${alt.replaceAll(/[[\]\\]/g, '\\$&')}](${image})`
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import type { HourRule, Mismatch } from './mismatch.ts'
+import type { VerifyPosition } from './position.ts'
 import { nextRecordType, verifyCounters } from './verify-counters.ts'
 import { verifyTypeCalendar, verifyTypeDays, verifyTypeHours } from './verify-types.ts'
 
@@ -13,15 +14,6 @@ export interface VerifiedPage {
   wrong: Mismatch[]
   next: VerifyPosition | null
 }
-
-/** Where a page begins. Counters come first, then the days of types, their hours, and their weeks and months. */
-export type VerifyPosition =
-  | { phase: 'counters'; recordType: number; recordId: bigint }
-  | { phase: 'days'; recordType: number; start: string }
-  | { phase: 'hours'; start: string }
-  | { phase: 'calendar'; recordType: number }
-
-export const FIRST_POSITION: VerifyPosition = { phase: 'counters', recordType: 0, recordId: 0n }
 
 /** Where the next phase begins, after the last type. */
 const AFTER: Record<'counters' | 'days' | 'calendar', VerifyPosition | null> = {

@@ -78,36 +78,44 @@ const changeForms = (also: Html | '') => html`<details class="card fold" id="cha
 
 const PERIODS = { '': 'All time', month: 'Last 30 days', week: 'Last 7 days', day: 'Last 24 hours' }
 
-/** Badges and HTML to copy. `src/browser/dashboard/builder.ts` writes them. */
+const CHART_PERIODS = { '': '30 days', '90d': '90 days', '12m': '12 months' }
+
+/** The kinds of snippets that are badges, and those that are images. */
+const BADGES = 'badge counting'
+const IMAGES = `${BADGES} chart`
+
+/** Badges, charts and HTML to copy. `src/browser/dashboard/builder.ts` writes them. */
 function builder(type: CounterType): Html {
   return html`<details class="card fold" id="builder">
-<summary><h2>Badges and snippets</h2></summary>
+<summary><h2>Badges, charts and snippets</h2></summary>
 <form id="snippet" class="fields">
 <label>For
 <select name="kind">${kindsOf(type).map(([kind, text]) => html`<option value="${kind}">${text}</option>`)}</select></label>
-<label class="of-badge">Label
+<label data-for="${BADGES}">Label
 <input name="label" maxlength="${MAX_LABEL}" placeholder="${type.unit}" autocomplete="off"></label>
-<label class="of-badge">Color
+<label data-for="${BADGES}">Color
 <input name="color" list="colors" pattern="#?([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})|${COLOR_NAMES.join('|')}" title="A name, or 3 or 6 hexadecimal digits" placeholder="blue" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
 <datalist id="colors">${COLOR_NAMES.map((name) => html`<option value="${name}"></option>`)}</datalist>
-<label class="of-badge">Style
+<label data-for="${BADGES}">Style
 <select name="style">${BADGE_STYLES.map((style, index) => html`<option value="${index === 0 ? '' : style}">${style}</option>`)}</select></label>
-<label class="of-badge">Period
+<label data-for="${BADGES}">Period
 <select name="period">${Object.entries(PERIODS).map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
-<label class="of-badge">Write as
+<label data-for="chart">Period
+<select name="days">${Object.entries(CHART_PERIODS).map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+<label data-for="${IMAGES}">Write as
 <select name="format"><option value="markdown">Markdown</option><option value="html">HTML</option><option value="address">address</option></select></label>
-<label class="of-badge row"><input type="checkbox" name="compact"> Short: 1.2k</label>
+<label data-for="${BADGES}" class="row"><input type="checkbox" name="compact"> Short: 1.2k</label>
 </form>
-<p class="of-badge"><img id="badge" alt="Preview of the badge"></p>
+<div data-for="${IMAGES}" class="fields grounds"><p><img alt="Preview on a light ground"></p><p><img alt="Preview on a dark ground"></p></div>
 <p class="hint" id="snippet-hint"></p>
 ${copyable('snippet-code', 'To paste', '', 3)}
-${type.public ? '' : html`<p class="hint">Badges, and numbers in your pages, need a public type: <code>COUNTERS.${type.name}.public = true</code>.</p>`}
+${type.public ? '' : html`<p class="hint">Badges, charts, and numbers in your pages need a public type: <code>COUNTERS.${type.name}.public = true</code>.</p>`}
 </details>`
 }
 
 function kindsOf(type: CounterType): [kind: string, text: string][] {
   return Object.entries({
-    ...(type.public && { badge: 'Badge' }),
+    ...(type.public && { badge: 'Badge', chart: 'Chart' }),
     ...(type.countingBadge && { counting: 'Badge that counts' }),
     ...(type.redirectTo !== null && { download: 'Link to a download' }),
     script: 'Script that counts a page',

@@ -7,8 +7,8 @@ import { SCRIPT, STYLE } from '../../generated.ts'
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
 
-/** An HTML document. The scripts read the base path from it. */
-export function document(title: string, base: string, body: Html): Html {
+/** An HTML document. The scripts read the base path from it. @param head more elements of the head */
+export function document(title: string, base: string, body: Html, head: Html | '' = ''): Html {
   return html`<!doctype html>
 <html lang="en" data-base="${base}">
 <head>
@@ -17,6 +17,7 @@ export function document(title: string, base: string, body: Html): Html {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
+${head}
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
 <script type="module" async src="${base}${SCRIPT}"></script>

@@ -1,33 +1,102 @@
 import { html } from 'hono/html'
 import { shownCompanion } from '../../config/companions.ts'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
+import { visibleKey } from '../../visible-key.ts'
+import { showCount } from '../badge.ts'
+import { showDays } from '../chart-image.ts'
+import { PICTURE_HEIGHT, PICTURE_WIDTH } from '../chart-picture.ts'
 import { document, type Html } from './layout.ts'
 import { numbersOf, ranking, unitOf } from './numbers.ts'
 
-/**
- * The page of a type for everybody: its figures, its chart and its list.
- * @param all the types with a public page
- */
-export function publicPage(base: string, type: CounterType, all: readonly CounterType[]): Html {
+/** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
+export interface PublicNumbers {
+  figures: Record<'today' | '7d' | '30d' | '12m', { count: number }>
+  total: number
+  chart: { first: string; last: string; points: readonly { count: number | null }[] }
+  list: { counters: readonly { key: string; page?: string; count: number }[] }
+  /** What the last check of all sums found, if that is known. */
+  checked: string | null
+}
+
+export interface PublicPage {
+  /** The Worker's origin, and its base path without a slash at its end. */
+  origin: string
+  base: string
+  /** The name of the site (`SITE`). */
+  site: string
+  type: CounterType
+  /** The types with a public page. */
+  all: readonly CounterType[]
+  /** `null`: they could not be read. */
+  numbers: PublicNumbers | null
+}
+
+/** The page of a type for everybody: its figures, its chart and its list. Without scripts, those of 30 days in UTC. */
+export function publicPage({ origin, base, site, type, all, numbers }: PublicPage): Html {
   const path = (name: string) => `${base}/stats/${encodeURIComponent(name)}`
   const links = all.map(
     ({ name, title }) =>
       html`<a data-keeps-period href="${path(name)}"${name === type.name ? html` aria-current="page"` : ''}>${title}</a>`,
   )
   return document(
-    type.title,
+    `${type.title} · ${site}`,
     base,
     html`<a class="skip" href="#main">Skip to content</a>
-${all.length > 1 ? html`<header class="row top"><nav class="row" aria-label="Types">${links}</nav></header>` : ''}
-<noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
+<header class="top"><span class="brand">${site}</span>
+${all.length > 1 ? html`<nav class="row" aria-label="Types">${links}</nav>` : ''}</header>
 <main id="main" data-page="public" data-type="${type.name}"${unitOf(type)} data-numbers="${path(type.name)}/numbers">
 <h1>${type.title}</h1>
+<noscript>${withoutScripts(base, type, numbers)}</noscript>
+<div class="scripted">
 ${numbersOf(type, shownCompanion(type, all, 'type'), { days: false })}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">${capitalized(type.keys)}</h2></div>
 ${ranking(type, shownCompanion(type, all, 'counter'))}
 </section>
+</div>
 <p class="hint" id="as-of"></p>
 </main>`,
+    linkPreview(`${origin}${path(type.name)}`, site, type, numbers),
   )
+}
+
+/** What applications show of a link to the page: https://ogp.me. Most show no SVG, so the picture is a PNG. */
+function linkPreview(address: string, site: string, { title, unit }: CounterType, numbers: PublicNumbers | null): Html {
+  const about =
+    numbers === null
+      ? `How many ${unit} were counted, by day and by page.`
+      : `${exact(numbers.figures['30d'].count)} ${unit} in 30 days, ${exact(numbers.total)} in all.`
+  return html`<meta name="description" content="${about}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="${site}">
+<meta property="og:title" content="${title} · ${site}">
+<meta property="og:description" content="${about}">
+<meta property="og:url" content="${address}">
+<meta property="og:image" content="${address}/chart.png">
+<meta property="og:image:width" content="${PICTURE_WIDTH}">
+<meta property="og:image:height" content="${PICTURE_HEIGHT}">
+<meta property="og:image:alt" content="Bars of the last 30 days">
+<meta name="twitter:card" content="summary_large_image">`
+}
+
+const FIGURES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months' } as const
+
+function withoutScripts(base: string, { name, unit }: CounterType, numbers: PublicNumbers | null): Html {
+  if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
+  const { figures, total, chart, list, checked } = numbers
+  const figure = (text: string, count: number) => html`<div><dt>${text}</dt> <dd><b>${exact(count)}</b></dd></div>`
+  const rows = list.counters.map(({ key, page, count }) => {
+    const text = html`<bdi>${visibleKey(key)}</bdi>`
+    const cell = page === undefined ? text : html`<a href="${page}" rel="noreferrer">${text}</a>`
+    return html`<tr><th scope="row">${cell}</th><td class="number">${exact(count)}</td></tr>\n`
+  })
+  return html`<dl class="row figures">${Object.entries(FIGURES).map(([name, text]) => figure(text, figures[name as 'today'].count))}${figure('All time', total)}</dl>
+<p><img src="${base}/chart/${encodeURIComponent(name)}.svg" alt="Chart: ${unit}, ${showDays(Date.parse(chart.first), Date.parse(chart.last))}" width="640" height="200"></p>
+<table><thead><tr><th scope="col">Key</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
+${rows}</tbody></table>
+<p class="hint">Days begin at midnight in UTC. ${checked}</p>`
+}
+
+function exact(count: number): string {
+  return showCount(BigInt(JSON.stringify(count)), { compact: false })
 }

@@ -16,10 +16,19 @@ describe('The dashboard', () => {
     const tables = Array.from({ length: 20 }, (_, i) => [`type_${i}`, { ...settings, record_type: i + 1 }])
     const types = [...readTypes(Object.fromEntries(tables), []).types.values()]
     const [type] = types as [CounterType]
-    const viewer = { base: '', types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
+    const viewer = {
+      base: '',
+      site: 'example.com',
+      types,
+      ofAllTypes: true,
+      mayChange: true,
+      ownVisits: { marked: false, next: '/' },
+    }
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
-      String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
+      String(
+        await signInPage({ base: '', site: 'example.com', next: '/', message: 'That is not a token of this Worker.' }),
+      ),
       String(await overviewPage(viewer, type, 'https://counter.example')),
       String(await setupPage(viewer, ['table slotted_counters'])),
       String(await counterPage(viewer, type, '/blog/hello', types.slice(1, 3))),

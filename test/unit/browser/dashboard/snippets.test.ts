@@ -23,6 +23,11 @@ describe('A badge', () => {
   })
 })
 
+it('A chart has its period unless it is 30 days', () => {
+  expect(snippets.chartAddress(of('/a (b)'), '')).toBe('https://example.com/c/chart/page_view/%2Fa%20%28b%29.svg')
+  expect(snippets.chartAddress(of('a', 'x'), '90d')).toBe('https://example.com/c/chart/x/a.svg?period=90d')
+})
+
 it('A script, an image and an element name their type only where it is needed', () => {
   expect(snippets.scriptTag(of('/a"&'))).toBe(
     '<script defer src="https://example.com/c/slotted.js" data-key="/a&quot;&amp;"></script>',
