@@ -118,7 +118,7 @@ describe('every number of a type’s page equals the database’s', () => {
       }
       const listed = Object.fromEntries(
         (await tableRows(page, '#top')).map((row) => {
-          const [key = '', count] = row.split(' | ')
+          const [key = '', , count] = row.split(' | ')
           return [key.replace(' ↗', ''), digits(count)]
         }),
       )

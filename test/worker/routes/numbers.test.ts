@@ -12,19 +12,26 @@ const COUNTERS = {
   number: { record_type: 3, key: 'integer' },
   site: { record_type: 4, prefixes: ['one.example/', 'two.example/'], also: 'reader' },
   reader: { record_type: 5, dedupe_seconds: 3_600, prefixes: ['one.example/'] },
+  crowd: { record_type: 6, prefixes: ['many/'] },
 }
 
 interface Numbers {
   prefix: string | null
   total: number
   figures: { today: { count: number } }
-  chart: { count: number; points: { count: number }[] }
-  list: { counters: { key: string; count: number }[] }
+  chart: {
+    by: string
+    count: number
+    also?: { count: number }
+    running: number | null
+    points: { count: number | null; also?: number | null }[]
+  }
+  list: { counters: { key: string; count: number; also?: number }[]; of: number | null; ranked: boolean; more: boolean }
   also?: { total: number }
 }
 
 stopClockOfFile()
-const { worker } = sharedWorker({ COUNTERS })
+const { db, worker } = sharedWorker({ COUNTERS })
 beforeAll(async () => {
   worker.env.API_TOKENS = await tokenLines({ limited: 'read:page_view', writer: 'count' })
   await worker.add('page_view', { '/a': 1, '/b': 2, '/b/c': 3 })
@@ -49,9 +56,57 @@ describe('The numbers of a page', () => {
       list: { counters: [first, { key: '/b', count: 2 }, { key: '/a', count: 1 }] },
       also: { total: 5 },
     })
-    expect(numbers.chart.points.reduce((sum, { count }) => sum + count, 0)).toBe(6)
+    expect(numbers.chart.points.reduce((sum, { count }) => sum + (count ?? 0), 0)).toBe(6)
     const found = (await ask(`type=page_view&period=${period}&find=/b&rows=1`)).numbers.list
     expect(found).toMatchObject({ counters: [{ key: '/b/c', count: 3 }], more: true, ranked: true })
+  })
+
+  it('have days, weeks or months, which add up to the same, and the visitors of each', async () => {
+    for (const [query, by, most] of [
+      ['30d', 'day', 30],
+      ['30d&by=week', 'week', 6],
+      ['30d&by=month', 'month', 3],
+      ['90d&by=week', 'week', 14],
+      ['12m', 'month', 12],
+      ['12m&by=day', 'day', 366],
+      ['12m&by=week', 'week', 54],
+      ['today&by=week', 'hour', 25],
+      ['all&by=day', 'month', 1],
+    ] as const) {
+      const { chart, list } = (await ask(`type=page_view&period=${query}&tz=America/New_York`)).numbers
+      expect([query, chart.by, chart.count, chart.also!.count]).toEqual([query, by, 6, 5])
+      expect(chart.points.length).toBeLessThanOrEqual(most)
+      const sumOf = (of: 'count' | 'also') => chart.points.reduce((sum, point) => sum + (point[of] ?? 0), 0)
+      expect([query, sumOf('count'), sumOf('also')]).toEqual([query, 6, 5])
+      expect(list.counters.map(({ also }) => also)).toEqual([0, 0, 5])
+    }
+  })
+
+  it('have no counts of hours to come', async () => {
+    const { points, running } = (await ask('type=page_view&period=today')).numbers.chart
+    expect(points.map(({ count }, hour) => (count === null) === hour > running!)).not.toContain(false)
+  })
+
+  it('find keys by their beginning, and the first hundred by any part, and say how many there are', async () => {
+    const found = async (find: string) => {
+      const { list } = (await ask(`type=page_view&find=${encodeURIComponent(find)}`)).numbers
+      return [list.counters.map(({ key }) => key), list.of]
+    }
+    expect(await found('')).toEqual([['/b/c', '/b', '/a'], 3])
+    expect(await found('B/C')).toEqual([['/b/c'], null])
+    expect(await found('/b')).toEqual([['/b/c', '/b'], null])
+    expect(await found('nothing')).toEqual([[], null])
+  })
+
+  it('rank a prefix with too many keys as far as possible, and say so', async () => {
+    const names = Array.from({ length: 10_001 }, (_, i) => `(6, ${i + 10}, 'many/${i}')`)
+    await db.arrange(`INSERT INTO counter_names (record_type, record_id, name) VALUES ${names}`)
+    await worker.add('crowd', { 'many/zz': 5, other: 9 })
+    await worker.api('POST', '/v1/rollup')
+    const { list, prefix } = (await ask('type=crowd&find=many/&rows=3')).numbers
+    expect(prefix).toBe(null)
+    expect(list).toMatchObject({ ranked: false, more: true, of: null })
+    expect(list.counters.map(({ key, count }) => `${key}: ${count}`)).toEqual(['many/zz: 5', 'many/0: 0', 'many/1: 0'])
   })
 
   it('rank integer keys too', async () => {
