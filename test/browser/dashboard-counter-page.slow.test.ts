@@ -35,7 +35,7 @@ describe('the page of a counter', () => {
     await counter.add('download', 'big', 801)
     await shows(page, '#figure-all', /^9,223,372,036,854,775,801$/)
     expect(await page.textContent('#figure-today')).toBe('801')
-    expect(await page.textContent('#as-of')).toMatch(/and 801 pending/)
+    expect(await page.textContent('#as-of')).toMatch(/and 801 waiting to be added up/)
     await shows(page, '#adjustment-rows', /import\+9,223,372,036,854,775,000$/)
     expect(await page.textContent('#history-legend')).toContain('set or imported')
   })

@@ -34,8 +34,8 @@ const PASSING: Record<string, string> = {
   too_many_requests: 'Your network sends too many requests.',
   too_many_attempts: 'Your network sends too many requests.',
   rollup_running: 'Another roll-up is running.',
-  overtaken: 'Other changes came first, and nothing was changed.',
-  internal_error: 'Something went wrong in the Worker. Its log says what.',
+  overtaken: 'Other changes came first. Nothing was changed.',
+  internal_error: 'The Worker made a mistake, which its log has.',
 }
 
 /** Problems that somebody must solve, and how. */
@@ -43,20 +43,18 @@ const LASTING: Record<string, string> = {
   // A notice above says that the session has ended.
   unauthorized: 'Sign in again to see new numbers.',
   insufficient_scope: 'Your token may not do this. Sign in with one that may.',
-  cross_site_request: 'This page belongs to another address of the Worker. Open the dashboard again.',
   not_found: 'This page is not public any more.',
   unknown_type: 'This type is not counted any more. Choose another one above.',
-  configuration_invalid: 'The settings of the Worker have errors. Its log names them: correct them, and deploy again.',
+  configuration_invalid: 'The Worker’s settings have errors, which its log has. Correct them, and deploy.',
   database_not_ready: 'The database lacks tables. Open the dashboard to make them.',
-  too_few_ranges: 'The database has more shards than ranges. Raise SHARDING.ranges, and deploy again.',
+  too_few_ranges: 'The database has more shards than SHARDING.ranges. Raise it, and deploy.',
   no_such_counter: 'There is no such counter. Nothing was changed.',
-  counter_exists: 'The new key already has a counter. Nothing was changed. Merge into it, or choose another key.',
-  different_ranges: 'These keys are in different ranges, so one cannot take over the other. Nothing was changed.',
-  history_too_large: 'This counter has too much history for one change. Nothing was changed.',
+  counter_exists: 'The new key already has a counter. Nothing was changed.',
+  different_ranges: 'These keys are in different ranges. Nothing was changed.',
+  history_too_large: 'This counter has too much history. Nothing was changed.',
   count_out_of_range: 'That count is too large. Nothing was changed.',
   outcome_unknown: 'No answer came: this may or may not have been done. Load the page again to see.',
-  deploy_request_needed:
-    'Safe migrations are on: this branch takes tables from a deploy request only, as described below.',
+  deploy_request_needed: 'Safe migrations are on: make the tables with a deploy request, as described below.',
 }
 
 /** By the field that is wrong. */
@@ -76,5 +74,5 @@ export function messageOf(error: unknown, next = 'Try again.'): string {
   if (!(error instanceof ApiError)) return String(error)
   const { status, code, field } = error
   const lasting = code === 'invalid_request' ? INVALID[field] : LASTING[code]
-  return lasting ?? `${PASSING[code] ?? `The Worker answered ${status}, which this page does not expect.`} ${next}`
+  return lasting ?? `${PASSING[code] ?? `The Worker answered ${status}.`} ${next}`
 }

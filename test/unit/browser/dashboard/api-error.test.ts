@@ -5,13 +5,20 @@ import { PROBLEMS } from '../../../../src/openapi/problems.ts'
 const DETAIL = 'What the API says to programs.'
 const said = (code: string, field = '') =>
   messageOf(new ApiError(500, { code, detail: DETAIL, errors: [{ field }] }), KEEPS_TRYING)
-const unexpected = /^The Worker answered \d+, which this page does not expect\./
+const unexpected = /^The Worker answered \d+\./
 
 describe('What a page says of an error', () => {
   it('is a sentence of its own for every problem, except those that a page cannot cause', () => {
     const codes = ['offline', 'no_answer', ...Object.keys(PROBLEMS)]
     expect(codes.filter((code) => unexpected.test(said(code)))).toEqual([
-      ...['malformed_body', 'malformed_query', 'malformed_key', 'method_not_allowed', 'count_not_below'],
+      ...[
+        'malformed_body',
+        'malformed_query',
+        'malformed_key',
+        'cross_site_request',
+        'method_not_allowed',
+        'count_not_below',
+      ],
       // The page with the tables shows what the database refused.
       'setup_stopped',
       ...['body_too_large', 'unsupported_media_type', 'invalid_request', 'idempotency_key_reused', 'too_many_keys'],
@@ -29,9 +36,7 @@ describe('What a page says of an error', () => {
     const away = new ApiError(503, { code: 'database_unavailable' })
     expect(messageOf(away)).toBe('The database does not answer. Try again.')
     expect(messageOf(away, KEEPS_TRYING)).toBe('The database does not answer. This page updates as soon as it can.')
-    expect(messageOf(new ApiError(502, {}))).toBe(
-      'The Worker answered 502, which this page does not expect. Try again.',
-    )
+    expect(messageOf(new ApiError(502, {}))).toBe('The Worker answered 502. Try again.')
     expect(messageOf(new ApiError(401, { code: 'unauthorized' }), KEEPS_TRYING)).toBe(
       'Sign in again to see new numbers.',
     )
