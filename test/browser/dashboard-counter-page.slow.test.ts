@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
-import { chartRows, counterUrl, sessionOfFile, shows, type Violations, watchedPage } from './open-dashboard.ts'
+import {
+  chartRows,
+  counterUrl,
+  pollHurried,
+  sessionOfFile,
+  shows,
+  type Violations,
+  watchedPage,
+} from './open-dashboard.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
@@ -172,7 +180,7 @@ describe('the page of a counter', () => {
     await counter.add('download', '=1+1', 12)
     await open('download', '=1+1')
     await page.getByRole('button', { name: '7 days' }).click()
-    await expect.poll(async () => (await chartRows(page)).length).toBe(7)
+    await pollHurried(page, async () => (await chartRows(page)).length).toBe(7)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save as CSV' }).click(),
