@@ -16,10 +16,12 @@ describe('The dashboard', () => {
     const tables = Array.from({ length: 20 }, (_, i) => [`type_${i}`, { ...settings, record_type: i + 1 }])
     const types = [...z.parse(counterTypes, Object.fromEntries(tables)).values()]
     const [type] = types as [CounterType]
-    const viewer = { base: '', types, ofAllTypes: true, mayChange: true, ownVisits: { marked: false, next: '/' } }
+    const site = 'example.com'
+    const ownVisits = { marked: false, next: '/' }
+    const viewer = { base: '', site, types, ofAllTypes: true, mayChange: true, ownVisits }
     const parts = [
       ...Object.values(await buildDashboard()).map(({ text }) => text),
-      String(await signInPage({ base: '', next: '/', message: 'That is not a token of this Worker.' })),
+      String(await signInPage({ base: '', site, next: '/', message: 'That is not a token of this Worker.' })),
       String(await overviewPage(viewer, type, 'https://counter.example')),
       String(await setupPage(viewer, ['table slotted_counters'])),
       String(await counterPage(viewer, type, '/blog/hello')),
@@ -35,6 +37,9 @@ describe('The dashboard', () => {
     const hosts = [...`${script.text}${style.text}`.matchAll(/https?:\/\/[^\s"'`)]+/g)].map(([url]) => url)
     expect(hosts.filter((url) => url !== 'http://www.w3.org/2000/svg')).toEqual([])
     expect(style.text).not.toMatch(/@import|url\(/)
-    expect(script.text).not.toMatch(/\beval\(|new Function|innerHTML|localStorage|sessionStorage|document\.cookie/)
+    expect(script.text).not.toMatch(/\beval\(|new Function|innerHTML|sessionStorage|document\.cookie/)
+    // Keeps only that somebody turned the shortcuts off.
+    expect(script.text.match(/localStorage/g)).toHaveLength(3)
+    expect(script.text).toContain('no-shortcuts')
   })
 })
