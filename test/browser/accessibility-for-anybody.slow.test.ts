@@ -21,6 +21,13 @@ describe('nothing is wrong for anybody, light and dark, from 320 to 1,920 pixels
     expect(await audit(page)).toEqual([])
   })
 
+  it('an address at which nothing is', async () => {
+    const page = await newPage()
+    await page.goto(`${counter.url}/nothing`)
+    await page.getByRole('link', { name: 'Go to the start page' }).waitFor()
+    expect(await audit(page)).toEqual([])
+  })
+
   it('a database without tables', async () => {
     const empty = await startCounter({}, { empty: true })
     const signIn = await newPage()
