@@ -8,6 +8,7 @@ import { countingBadgeContract, countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
 import { downloadContract, downloads } from './download.ts'
 import { exportCountsContract, exports } from './export.ts'
+import { firstRun } from './first-run.ts'
 import { health, readHealthContract } from './health.ts'
 import { counterHistory, historyOfCounterContract, historyOfTypeContract, typeHistory } from './history.ts'
 import { getPixelContract, hit, postHitContract } from './hit.ts'
@@ -57,7 +58,17 @@ export const PROGRAM_ROUTES = [
 ] as const
 
 /** The routes that browsers call. */
-export const BROWSER_ROUTES = [downloads, badges, countingBadges, dashboard, check, numbers, reference, stats] as const
+export const BROWSER_ROUTES = [
+  downloads,
+  badges,
+  countingBadges,
+  dashboard,
+  firstRun,
+  check,
+  numbers,
+  reference,
+  stats,
+] as const
 
 /** All contracts, in the order of the documentation. The Worker never calls it, so that no bundle contains it. */
 export const contracts = (): Operation[] => [

@@ -23,8 +23,6 @@ export interface Status {
   pendingSlots: number | null
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
-  /** The latest hits that were not counted, the latest one first. */
-  isolate: { ignored: { type: string; cause: string; advice: string; origin: string | null }[] }
 }
 
 /** A path of the API, with its segments encoded. */
@@ -63,12 +61,6 @@ export async function ask<Answer>(method: string, path: string, body?: string, k
   if (status === 401) showSignedOut()
   const { detail, code } = answer as { detail?: string; code?: string }
   throw new ApiError(status, detail ?? `The Worker answered ${status}.`, code)
-}
-
-/** Whether anything has been counted, rolled up or not. */
-export async function hasCounters(type: string): Promise<boolean> {
-  const { counters } = await ask<{ counters: unknown[] }>('GET', `${path('search', type)}?limit=1`)
-  return counters.length > 0
 }
 
 /** Sends a change of a counter as `ask` does, and again if there is no response: its key makes it take effect once. */

@@ -1,10 +1,9 @@
-import { ask, hasCounters, messageOf, path, type Status } from './api.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
+import { firstRunOf } from './first-run.ts'
 import type { TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
-import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
 import { TopList } from './top-list.ts'
 
@@ -19,9 +18,9 @@ export function startOverviewPage(type: string, unit: string): void {
   const input = byId<HTMLInputElement>('find')
   // The index of the row to focus once it exists.
   let focusAt: number | null = null
-  let lookedForFirst = false
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
   const keepForCsv = startListCsv(type)
+  const showFirstRun = firstRunOf(type, unit, () => page.refresh())
 
   const page = startNumbers<TypeNumbers>({
     type,
@@ -42,22 +41,9 @@ export function startOverviewPage(type: string, unit: string): void {
       const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
       setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
       for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
-      if (counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
-        lookedForFirst = true
-        void lookForFirst()
-      }
+      showFirstRun(counters.length === 0 && find === '' && BigInt(total) === 0n)
     },
   })
-
-  /** Nothing has been rolled up, but something may have been counted. */
-  async function lookForFirst(): Promise<void> {
-    try {
-      if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
-    } catch (error) {
-      setText('top-message', messageOf(error))
-      lookedForFirst = false
-    }
-  }
 
   byId('search').addEventListener('submit', (event) => {
     event.preventDefault()
@@ -77,47 +63,11 @@ export function startOverviewPage(type: string, unit: string): void {
   startRollUpState(page.refresh)
 }
 
-function listMessage({ list: { counters, more, certain }, total }: TypeNumbers, find: string): string {
+function listMessage({ list: { counters, more, certain } }: TypeNumbers, find: string): string {
   if (counters.length === 0) {
     if (find !== '') return 'No key begins with that. Upper and lower case differ.'
-    return BigInt(total) === 0n
-      ? 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
-      : 'Nothing was counted in this period. Choose a longer one.'
+    return 'Nothing was counted in this period. Choose a longer one.'
   }
   if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Search for others.`
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
-}
-
-/** Each time takes two requests. */
-const EVERY_MS = 40_000
-
-/** Shows what to paste until something is counted. Then it calls `arrived`. */
-function startFirstRun(type: string, arrived: () => void): void {
-  const section = byId('first-run')
-  section.hidden = false
-  poll(EVERY_MS, async () => {
-    try {
-      if (await hasCounters(type)) {
-        section.hidden = true
-        setText('first-run-message', 'The first one has been counted.')
-        arrived()
-        return 'done'
-      }
-      setText('first-run-message', 'Nothing has been counted yet.')
-      // Those who may not see all types have no status.
-      if (document.getElementById('pending') !== null) setText('first-run-refused', await lastRefused(type))
-      return 'changed'
-    } catch (error) {
-      setText('first-run-message', messageOf(error))
-      return 'failed'
-    }
-  })
-}
-
-async function lastRefused(type: string): Promise<string> {
-  const { isolate } = await ask<Status>('GET', path('status'))
-  const ignored = isolate.ignored.find((hit) => hit.type === type)
-  if (ignored === undefined) return ''
-  const { cause, advice, origin } = ignored
-  return `A hit${origin === null ? '' : ` from ${origin}`} was not counted. ${cause} ${advice}`
 }
