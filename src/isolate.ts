@@ -13,6 +13,7 @@ import {
   type SumOptions,
   type SumReading,
 } from './counters/history/read-sum.ts'
+import { RecentCounts } from './counters/history/recent-counts.ts'
 import { MAX_RECENT, type RecentPeriod, readRecentPeriod } from './counters/history/recent-period.ts'
 import { AddressCache, type CounterAddress } from './counters/keys/counter-address.ts'
 import { Keys } from './counters/keys/keys.ts'
@@ -118,6 +119,7 @@ function makeIsolate(config: Config) {
     tokenAttempts: new TokenAttempts(MAX_TOKEN_ATTEMPTS),
     newKeys: new NewKeyAllowance(config.newKeyLimit),
     kept: new KeptAnswers(),
+    recent: new RecentCounts(),
     /** The counts that counting badges showed last, by counter and period. */
     shownCounts: new BoundedMap<bigint>(MAX_SHOWN_COUNTS),
   }

@@ -106,6 +106,8 @@ const counterType = table({
   title: z.optional(text(MAX_TITLE)),
   /** The unit of its counts, in the plural: "views". */
   unit: z._default(text(MAX_UNIT), 'counts'),
+  /** The unit of the count 1: "view". */
+  unit_one: orNull(text(MAX_UNIT)),
   /** The URL to which keys are appended (`pageOf`); `null`: keys have no page. */
   url: orNull(z.string({ error: URL_RULE }).check(z.refine(isBeginning, URL_RULE))),
   key: z._default(z.enum(['string', 'integer'], { error: 'must be "string" or "integer"' }), 'string'),

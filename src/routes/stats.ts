@@ -14,7 +14,8 @@ import { limitReading, revalidated } from '../http/reading.ts'
 import { once } from '../service/fields.ts'
 import { publicPage } from '../views/dashboard/public-page.ts'
 import { guarded } from './dashboard.ts'
-import { type AskedNumbers, typeNumbers } from './numbers.ts'
+import type { AskedNumbers } from './numbers/numbers-query.ts'
+import { typeNumbers } from './numbers/type-numbers.ts'
 
 /** Seconds for which a page may be cached. It changes with a deployment only. */
 const PAGE_MAX_AGE = 60
@@ -49,7 +50,7 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
   const timeZone = publicTimeZone(tz)
   const { value, askedAt } = await c.get('isolate').kept.answer(JSON.stringify(['page', type.name, period, timeZone]), {
     keptMs: NUMBERS_MAX_AGE * 1_000,
-    read: () => readNumbers(c, type, { period, tz: timeZone, find: '', rows: ROWS }),
+    read: () => readNumbers(c, type, { period, by: undefined, tz: timeZone, find: '', rows: ROWS }),
     waitUntil: (work) => c.executionCtx.waitUntil(work),
   })
   const left = Math.max(0, NUMBERS_MAX_AGE - Math.floor((Date.now() - askedAt) / 1_000))
@@ -58,11 +59,11 @@ stats.get('/stats/:type/numbers', revalidated, async (c) => {
 
 async function readNumbers(c: Context<AppEnv>, type: CounterType, asked: AskedNumbers) {
   const { config } = c.get('isolate')
-  const source = { db: callerOf(c).db, asked, now: new Date(), config }
-  const also = shownCompanion(type, publicTypes(c), 'type')
-  const { timeZone, figures, chart, total, list, ...shown } = await typeNumbers(source, type, also)
+  const source = { db: callerOf(c).db, asked, now: new Date(), config, recent: null }
+  const [ofType, ofRow] = (['type', 'counter'] as const).map((of) => shownCompanion(type, publicTypes(c), of))
+  const { timeZone, figures, chart, total, list, also } = await typeNumbers(source, type, { ofType, ofRow })
   // Named one by one, so that what is added for the dashboard stays there.
-  return { timeZone, figures, chart, total, list, ...('also' in shown && { also: shown.also }) }
+  return { timeZone, figures, chart, total, list, ...(also && { also }) }
 }
 
 /** The canonical name: spellings share an answer. @throws {InvalidInput} also for offsets that no clock has */

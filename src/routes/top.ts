@@ -3,8 +3,9 @@ import type { CounterType } from '../config/counter-types.ts'
 import { DAY_MS, monthsLater, startOf } from '../counters/calendar.ts'
 import { readPrefixRanking, readRanking } from '../counters/history/ranking.ts'
 import { partsBetween } from '../counters/history/selection.ts'
+import type { RankedCounter } from '../counters/keys/counter-address.ts'
 import { MAX_PUBLIC_ROWS } from '../counters/keys/prefix.ts'
-import { MAX_TOP, type NamedCount, readTop } from '../counters/read/top.ts'
+import { MAX_TOP, readTop } from '../counters/read/top.ts'
 import { toJsonNumber } from '../database/values.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { askedPrefix } from '../http/authorization.ts'
@@ -116,7 +117,7 @@ export const top = publicReading<typeof topCountersContract>(topCounters, async 
     start: instantOf(asked.start),
     end: instantOf(asked.end),
     certain,
-    counters: counters.map(({ key, count }) => ({ key, count: toJsonNumber(count) })),
+    counters: counters.map(({ name, count }) => ({ key: name, count: toJsonNumber(count) })),
   }
   return { answer, maxAge: MAX_AGE }
 })
@@ -162,7 +163,7 @@ async function ranking(
   prefix: string | null,
   asked: AskedPeriod,
   limit: number,
-): Promise<{ counters: NamedCount[]; certain: boolean }> {
+): Promise<{ counters: RankedCounter[]; certain: boolean }> {
   const { db } = caller
   const { period, start, end } = asked
   if (prefix === null && period !== 'custom') {
@@ -174,13 +175,12 @@ async function ranking(
   const ranked = await readKept(caller, ['top', type.recordType, prefix, start, end, most], async () => {
     if (prefix === null) {
       const days = { from: start!, to: end!, firstDay: start!, nextDay: end! }
-      const { counters, counts, certain } = await readRanking(db, type, days, most)
-      return { counters: counters.map(({ name }, index) => ({ key: name, count: counts[index]! })), certain }
+      return readRanking(db, type, days, most)
     }
     const of = { recordType: type.recordType, name: prefix }
-    const parts = start === null ? null : partsBetween(start, end)
+    const selection = start === null ? null : { parts: partsBetween(start, end), hours: [] }
     const maxRows = (await caller.hasToken()) ? undefined : MAX_PUBLIC_ROWS
-    return { counters: await readPrefixRanking(db, of, parts, { limit: most, maxRows }), certain: true }
+    return { counters: await readPrefixRanking(db, of, selection, { limit: most, maxRows }), certain: true }
   })
   return { ...ranked, counters: ranked.counters.slice(0, limit) }
 }

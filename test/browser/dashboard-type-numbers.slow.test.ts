@@ -65,27 +65,34 @@ describe('every number of a type’s page equals the database’s', () => {
       counts
         .filter((count) => count.at >= from && count.at < to && (key === undefined || count.key === key))
         .reduce((sum, { by }) => sum + by, 0)
-    for (const [name, parameter, from, length] of [
+    for (const [name, parameter, from, length, to] of [
       ['Today', 'today', midnight(0), 0],
       ['7 days', '7d', midnight(6), 7],
       ['30 days', '30d', midnight(29), 30],
       ['90 days', '90d', midnight(89), 90],
       ['12 months', '12m', month(11), 12],
       ['All time', 'all', 0, 0],
-    ] as const) {
+      ['Yesterday', 'yesterday', midnight(1), 0, midnight(0)],
+      ['This month', 'month', month(0), 0],
+      ['Last month', 'last-month', month(1), 0, month(0)],
+    ] as [string, string, number, number, number?][]) {
       await page.goto(`${counter.url}/?period=${parameter}`)
       await settledNumbers(page)
-      await shows(page, '#history-sum', new RegExp(`^${whole(sum(from))} views$`))
+      await shows(page, '#history-sum', new RegExp(`^${whole(sum(from, to))} views$`))
       // The figures are the same under every period.
-      expect(await page.locator('dl.figures b').allTextContents(), name).toEqual(
-        [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(0)].map(whole),
+      expect(await page.locator('.tile b').allTextContents(), name).toEqual(
+        [sum(midnight(0)), sum(midnight(6)), sum(midnight(29)), sum(month(11)), sum(0)].map(whole),
       )
+      const pressed = page.locator('#period button[value][aria-pressed=true]')
+      expect(await pressed.evaluateAll((all) => all.map((button) => (button as HTMLButtonElement).value))).toEqual([
+        parameter,
+      ])
       const rows = await chartRows(page)
       const [own, before] = [1, 2].map((cell) => rows.map((row) => row.split(' | ')[cell]))
       expect(
         own!.reduce((sum, text) => sum + digits(text), 0n),
         name,
-      ).toBe(BigInt(sum(from)))
+      ).toBe(BigInt(sum(from, to)))
       if (length > 0) expect(rows, name).toHaveLength(length)
       if (parameter === '7d' || parameter === '30d' || parameter === '90d') {
         expect(own, name).toEqual(rows.map((_, i) => whole(sum(midnight(length - 1 - i), midnight(length - 2 - i)))))
@@ -116,7 +123,7 @@ describe('every number of a type’s page equals the database’s', () => {
         }),
       )
       const expected = [...new Set(counts.map(({ key }) => key))]
-        .map((key) => [key, BigInt(sum(from, undefined, key))] as const)
+        .map((key) => [key, BigInt(sum(from, to, key))] as const)
         .filter(([, count]) => count > 0n)
       expect(listed, name).toEqual(Object.fromEntries(expected))
     }
@@ -138,12 +145,19 @@ describe('every number of a type’s page equals the database’s', () => {
     ] as const) {
       const compared = sum(midnight(length - 1), hour)
       const before = sum(midnight(length - 1 + days), clock.subtract({ days }).epochMilliseconds)
-      const title = await page.locator(`#${id}-change`).getAttribute('title')
+      const change = page.locator(`#${id}-change`)
+      const title = await change.getAttribute('title')
       // Just after midnight, no hour of today is over.
       const isMidnight = clock.hour === 0
       const until = isMidnight ? 'the end of yesterday' : clock.toPlainTime().toString().slice(0, 5)
       expect(title, id).toBe(before === 0 ? '' : `${whole(compared)} after ${whole(before)}, both up to ${until}`)
+      if (compared < 10 * before && Math.abs(compared / before - 1) > 0.01) {
+        const [sign, name] = compared > before ? ['▲', 'up'] : ['▼', 'down']
+        const percent = Math.round(Math.abs(compared / before - 1) * 100)
+        expect(await change.textContent(), id).toMatch(new RegExp(`^${sign} ${percent}%`))
+        expect(await change.getAttribute('class'), id).toBe(`growth ${name}`)
+      }
     }
-    await shows(page, '#history-change', / vs\. 5 weeks earlier$/)
+    await shows(page, '#history-change', /^\S+ \S+ against the same weekdays, 5 weeks earlier$/)
   }
 })

@@ -1,5 +1,4 @@
 import type { BrowserContext, Page, Request } from 'playwright-core'
-import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
@@ -55,88 +54,6 @@ describe('the page of a type', () => {
   afterEach(async () => {
     await close()
     await counter.clear()
-  })
-
-  it('follows one period, which stands in the address: reload, back and a shared link show the same', async () => {
-    const now = Date.now()
-    for (const [back, by, key] of [
-      [0, 4, '/new'],
-      [3 * 24, 200, '/old'],
-      [40 * 24, 1_000, '/old'],
-    ] as const) {
-      await counter.add('page_view', key, by)
-      await counter.rollUp(new Date(now - back * HOUR_MS))
-    }
-    await page.goto(counter.url)
-    await shows(page, '#history-sum', /^204 views$/)
-    expect(await keys()).toEqual(['/old', '/new'])
-    await choose('Today')
-    await shows(page, '#history-sum', /^4 views$/)
-    await settledNumbers(page)
-    expect(await keys()).toEqual(['/new'])
-    expect(new URL(page.url()).search).toBe('?period=today')
-    await choose('90 days')
-    await shows(page, '#history-sum', /^1,204 views$/)
-    await page.getByLabel('Keys that begin with').fill('/o')
-    await page.getByRole('button', { name: 'Find' }).click()
-    await expect.poll(keys).toEqual(['/old'])
-    const shared = page.url()
-    expect(new URL(shared).search).toBe('?period=90d&find=%2Fo')
-    await page.goBack()
-    await expect.poll(keys).toEqual(['/old', '/new'])
-    await page.goBack()
-    await shows(page, '#history-sum', /^4 views$/)
-    await settledNumbers(page)
-    expect(await page.getByRole('button', { name: 'Today' }).getAttribute('aria-pressed')).toBe('true')
-
-    const other = await context.newPage()
-    await other.goto(shared)
-    await expect.poll(() => other.textContent('#history-sum')).toBe('1,204 views')
-    await expect.poll(() => other.locator('#top tr').count()).toBe(1)
-    expect(await other.inputValue('#find')).toBe('/o')
-    // Other types keep the period.
-    expect(await page.getByRole('link', { name: 'Downloads' }).getAttribute('href')).toContain('period=today')
-  })
-
-  it('shows any days, and says what is wrong with others', async () => {
-    const now = Temporal.Now.plainDateISO(zoneByDay())
-    await counter.add('page_view', '/then', 7)
-    await counter.rollUp(new Date(Date.now() - 10 * 24 * HOUR_MS))
-    await page.goto(counter.url)
-    await choose('Other days')
-    await page.getByLabel('From').fill(now.subtract({ days: 11 }).toString())
-    await page.getByLabel('to', { exact: true }).fill(now.subtract({ days: 9 }).toString())
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await shows(page, '#history-sum', /^7 views$/)
-    await expect.poll(async () => (await chartRows(page)).length).toBe(3)
-    await page.getByLabel('From').fill(now.subtract({ days: 1_500 }).toString())
-    await page.getByRole('button', { name: 'Show', exact: true }).click()
-    await shows(page, '#history-message', /at most 999 days/)
-    // What it still shows is not what was asked for.
-    expect(await page.locator('.chart.stale').count()).toBe(1)
-    violations.messages = violations.messages.filter((line) => !line.includes('422'))
-  })
-
-  it('dims what it shows until the numbers fit the pressed button', async () => {
-    await counter.add('page_view', '/slow', 3)
-    await counter.rollUp(new Date())
-    await page.goto(counter.url)
-    await shows(page, '#history-sum', /^3 views$/)
-    let answer = () => {}
-    const held = new Promise<void>((resolve) => {
-      answer = resolve
-    })
-    await page.route('**/numbers?*', async (route) => {
-      await held
-      await route.continue()
-    })
-    await choose('12 months')
-    expect(await page.locator('.chart.stale').count()).toBe(1)
-    expect(await page.locator('#history').getAttribute('aria-busy')).toBe('true')
-    answer()
-    await settledNumbers(page)
-    expect((await chartRows(page)).length).toBe(12)
-    expect(await page.getByRole('img', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
   })
 
   it('keeps focus and selected text when numbers change, and announces what was asked for', async () => {
@@ -259,6 +176,35 @@ describe('the page of a type', () => {
     // The browser's own messages about failed requests.
     violations.messages = violations.messages.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))
   })
+
+  it('says in the place of the numbers what is wrong and what happens next, not what the API says', async () => {
+    await counter.add('page_view', '/there', 5)
+    await counter.rollUp(new Date())
+    const later = ' This page updates as soon as it can.'
+    await page.route('**/numbers?*', (route) => route.abort())
+    await page.goto(`${counter.url}/?from=2026-01-01&to=2026-01-07`)
+    await shows(page, '#history-message', `The Worker does not answer.${later}`)
+    expect(await page.locator('#history').isVisible()).toBe(false)
+    await page.unroute('**/numbers?*')
+    await shows(page, '#history-message', /^$/)
+    expect(await page.locator('#history').isVisible()).toBe(true)
+
+    // A type that is no longer configured.
+    await page.route('**/numbers?*', (route) =>
+      route.continue({ url: route.request().url().replace('type=page_view', 'type=gone') }),
+    )
+    await choose('Today')
+    await shows(page, '#history-message', 'This type is not counted any more. Choose another one above.')
+    await page.unroute('**/numbers?*')
+    await choose('7 days')
+    await shows(page, '#history-sum', /^5 views$/)
+
+    await context.clearCookies()
+    await choose('Today')
+    await shows(page, '#history-message', 'Sign in again to see new numbers.')
+    expect(await page.getByRole('link', { name: 'Sign in again.' }).count()).toBe(1)
+    violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]/.test(line))
+  })
 })
 
 /** Hides the page, as another tab in front of it does, or shows it again. */
@@ -326,10 +272,24 @@ describe('a page that stays open', () => {
     expect(Math.min(...busy)).toBeGreaterThanOrEqual(1)
     const quiet = await inMinutes(15)
     expect(Math.max(...quiet)).toBeLessThanOrEqual(6)
-    // The longest pause is 5 minutes, beginning with an answer.
+    // The longest pauses are a minute for the numbers and 5 minutes for the roll-up, beginning with an answer.
     const later = quiet.slice(-6).reduce((sum, count) => sum + count, 0)
-    expect(later).toBeGreaterThanOrEqual(1)
-    expect(later).toBeLessThanOrEqual(4)
+    expect(later).toBeGreaterThanOrEqual(5)
+    expect(later).toBeLessThanOrEqual(9)
+    // Today's tile follows after a quiet time too, whatever period is chosen.
+    for (const [period, today] of [
+      ['12 months', '10'],
+      ['Yesterday', '11'],
+    ] as const) {
+      await choose('Other days')
+      await choose(period)
+      await settledNumbers(page)
+      await inMinutes(3)
+      await change()
+      const [requests] = await inMinutes(1)
+      expect(requests).toBeLessThanOrEqual(6)
+      expect(await page.textContent('#figure-today')).toBe(today)
+    }
     asked.length = 0
     await setHidden(page, true)
     await page.clock.runFor(7 * 60_000)
@@ -337,7 +297,7 @@ describe('a page that stays open', () => {
     expect(asked).toEqual(['/healthz'])
     await change()
     await setHidden(page, false)
-    await shows(page, '#figure-today', /^10$/)
+    await shows(page, '#figure-today', /^12$/)
   })
 })
 
@@ -362,7 +322,7 @@ it('a type with prefixes shows the figures, the chart and the keys of each', asy
   await shows(page, '#history-sum', /^7 views$/)
   await settledNumbers(page)
   expect([await page.textContent('#figure-today'), await page.textContent('#figure-all')]).toEqual(['7', '7'])
-  expect(await keys()).toEqual(['blog.example/', 'blog.example/a'])
+  expect(await keys()).toEqual(['blog.example/a', 'blog.example/'])
   const pressed = () => prefixes.evaluateAll((all) => all.map((button) => button.getAttribute('aria-pressed')))
   expect(await pressed()).toEqual(['false', 'true', 'false'])
   expect(new URL(page.url()).searchParams.get('find')).toBe('blog.example/')

@@ -3,7 +3,9 @@ export function basePath(): string {
   return document.documentElement.dataset.base ?? ''
 }
 
-type PeriodName = 'today' | '7d' | '30d' | '90d' | '12m' | 'all' | 'custom'
+const PERIODS = ['today', '7d', '30d', '12m', 'all', 'yesterday', 'month', 'last-month', '90d', 'custom'] as const
+
+export type PeriodName = (typeof PERIODS)[number]
 
 /** What a page's address asks for. */
 export interface View {
@@ -15,16 +17,19 @@ export interface View {
   find: string
 }
 
-const PERIODS: readonly string[] = ['today', '7d', '30d', '90d', '12m', 'all']
-const DATE = /^\d{4}-\d\d-\d\d$/
+const DATE = /^(?:19(?:7[5-9]|[89]\d)|20\d\d)-\d\d-\d\d$/
+
+/** Whether the Worker has a day: a date in the years 1975 to 2099. */
+const isDay = (text: string) => DATE.test(text) && new Date(text).toJSON()?.startsWith(text)
 
 /** The view of the current address, without invalid parts. */
 export function readView(): View {
   const query = new URLSearchParams(location.search)
   const given = (name: string) => query.get(name) ?? ''
   const [period, from, to, find] = [given('period'), given('from'), given('to'), given('find')]
-  if (DATE.test(from) && DATE.test(to)) return { period: 'custom', from, to, find }
-  return { period: PERIODS.includes(period) ? (period as PeriodName) : '30d', from: '', to: '', find }
+  if (isDay(from) && isDay(to)) return { period: 'custom', from, to, find }
+  const known = PERIODS.find((name) => name === period && name !== 'custom')
+  return { period: known ?? '30d', from: '', to: '', find }
 }
 
 /** Puts a view into the address and its period into links. A new view becomes an entry of the browser's history. */

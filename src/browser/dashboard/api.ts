@@ -1,21 +1,7 @@
 import { basePath } from './address.ts'
+import { ApiError, type Problem } from './api-error.ts'
 import { element } from './elements.ts'
 import { parseExactly } from './exact-json.ts'
-
-const OFFLINE = 'You are offline. These are the last known numbers; they update when you reconnect.'
-const NO_ANSWER = 'The Worker does not answer. This page keeps trying.'
-
-/** An error response with the API's message. */
-export class ApiError extends Error {
-  readonly status: number
-  /** Empty if it is not a problem document. */
-  readonly code: string
-  constructor(status: number, message: string, code = '') {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
 
 /** The Worker's status. `null`: the database did not report it. */
 export interface Status {
@@ -47,7 +33,7 @@ export async function ask<Answer>(method: string, path: string, body?: string, k
     },
     body: body ?? null,
   }).catch(() => {
-    throw new ApiError(0, navigator.onLine ? NO_ANSWER : OFFLINE)
+    throw new ApiError(0, { code: navigator.onLine ? 'no_answer' : 'offline' })
   })
   const { status, ok } = response
   const text = await response.text()
@@ -55,12 +41,11 @@ export async function ask<Answer>(method: string, path: string, body?: string, k
   try {
     answer = parseExactly(text)
   } catch {
-    throw new ApiError(status, `The Worker answered ${status}.`)
+    throw new ApiError(status, {})
   }
   if (ok) return answer as Answer
   if (status === 401) showSignedOut()
-  const { detail, code } = answer as { detail?: string; code?: string }
-  throw new ApiError(status, detail ?? `The Worker answered ${status}.`, code)
+  throw new ApiError(status, answer as Problem)
 }
 
 /** Sends a change of a counter as `ask` does, and again if there is no response: its key makes it take effect once. */
@@ -72,10 +57,6 @@ export async function change<Answer>(method: string, path: string, body?: string
     if (error instanceof ApiError && error.status === 0) return ask(method, path, body, key)
     throw error
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof ApiError ? error.message : String(error)
 }
 
 function showSignedOut(): void {

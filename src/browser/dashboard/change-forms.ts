@@ -1,5 +1,6 @@
 import { basePath } from './address.ts'
-import { ask, change, messageOf, path } from './api.ts'
+import { ask, change, path } from './api.ts'
+import { messageOf } from './api-error.ts'
 import { byId, element, keyText } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { showChange, showCount } from './format-counts.ts'

@@ -1,5 +1,5 @@
 import { byId, element, numberCell } from './elements.ts'
-import { showCount, showShort } from './format-counts.ts'
+import { showCount, showShort, showUnits, type Unit } from './format-counts.ts'
 import { showDays, showOnAxis, showUnit } from './format-time.ts'
 import type { Adjustment, ChartNumbers, Point } from './numbers.ts'
 
@@ -15,7 +15,7 @@ const MIN_GAP_PLACE = 5
 const MAX_LINES = 5
 const CHARACTER = 8
 
-type ChartData = ChartNumbers & { unit: string; adjustments: readonly Adjustment[] }
+type ChartData = ChartNumbers & { unit: Unit; adjustments: readonly Adjustment[] }
 
 /** The page's chart with its legend and its table. */
 export class Chart {
@@ -44,7 +44,7 @@ export class Chart {
     this.#draw()
     this.#fillTable()
     const { by, count, unit, first, last } = data
-    const label = `Chart: ${showCount(count)} ${unit} by ${by}, ${showDays(first, last)}. The table below has the numbers.`
+    const label = `Chart: ${showUnits(count, unit)} by ${by}, ${showDays(first, last)}. The table below has the numbers.`
     this.#holder.setAttribute('aria-label', label)
     this.#legend(data)
   }
@@ -57,13 +57,13 @@ export class Chart {
     const rows = (this.#table.open ? points : []).map(({ start, count, before }) => {
       const unit = element('th', { scope: 'row' }, showUnit(new Date(start), by))
       const beforeCell = compares ? [numberCell(before == null ? '–' : showCount(before))] : []
-      return element('tr', {}, unit, numberCell(showCount(count)), ...beforeCell)
+      return element('tr', {}, unit, numberCell(count === null ? '–' : showCount(count)), ...beforeCell)
     })
     byId('history-rows').replaceChildren(...rows)
   }
 
   #legend({ unit, beforeFirst, beforeLast, running, by, points, adjustments }: ChartData): void {
-    const entries: [sign: string, text: string][] = [['bar', unit]]
+    const entries: [sign: string, text: string][] = [['bar', unit.many]]
     if (running !== null) entries.push(['running', `this ${by}, not over yet`])
     if (comparesUnits(points)) entries.push(['before', `before: ${showDays(beforeFirst!, beforeLast!)}`])
     if (points.some(({ imported }) => imported)) entries.push(['imported', 'has imported counts'])
@@ -156,7 +156,7 @@ export class Chart {
     this.#tip.hidden = point === undefined
     if (point === undefined) return
     this.#tip.replaceChildren(
-      element('b', {}, showCount(point.count)),
+      element('b', {}, point.count === null ? '–' : showCount(point.count)),
       ` ${showUnit(new Date(point.start), data.by)}`,
       ...(index === data.running ? [', not over yet'] : []),
       ...(point.before == null ? [] : [element('div', {}, `${showCount(point.before)} before`)]),

@@ -1,5 +1,6 @@
 import { basePath } from './address.ts'
-import { ApiError, ask, messageOf } from './api.ts'
+import { ask } from './api.ts'
+import { ApiError, messageOf } from './api-error.ts'
 import { byId, element } from './elements.ts'
 
 /** Starts the form that asks whether a hit from this browser counts. */

@@ -13,7 +13,6 @@ export function startCounterPage(type: string, unit: string, key: string): void 
   const page = startNumbers<CounterNumbers>({
     type,
     key,
-    unit,
     show(numbers) {
       const { adjustments } = numbers
       setText('as-of', asOf(numbers))
@@ -34,5 +33,5 @@ function adjustmentRow({ at, kind, count }: Adjustment): HTMLTableRowElement {
 
 function asOf({ rolled, pending, rolledUpAt, timeZone }: CounterNumbers): string {
   const at = rolledUpAt === null ? '' : ` on ${showMoment(new Date(rolledUpAt))}`
-  return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} pending. Days begin at midnight in ${timeZone}.`
+  return `Exact: ${showCount(rolled)} rolled up${at}, and ${showCount(pending)} waiting to be added up. Days begin at midnight in ${timeZone}.`
 }

@@ -1,4 +1,5 @@
 import { visibleKey } from '../../visible-key.ts'
+import type { Unit } from './format-counts.ts'
 
 /** @throws if the page and the script do not match */
 export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
@@ -21,6 +22,11 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 
 export function numberCell(text: string): HTMLTableCellElement {
   return element('td', { class: 'number' }, text)
+}
+
+/** The unit that an element of the page names. */
+export function unitOf({ dataset: { unit = '', unitOne = '' } }: HTMLElement): Unit {
+  return { one: unitOne, many: unit }
 }
 
 /** A key that keeps its writing direction to itself. */

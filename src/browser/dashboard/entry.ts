@@ -15,8 +15,8 @@ function start(): void {
   const { page, type = '', unit = '' } = document.querySelector('main')?.dataset ?? {}
   startCheckForm()
   if (page === 'setup') startSetupPage()
-  if (page === 'public') startPublicPage(type, unit)
-  if (page === 'overview') startOverviewPage(type, unit)
+  if (page === 'public') startPublicPage(type)
+  if (page === 'overview') startOverviewPage(type)
   // The key comes from the URL, because HTML does not preserve every character.
   if (page === 'counter') startCounterPage(type, unit, new URLSearchParams(location.search).get('key') ?? '')
   // With the time zone, the page after signing in includes its numbers.
@@ -24,11 +24,10 @@ function start(): void {
   if (zone !== null) zone.value = TIME_ZONE
 }
 
-function startPublicPage(type: string, unit: string): void {
+function startPublicPage(type: string): void {
   const list = new TopList(null)
   startNumbers<TypeNumbers>({
     type,
-    unit,
     show({ chart, list: { counters }, timeZone }, _, asked) {
       list.show(counters, chart.count, asked)
       setText('top-message', counters.length === 0 ? 'Nothing was counted in this period.' : '')

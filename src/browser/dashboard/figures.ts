@@ -1,23 +1,32 @@
 import { byId } from './elements.ts'
-import { showCount, showGrowth } from './format-counts.ts'
+import { directionOf, showCount, showGrowth, showUnits, type Unit } from './format-counts.ts'
 import { showClock } from './format-time.ts'
 import type { ComparedPeriod, Numbers } from './numbers.ts'
 
-/** @param prefix the beginning of the elements' ids */
-export function showFigures({ figures, total }: Pick<Numbers, 'figures' | 'total'>, prefix = 'figure'): void {
-  for (const name of ['today', '7d', '30d'] as const) {
-    setText(`${prefix}-${name}`, showCount(figures[name].count))
-    showGrowthOf(`${prefix}-${name}-change`, figures[name])
+const COMPARED = ['today', '7d', '30d', '12m'] as const
+
+/** @param of what the second figure of a tile counts */
+export function showFigures({ figures, total, also }: Numbers, of: Unit): void {
+  for (const name of COMPARED) {
+    setText(`figure-${name}`, showCount(figures[name].count))
+    showGrowthOf(`figure-${name}-change`, figures[name])
   }
-  setText(`${prefix}-all`, showCount(total))
+  setText('figure-all', showCount(total))
+  // Pages whose type has no such figures have no places for them.
+  if (document.getElementById('also-all') === null) return
+  for (const name of COMPARED) {
+    setText(`also-${name}`, also === undefined ? '' : showUnits(also.figures[name].count, of))
+  }
+  setText('also-all', also === undefined ? '' : showUnits(also.total, of))
 }
 
-/** Shows the change of a period, followed by `against`, and in its title what is compared. */
+/** Shows the change of a period in its color, followed by `against`, and in its title what is compared. */
 export function showGrowthOf(id: string, period: ComparedPeriod, against = ''): void {
   const growth = showGrowth(period)
   setText(id, growth && growth + against)
   const { compared, before, until } = period
   const span = until === null ? '' : upTo(new Date(until))
+  byId(id).className = `growth ${directionOf(growth)}`
   byId(id).title = growth && `${showCount(compared!)} after ${showCount(before!)}${span}`
 }
 

@@ -1,10 +1,11 @@
 import { visibleKey } from '../../visible-key.ts'
 import { basePath } from './address.ts'
-import { ask, messageOf } from './api.ts'
-import { byId } from './elements.ts'
+import { ask } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
+import { byId, unitOf } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
-import { showCount } from './format-counts.ts'
+import { showUnits, type Unit } from './format-counts.ts'
 import { poll } from './polling.ts'
 
 /** With the page's other requests, six a minute. */
@@ -19,12 +20,12 @@ interface FirstRun {
 
 /**
  * Shows the steps to the first hit instead of numbers, as long as there are none.
- * @param unit what is counted, in the plural
  * @param arrived called when the first hit has been rolled up
  * @returns to be called with each new numbers, and whether they are empty
  */
-export function firstRunOf(type: string, unit: string, arrived: () => void): (isEmpty: boolean) => void {
+export function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean) => void {
   const section = byId('first-run')
+  const main = document.querySelector('main')!
   let began = false
   let shown = false
   const look = async () => {
@@ -32,7 +33,7 @@ export function firstRunOf(type: string, unit: string, arrived: () => void): (is
       const query = new URLSearchParams({ type })
       const { first, refused } = await ask<FirstRun>('POST', `${basePath()}/first-run?${query}`)
       section.hidden = false
-      setText('first-run-state', first === null ? 'Waiting for the first hit …' : lineOf(first, unit))
+      setText('first-run-state', first === null ? 'Waiting for the first hit …' : lineOf(first, unitOf(main)))
       setText('first-run-refused', refused)
       if (first === null) return 'changed'
       section.classList.add('done')
@@ -40,12 +41,12 @@ export function firstRunOf(type: string, unit: string, arrived: () => void): (is
       return 'done'
     } catch (error) {
       section.hidden = false
-      setText('first-run-state', messageOf(error))
+      setText('first-run-state', messageOf(error, KEEPS_TRYING))
       return 'failed'
     }
   }
   return (isEmpty) => {
-    document.querySelector('main')!.classList.toggle('empty', isEmpty)
+    main.classList.toggle('empty', isEmpty)
     if (isEmpty && !began) poll(EVERY_MS, look)
     // "Just now" is true until there is more.
     if (shown) section.hidden = true
@@ -54,6 +55,6 @@ export function firstRunOf(type: string, unit: string, arrived: () => void): (is
   }
 }
 
-function lineOf({ key, count }: { key: string; count: Count }, unit: string): string {
-  return `${visibleKey(key)}, ${showCount(count)} ${unit}, just now`
+function lineOf({ key, count }: { key: string; count: Count }, unit: Unit): string {
+  return `${visibleKey(key)}, ${showUnits(count, unit)}, just now`
 }

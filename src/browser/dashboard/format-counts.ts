@@ -10,7 +10,6 @@ const format = (options?: Intl.NumberFormatOptions) => onFirstUse(() => new Intl
 const whole = format()
 const withSign = format({ signDisplay: 'exceptZero' })
 const percent = format({ style: 'percent', maximumFractionDigits: 0 })
-const signedPercent = format({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' })
 const short = format({ notation: 'compact', maximumFractionDigits: 1 })
 
 /** All digits, in the visitor's locale. */
@@ -19,14 +18,42 @@ export const showCount = (count: Count | bigint) => whole().format(BigInt(count)
 /** All digits, with a sign. */
 export const showChange = (count: Count | bigint) => withSign().format(BigInt(count))
 
+/** What a type counts: its settings `unit_one` (empty if it is not set) and `unit`. */
+export interface Unit {
+  one: string
+  many: string
+}
+
+// The page's language: numbers follow the browser's.
+const plurals = onFirstUse(() => new Intl.PluralRules('en'))
+
+/** A count with its unit: "1 view", "2 views"; without a singular "views: 1", which is right in every language. */
+export function showUnits(count: Count | bigint, { one, many }: Unit): string {
+  const shown = showCount(count)
+  if (plurals().select(Number(count)) !== 'one') return `${shown} ${many}`
+  return one === '' ? `${many}: ${shown}` : `${shown} ${one}`
+}
+
 /** Short, for the axis of a chart. */
 export const showShort = (count: number) => short().format(count)
 
-/** The change in percent, from the tenfold on as a factor; empty if there was nothing before or nothing can be compared. */
+/**
+ * The change in percent, from the tenfold on as a factor: "▲ 5%", "▲ ×20", "▼ 3%". Empty if there was nothing before or nothing
+ * can be compared.
+ */
 export function showGrowth({ compared, before }: { compared: Count | null; before: Count | null }): string {
   if (compared === null || before === null || BigInt(before) <= 0n) return ''
   const [now, then] = [BigInt(compared), BigInt(before)]
-  return now >= 10n * then ? `×${showCount(now / then)}` : signedPercent().format(ratio(now - then, then))
+  if (now >= 10n * then) return `▲ ×${showCount(now / then)}`
+  const size = percent().format(ratio(now > then ? now - then : then - now, then))
+  if (size === percent().format(0)) return size
+  return `${now > then ? '▲' : '▼'} ${size}`
+}
+
+/** The class that colors a change: up, down, or neither. */
+export function directionOf(growth: string): string {
+  if (growth.startsWith('▲')) return 'up'
+  return growth.startsWith('▼') ? 'down' : ''
 }
 
 /** The part of a whole in percent; empty if there is no whole. */

@@ -7,12 +7,14 @@ const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric'
 const axis = {
   hour: format(time),
   day: format({ day: 'numeric', month: 'short' }),
+  week: format({ day: 'numeric', month: 'short' }),
   month: format({ month: 'short', year: '2-digit' }),
 }
 const day = format({ dateStyle: 'medium' })
 const full = {
   hour: format({ ...date, ...time }),
   day: format(date),
+  week: format(date),
   month: format({ month: 'long', year: 'numeric' }),
 }
 const moment = format({ dateStyle: 'medium', timeStyle: 'short' })

@@ -14,18 +14,23 @@ export interface ComparedPeriod extends Compared {
   until: string | null
 }
 
-export type By = 'hour' | 'day' | 'month'
+export type By = 'hour' | 'day' | 'week' | 'month'
 
 export interface Point {
   start: string
-  count: Count
+  /** `null`: the unit has not begun. */
+  count: Count | null
   /** The count of the same unit in the period before. */
   before?: Count | null
+  /** What the other type counted. */
+  also?: Count | null
   imported?: true
 }
 
 export interface ChartNumbers extends ComparedPeriod {
   by: By
+  /** What the other type counted in the period. */
+  also?: Compared
   /** The days of the period and of the one before, such as 2026-11-20. */
   first: string
   last: string
@@ -46,7 +51,7 @@ export interface Adjustment {
 /** What every page with numbers shows. */
 export interface Numbers {
   timeZone: string
-  figures: { today: ComparedPeriod; '7d': ComparedPeriod; '30d': ComparedPeriod }
+  figures: Record<'today' | '7d' | '30d' | '12m', ComparedPeriod>
   total: Count
   chart: ChartNumbers
   /** The type that counts the same hits in another way. */
@@ -59,13 +64,27 @@ export interface ListedCounter extends Compared {
   key: string
   /** The page with this key. */
   page?: string
+  /** What the other type counted for this key in the period. */
+  also?: Count
+  /** The counts of the period's own units; none if there would be more than a hundred, or more than a hundred rows. */
+  points?: Count[]
 }
 
 /** The page of a type. */
 export interface TypeNumbers extends Numbers {
   /** The prefix of the keys that figures and chart add up; `null`: all keys. */
   prefix: string | null
-  list: { counters: ListedCounter[]; more: boolean; certain: boolean }
+  list: {
+    counters: ListedCounter[]
+    more: boolean
+    certain: boolean
+    /** Whether the highest counts come first: too many keys that begin with a prefix are in the order of the keys. */
+    ranked: boolean
+    /** The number of keys in the list's scope; `null`: more than 1,000, or a search. */
+    of: number | null
+  }
+  /** What was counted in the last minutes, about five; `null`: unknown. Not on public pages. */
+  recent?: { minutes: number; count: Count } | null
 }
 
 /** The page of a counter. */
@@ -91,13 +110,14 @@ export function takeIncluded(query: string): Numbers | null {
 }
 
 /** The query for the numbers of a type, or of a counter if there is a key. */
-export function numbersQuery(about: { type: string; key?: string }, view: View, rows: number): string {
-  const { period, from, to, find } = view
+export function numbersQuery(about: { type: string; key?: string }, view: View & { by?: By }, rows: number): string {
+  const { period, from, to, by, find } = view
   return new URLSearchParams({
     ...about,
     period,
     tz: TIME_ZONE,
     ...(period === 'custom' && { from, to }),
+    ...(by && { by }),
     ...(find !== '' && { find }),
     ...(rows !== 10 && { rows: String(rows) }),
   }).toString()

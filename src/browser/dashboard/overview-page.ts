@@ -12,7 +12,7 @@ const MORE = 20
 const MAX_ROWS = 100
 
 /** Starts the page of a type. */
-export function startOverviewPage(type: string, unit: string): void {
+export function startOverviewPage(type: string): void {
   const list = new TopList(type)
   const more = byId<HTMLButtonElement>('more')
   const input = byId<HTMLInputElement>('find')
@@ -20,17 +20,15 @@ export function startOverviewPage(type: string, unit: string): void {
   let focusAt: number | null = null
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
   const keepForCsv = startListCsv(type)
-  const showFirstRun = firstRunOf(type, unit, () => page.refresh())
+  const showFirstRun = firstRunOf(type, () => page.refresh())
 
   const page = startNumbers<TypeNumbers>({
     type,
-    unit,
     show(numbers, { find, period }, asked) {
-      const { chart, total, also, timeZone, prefix } = numbers
+      const { chart, total, timeZone, prefix } = numbers
       const { counters, more: hasMore } = numbers.list
       list.show(counters, period === 'all' ? total : chart.count, asked)
       keepForCsv(numbers)
-      document.querySelector('.figures.also')?.toggleAttribute('hidden', also === undefined)
       if (document.activeElement !== input) input.value = find
       more.hidden = !hasMore || counters.length >= MAX_ROWS
       more.disabled = false

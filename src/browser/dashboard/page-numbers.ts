@@ -1,15 +1,19 @@
 import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
-import { messageOf } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { Chart } from './chart.ts'
 import { startChartCsv } from './csv-buttons.ts'
-import { byId } from './elements.ts'
+import { byId, unitOf } from './elements.ts'
 import { setText, showFigures, showGrowthOf } from './figures.ts'
-import { showChange, showCount } from './format-counts.ts'
+import { showChange, showCount, showUnits } from './format-counts.ts'
 import { showDays } from './format-time.ts'
 import { askNumbers, type ChartNumbers, type Numbers, numbersQuery, takeIncluded } from './numbers.ts'
+import { startPeriodChoice } from './period-choice.ts'
 import { type Outcome, poll } from './polling.ts'
 
 const EVERY_MS = 30_000
+/** The longest pause: a page that is open shows what was counted a minute after its roll-up at the latest. */
+const AT_MOST_MS = 60_000
+const DAY_MS = 86_400_000
 /** The shortest time between two announcements of what nobody asked for. */
 const ANNOUNCE_MS = 120_000
 
@@ -23,15 +27,14 @@ interface NumbersPage {
 interface PageParts<N extends Numbers> {
   type: string
   key?: string
-  /** The plural of what is counted. */
-  unit: string
   /** Shows what the page has besides figures and chart. `asked`: whether a button or a link asked for it. */
   show(numbers: N, view: View, asked: boolean): void
 }
 
 /** Keeps a page's numbers up to date. The address names the view; until its numbers arrive, the old ones are dimmed. */
-export function startNumbers<N extends Numbers>({ type, key, unit, show: showMore }: PageParts<N>): NumbersPage {
+export function startNumbers<N extends Numbers>({ type, key, show: showMore }: PageParts<N>): NumbersPage {
   const chart = new Chart()
+  const [unit, alsoUnit] = [unitOf(document.querySelector('main')!), unitOf(byId('period'))]
   const keepForCsv = startChartCsv(key === undefined ? type : `${type}-${key}`)
   let view = readView()
   let rows = 10
@@ -47,21 +50,21 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
     setText('history-message', '')
     busy(false)
     if (!asked && text === last) return 'unchanged'
-    showFigures(numbers)
-    if (numbers.also !== undefined) showFigures(numbers.also, 'also')
+    showFigures(numbers, alsoUnit)
     const { count, first, last: end } = numbers.chart
     const days = showDays(first, end)
     setText('history-days', days)
-    setText('history-sum', `${showCount(count)} ${unit}`)
+    const sum = showUnits(count, unit)
+    setText('history-sum', sum)
     setText('history-note', view.period === 'all' ? adjustedNote(numbers) : '')
-    showGrowthOf('history-change', numbers.chart, ` vs. ${earlier(numbers.chart)}`)
+    showGrowthOf('history-change', numbers.chart, against(numbers.chart))
     chart.show({ ...numbers.chart, unit, adjustments: numbers.adjustments ?? [] })
     keepForCsv(numbers.chart)
     showMore(numbers, view, asked && shown !== '')
     // Rarely: a page that changes every minute would never be silent.
     const now = Date.now()
     if (shown !== '' && (asked || now - announcedAt >= ANNOUNCE_MS)) {
-      setText('announcement', `${days}: ${showCount(count)} ${unit}`)
+      setText('announcement', `${days}: ${sum}`)
       announcedAt = now
     }
     shown = of
@@ -78,7 +81,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
       return wanted === query() ? show(numbers, wanted) : 'changed'
     } catch (error) {
       if (wanted !== query()) return 'failed'
-      setText('history-message', messageOf(error))
+      setText('history-message', messageOf(error, KEEPS_TRYING))
       // The numbers on the page are those of another view, and stay dimmed.
       byId('history').removeAttribute('aria-busy')
       return 'failed'
@@ -92,7 +95,7 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
   else busy(true)
   const pressPeriod = startPeriodChoice(change)
   pressPeriod(view)
-  const refresh = poll(EVERY_MS, work, { waits: included !== null })
+  const refresh = poll(EVERY_MS, work, { waits: included !== null, atMostMs: AT_MOST_MS })
 
   function apply(next: View): void {
     view = next
@@ -122,12 +125,15 @@ export function startNumbers<N extends Numbers>({ type, key, unit, show: showMor
   }
 }
 
-/** How much earlier the period before is. */
-function earlier({ by, first, beforeFirst }: ChartNumbers): string {
-  if (by === 'month') return 'a year earlier'
-  const days = (Date.parse(first) - Date.parse(beforeFirst ?? first)) / 86_400_000
-  const [length, unit] = days % 7 === 0 ? [days / 7, 'week'] : [days, 'day']
-  return length === 1 ? `a ${unit} earlier` : `${length} ${unit}s earlier`
+/** What the change is against, in words. Its title has the exact hours. */
+function against({ first, beforeFirst, until }: ChartNumbers): string {
+  if (beforeFirst === null) return ''
+  // Only months are compared with the same date of another year.
+  if (first.slice(4) === beforeFirst.slice(4)) return ' against the same months, a year earlier'
+  const days = (Date.parse(first) - Date.parse(beforeFirst)) / DAY_MS
+  if (days % 7 === 0) return ` against the same weekdays, ${days === 7 ? 'a week' : `${days / 7} weeks`} earlier`
+  const hours = until === null ? '' : 'the same hours of '
+  return ` against ${hours}${days === 1 ? 'the day' : `the ${days} days`} before`
 }
 
 /** Why the chart of all time does not add up to the total. */
@@ -141,39 +147,4 @@ function busy(is: boolean): void {
   for (const part of document.querySelectorAll('.follows-period')) part.classList.toggle('stale', is)
   if (is) byId('history').setAttribute('aria-busy', 'true')
   else byId('history').removeAttribute('aria-busy')
-}
-
-/** Starts the buttons of the period. The function that it returns presses the one of a view. */
-function startPeriodChoice(change: NumbersPage['change']): (view: View) => void {
-  const choice = byId('period')
-  const buttons = choice.querySelectorAll('button')
-  // Public pages do not have the form for other days.
-  const form = document.querySelector<HTMLFormElement>('#days')
-  const [first, last] = document.querySelectorAll<HTMLInputElement>('#days input')
-  const open = (is: boolean) => {
-    form?.toggleAttribute('hidden', !is)
-    choice.querySelector('[aria-expanded]')?.setAttribute('aria-expanded', String(is))
-  }
-  for (const button of buttons) {
-    button.addEventListener('click', () => {
-      if (button.value === 'custom' && form !== null) {
-        open(form.hasAttribute('hidden'))
-        if (!form.hidden) first?.focus()
-      } else change({ period: button.value as View['period'], from: '', to: '' })
-    })
-  }
-  form?.addEventListener('input', () => last?.setCustomValidity(''))
-  form?.addEventListener('submit', (event) => {
-    event.preventDefault()
-    const [from, to] = [first!.value, last!.value]
-    last!.setCustomValidity(to < from ? 'Must not be before the first day.' : '')
-    if (form.reportValidity()) change({ period: 'custom', from, to })
-  })
-  return ({ period, from, to }) => {
-    for (const button of buttons) button.setAttribute('aria-pressed', String(button.value === period))
-    open(period === 'custom')
-    if (period !== 'custom' || !first || !last) return
-    first.value = from
-    last.value = to
-  }
 }

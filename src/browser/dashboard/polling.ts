@@ -1,5 +1,4 @@
-/** The longest pauses while nothing changes and after failures, in milliseconds. */
-const MAX_MS = 300_000
+/** The longest pause after failures, in milliseconds. */
 const MAX_FAILED_MS = 60_000
 /** The shortest time between two runs that nobody asked for, such as when a page is shown again and again. */
 const MIN_MS = 10_000
@@ -10,10 +9,15 @@ export type Outcome = 'changed' | 'unchanged' | 'failed' | 'done'
 /**
  * Repeats some work while the page is visible. Pauses grow while nothing changes and after failures.
  * @param everyMs the shortest pause between two runs
- * @param options `waits`: begin with a pause, because the page has the first result
+ * @param options `waits`: begin with a pause, because the page has the first result; `atMostMs`: the longest pause while nothing
+ *   changes, 5 minutes by default
  * @returns runs the work now, or again after the current run
  */
-export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = false } = {}): () => void {
+export function poll(
+  everyMs: number,
+  work: () => Promise<Outcome>,
+  { waits = false, atMostMs = 300_000 } = {},
+): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let running = false
   let again = false
@@ -29,7 +33,7 @@ export function poll(everyMs: number, work: () => Promise<Outcome>, { waits = fa
     const outcome = await work().catch(() => 'failed' as const)
     running = false
     if (outcome === 'changed') wait = everyMs
-    else wait = Math.min(wait * 2, outcome === 'failed' ? Math.max(everyMs, MAX_FAILED_MS) : MAX_MS)
+    else wait = Math.min(wait * 2, outcome === 'failed' ? Math.max(everyMs, MAX_FAILED_MS) : atMostMs)
     done = outcome === 'done'
     if (again) void run()
     else if (!done) plan(wait)

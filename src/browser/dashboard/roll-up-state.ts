@@ -1,4 +1,5 @@
-import { ask, messageOf, path, type Status } from './api.ts'
+import { ask, path, type Status } from './api.ts'
+import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
 import { setText } from './figures.ts'
@@ -27,7 +28,7 @@ export function startRollUpState(rolledUp: () => void): void {
       last = JSON.stringify([status.problems, status.pendingSlots])
       return last === before ? 'unchanged' : 'changed'
     } catch (error) {
-      setText('lag', messageOf(error))
+      setText('lag', messageOf(error, KEEPS_TRYING))
       mark(holder, 'unknown', 'State unknown')
       return 'failed'
     }

@@ -1,5 +1,6 @@
 import { basePath } from './address.ts'
-import { type ApiError, ask, messageOf, path } from './api.ts'
+import { ask, path } from './api.ts'
+import { type ApiError, messageOf } from './api-error.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
 
@@ -21,8 +22,10 @@ export function startSetupPage(): void {
       // Without the query, which named no page.
       location.replace(`${basePath()}/`)
     } catch (error) {
-      setText('setup-message', messageOf(error))
-      if ((error as ApiError).code === 'deploy_request_needed') await showStatements().catch(() => {})
+      const { code, message } = error as ApiError
+      // Only the Worker knows which statement the database refused, and why.
+      setText('setup-message', code === 'setup_stopped' ? message : messageOf(error))
+      if (code === 'deploy_request_needed') await showStatements().catch(() => {})
       button.disabled = false
     }
   })
@@ -36,7 +39,7 @@ async function makeTables(): Promise<void> {
       const { status } = error as ApiError
       // The answer may have been lost. Running it again changes nothing.
       if ((status !== 0 && status !== 503) || failures === MAX_FAILURES) throw error
-      setText('setup-message', `${messageOf(error)} Trying again …`)
+      setText('setup-message', messageOf(error, 'Trying again …'))
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

@@ -3,8 +3,11 @@ import { DAY_MS, HOUR_MS, midnightOf, monthsLater } from '../calendar.ts'
 import { type HistoryRange, type HistoryUnit, historyRange, knownTimeZone } from './range.ts'
 import type { TimeZone } from './time-zone.ts'
 
-/** The periods that people choose from. All but `custom` end today. */
-export const PERIOD_NAMES = ['today', '7d', '30d', '90d', '12m', 'all', 'custom'] as const
+/** The periods that people choose from. */
+export const PERIOD_NAMES = [
+  ...(['today', '7d', '30d', '90d', '12m', 'all'] as const),
+  ...(['yesterday', 'month', 'last-month', 'custom'] as const),
+] as const
 
 export type PeriodName = (typeof PERIOD_NAMES)[number]
 
@@ -12,7 +15,7 @@ export type PeriodName = (typeof PERIOD_NAMES)[number]
 const MAX_CUSTOM_DAYS = 999
 /** The most months that a period of all time begins before the present one. */
 const MAX_MONTHS = 240
-/** Up to this many days, a custom period is shown by hours. */
+/** Up to this many days, a period is shown by hours. */
 const MAX_DAYS_BY_HOUR = 2
 
 const DAYS: Partial<Record<PeriodName, number>> = { today: 1, '7d': 7, '30d': 30, '90d': 90 }
@@ -27,8 +30,13 @@ export interface Span {
   nextDay: number
 }
 
+/** The units of a chart that can be chosen. A short period has hours instead. */
+export const CHART_UNITS = ['day', 'week', 'month'] as const
+
 /** A period that somebody chose. It consists of whole days in a time zone. */
 export interface ChosenPeriod extends Span {
+  /** The units of its chart: those of `range`, or weeks or months of its days. */
+  by: HistoryUnit
   /** The units from the first one of the predecessor to the last one of the period. */
   range: HistoryRange
   /** The index of the period's first unit. */
@@ -46,35 +54,56 @@ export interface Comparison {
 /**
  * Finds a period and its predecessor: as many days before, for seven days and more the fewest whole weeks that are as long. So
  * the same days of the week are compared. Months are compared with those of the year before.
- * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20
+ * @param asked `from` and `to`: the first and the last day of a custom period, dates such as 2026-11-20; `by`: units other than
+ *   the period's own. A period by hours has no others, and neither has all time, which has too many days
  * @throws {InvalidInput} of field `from`, `to` or `tz`
  */
 export function chosenPeriod(
-  asked: { name: PeriodName; from?: string | undefined; to?: string | undefined },
+  asked: {
+    name: PeriodName
+    from?: string | undefined
+    to?: string | undefined
+    by?: (typeof CHART_UNITS)[number] | undefined
+  },
   timeZone: string,
   now: Date,
 ): ChosenPeriod {
-  const { name, from, to } = asked
+  const { name, from, to, by } = asked
   const zone = knownTimeZone(timeZone)
   const today = zone.dateAt(now.getTime())
   if (name === '12m' || name === 'all') {
     const first = monthsLater(today, name === '12m' ? -11 : -MAX_MONTHS + 1)
     const yearBefore = (date: number) => monthsLater(date, -12) + (new Date(date).getUTCDate() - 1) * DAY_MS
-    return periodOf('month', zone, [first, monthsLater(today, 1)], name === '12m' ? yearBefore : null)
+    const shown = name === 'all' ? 'month' : (by ?? 'month')
+    const unit = shown === 'month' ? 'month' : 'day'
+    return periodOf(shown, unit, zone, [first, monthsLater(today, 1)], name === '12m' ? yearBefore : null)
   }
-  const last = name === 'custom' ? Math.min(dateOf('to', to), today) : today
-  const first = name === 'custom' ? dateOf('from', from) : today - (DAYS[name]! - 1) * DAY_MS
+  const [first, last] = daysOf(name, today, from, to)
   if (first > last) throw new InvalidInput('from', 'must be a day up to today, and not after "to"')
   const days = (last - first) / DAY_MS + 1
   if (days > MAX_CUSTOM_DAYS) throw new InvalidInput('from', `must be at most ${MAX_CUSTOM_DAYS} days before "to"`)
-  const byHour = name === 'today' || (name === 'custom' && days <= MAX_DAYS_BY_HOUR)
+  const byHour = days <= MAX_DAYS_BY_HOUR
   const shift = (days < 7 ? days : Math.ceil(days / 7) * 7) * DAY_MS
-  return periodOf(byHour ? 'hour' : 'day', zone, [first, last + DAY_MS], (date) => date - shift)
+  const [shown, unit] = byHour ? (['hour', 'hour'] as const) : ([by ?? 'day', 'day'] as const)
+  return periodOf(shown, unit, zone, [first, last + DAY_MS], (date) => date - shift)
+}
+
+/** The first and the last day of a period that does not consist of months. All dates are midnights in UTC. */
+function daysOf(name: PeriodName, today: number, from?: string, to?: string): [first: number, last: number] {
+  if (name === 'custom') {
+    const last = Math.min(dateOf('to', to), today)
+    return [dateOf('from', from), last]
+  }
+  if (name === 'yesterday') return [today - DAY_MS, today - DAY_MS]
+  if (name === 'month') return [monthsLater(today, 0), today]
+  if (name === 'last-month') return [monthsLater(today, -1), monthsLater(today, 0) - DAY_MS]
+  return [today - (DAYS[name]! - 1) * DAY_MS, today]
 }
 
 /** @param dateBefore the date of the predecessor for one of the period. All dates are midnights in UTC. */
 function periodOf(
   by: HistoryUnit,
+  unit: 'hour' | 'day' | 'month',
   zone: TimeZone,
   [firstDay, nextDay]: [number, number],
   dateBefore: ((date: number) => number) | null,
@@ -83,9 +112,9 @@ function periodOf(
   const earlier = dateBefore && earlierBy(zone, dateBefore)
   // Instants rather than dates: the history takes no dates before 1970 in any zone.
   const [start, end] = [new Date(earlier?.(from) ?? from), new Date(to)]
-  const asked = { by, timeZone: zone.name, from: start.toISOString(), to: end.toISOString() }
+  const asked = { by: unit, timeZone: zone.name, from: start.toISOString(), to: end.toISOString() }
   const range = historyRange(asked, end)
-  return { from, to, firstDay, nextDay, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
+  return { by, from, to, firstDay, nextDay, range, first: range.edges.findIndex((edge) => edge >= from), earlier }
 }
 
 /** A day begins where the earlier one does. All other times are by the clock. */

@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../calendar.ts'
+import { DAY_MS, HOUR_MS, startOf } from '../calendar.ts'
 import { type ChosenPeriod, type Comparison, comparedSpans, type Span } from './comparison.ts'
 import { type HistoryRange, periodAt, periodOfDay } from './range.ts'
 import type { Adjustment, DetailedRow, HistoryReader } from './read-history.ts'
@@ -70,9 +70,10 @@ export async function readCompared(
 /** Reads the units of a period, and the same parts of its predecessor. */
 export async function readUnits(
   { readRows, hoursSince }: HistoryReader,
-  { range, first, earlier, from, to }: ChosenPeriod,
+  period: ChosenPeriod,
   now: number,
 ): Promise<Units> {
+  const { range, first, earlier, from, to } = period
   const all = daysOf(range)
   const since = { from: Math.max(all.from, Math.ceil(hoursSince / DAY_MS) * DAY_MS), to: all.to }
   const ofDays: HistorySource[] = range.by === 'hour' || since.from >= since.to ? [] : [{ unit: 'hours', ...since }]
@@ -89,7 +90,7 @@ export async function readUnits(
   })
   const imported = importedUnits(range, rows, hoursSince)
   const starts = range.edges.slice(first, -1)
-  return {
+  return inUnitsOf(period, {
     starts,
     counts: counts.slice(first),
     previous: starts.map((_, index) => {
@@ -99,6 +100,23 @@ export async function readUnits(
     imported: starts.map((_, index) => imported.has(first + index)),
     running: current === undefined ? null : current - first,
     adjustments: adjustments.filter(({ at }) => at.getTime() >= from && at.getTime() < to),
+  })
+}
+
+/** The weeks or months of a period's days, if its chart has these. The first and the last one may be shorter. */
+function inUnitsOf({ by, range }: ChosenPeriod, days: Units): Units {
+  if (by === range.by) return days
+  const dateOf = (start: number) => startOf(by, new Date(range.zone.dateAt(start))).getTime()
+  const groups = [...Map.groupBy(days.starts.keys(), (index) => dateOf(days.starts[index]!)).values()]
+  const sumOf = (counts: readonly (bigint | null)[], group: readonly number[]) =>
+    group.reduce<bigint | null>((sum, index) => (counts[index] === null ? sum : (sum ?? 0n) + counts[index]!), null)
+  return {
+    starts: groups.map((group) => days.starts[group[0]!]!),
+    counts: groups.map((group) => sumOf(days.counts, group)!),
+    previous: groups.map((group) => sumOf(days.previous, group)),
+    imported: groups.map((group) => group.some((index) => days.imported[index])),
+    running: days.running === null ? null : groups.findIndex((group) => group.includes(days.running!)),
+    adjustments: days.adjustments,
   }
 }
 

@@ -2,24 +2,23 @@ import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { DAY_MS, dayText, PERIODS, timeText } from '../calendar.ts'
 import { counterListsSql } from '../counters-sql.ts'
-import type { CounterAddress, CounterPlace, KeyedType } from '../keys/counter-address.ts'
+import type { CounterPlace, KeyedType, RankedCounter } from '../keys/counter-address.ts'
 import { readNames } from '../keys/names.ts'
 import { checkPrefix, fromNamesSql, type KeysWithPrefix, ROWS_OF_KEY } from '../keys/prefix.ts'
 import type { Span } from './comparison.ts'
-import { type Hours, type Part, type Selection, selectionOf } from './selection.ts'
+import { type Selection, selectionOf } from './selection.ts'
 
 /** The most counters in a ranking. */
-export const MAX_RANKED = 100
-/** The most candidates read from each part of a period, and from all parts. */
-const PER_PART = 150
-const IN_ALL_PARTS = 1_500
-/** The most candidates that are added up. */
-const MAX_CANDIDATES = 150
+export const MAX_RANKED = 1_000
+/** The most candidates that are added up, those read from each part of a period, and those from all parts: for each row. */
+const CANDIDATES = 1.5
+const IN_ALL_PARTS = 15
+/** Rankings with fewer rows look at as many as one with so many. */
+const LEAST_RANKED = 100
 
 /** The counters with the highest counts in a period, highest first. */
 export interface Ranking {
-  counters: CounterAddress[]
-  counts: bigint[]
+  counters: RankedCounter[]
   /** Whether there are more. */
   more: boolean
   /** Whether no other counter can belong among them. */
@@ -36,16 +35,15 @@ export async function readRanking(db: Executor, type: KeyedType, period: Span, l
   const selection = selectionOf(period)
   const { recordIds, mostOfOthers } = await readCandidates(db, type, selection, limit)
   const candidates = recordIds.map((recordId) => ({ recordType: type.recordType, recordId }))
-  const counts = await readSelection(db, candidates, selection)
+  const [counts] = await readSelections(db, candidates, [selection])
   const ranked = candidates
-    .map((place, index) => ({ ...place, count: counts[index]! }))
+    .map((place, index) => ({ ...place, count: counts![index]! }))
     .filter(({ count }) => count > 0n)
     .sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : a.recordId < b.recordId ? 1 : -1))
   const listed = ranked.slice(0, limit)
   const nameOf = await readNames(db, listed)
   return {
-    counters: listed.map(({ count: _, ...place }) => ({ ...place, name: nameOf(place) ?? '' })),
-    counts: listed.map(({ count }) => count),
+    counters: listed.map((counter) => ({ ...counter, name: nameOf(counter) ?? '' })),
     more: ranked.length > limit,
     certain: mostOfOthers <= (listed.at(-1)?.count ?? 0n),
   }
@@ -67,7 +65,9 @@ async function readCandidates(
     ...parts,
     ...added.map(({ from }) => ({ period: 'day', start: Math.floor(from / DAY_MS) * DAY_MS }) as const),
   ]
-  const perPart = Math.max(limit, Math.min(PER_PART, Math.ceil(IN_ALL_PARTS / looked.length)))
+  const most = CANDIDATES * Math.max(limit, LEAST_RANKED)
+  const inAll = Math.ceil((IN_ALL_PARTS * Math.max(limit, LEAST_RANKED)) / looked.length)
+  const perPart = Math.max(Math.min(limit, LEAST_RANKED), Math.min(most, inAll))
   const { rows } = await db.execute(
     looked
       .map(
@@ -96,75 +96,101 @@ async function readCandidates(
   const unseen = lasts.map(({ seen, least }) => (seen < perPart ? 0n : least))
   const unseenInAll = unseen.reduce((sum, count) => sum + count, 0n)
   const byKnown = [...found].sort(([, a], [, b]) => (a.known < b.known ? 1 : a.known > b.known ? -1 : 0))
-  const mostOfOthers = byKnown.slice(MAX_CANDIDATES).reduce((most, [, { known, parts }]) => {
+  const mostOfOthers = byKnown.slice(most).reduce((most, [, { known, parts }]) => {
     const possible = known + unseen.reduce((sum, count, part) => (parts.has(part) ? sum : sum + count), 0n)
     return possible > most ? possible : most
   }, unseenInAll)
-  return { recordIds: byKnown.slice(0, MAX_CANDIDATES).map(([recordId]) => recordId), mostOfOthers }
+  return { recordIds: byKnown.slice(0, most).map(([recordId]) => recordId), mostOfOthers }
 }
 
 /**
  * Ranks the counters whose keys begin with a prefix by their counts in a period, as of the last roll-up, positive ones only. It
  * looks up each key in each part, so it is exact and costs the same however long the counters have counted.
- * @param parts those of the period; `null`: all time
+ * @param selection the rows of the period; `null`: all time
  * @param options `limit`: at most `MAX_RANKED`; `maxRows`: as for `checkPrefix`
  * @throws {TooManyKeys}
  */
 export async function readPrefixRanking(
   db: Executor,
   of: KeysWithPrefix,
-  parts: readonly Part[] | null,
+  selection: Selection | null,
   { limit, maxRows }: { limit: number; maxRows?: number | undefined },
-): Promise<{ key: string; count: bigint }[]> {
-  await checkPrefix(db, of, { rows: 2 * (parts?.length ?? 0) + ROWS_OF_KEY, maxRows })
-  const starts = parts?.map(
+): Promise<RankedCounter[]> {
+  const { parts, hours } = selection ?? { parts: [], hours: [] }
+  // At most a day of hours at each end.
+  await checkPrefix(db, of, { rows: 2 * parts.length + 24 * hours.length + ROWS_OF_KEY, maxRows })
+  const starts = parts.map(
     ({ period, start }) => `SELECT ${PERIODS[period]} AS period, DATE '${dayText(start)}' AS period_start`,
   )
-  const [table, condition] = starts
-    ? [`(${starts.join(' UNION ALL ')}) AS p STRAIGHT_JOIN counter_periods`, OF_PART]
-    : ['counter_totals', '']
   // Not a look-up in the select list for each part: vtgate plans a dozen of those for seconds.
+  const sources = selection
+    ? [
+        countsSql(of, `(${starts.join(' UNION ALL ')}) AS p STRAIGHT_JOIN counter_periods`, 't.count', OF_PART),
+        ...hours.map(({ sign, from, to }) =>
+          countsSql(
+            of,
+            'counter_history',
+            `${sign === '-' ? '-' : ''}t.count`,
+            `AND t.period_start >= '${timeText(from)}' AND t.period_start < '${timeText(to)}'`,
+          ),
+        ),
+      ]
+    : [countsSql(of, 'counter_totals', 't.count', '')]
+  // Summed outside of the union, which vtgate sends to each shard whole.
   const { rows } = await db.execute(
-    `SELECT n.name, SUM(t.count) AS count ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${condition}
-     GROUP BY n.name, n.record_id ORDER BY count DESC, n.record_id DESC LIMIT ${limit}`,
+    `SELECT record_id, name, SUM(number) AS count FROM (${sources.join('\nUNION ALL ')}) AS counts
+     GROUP BY record_id, name ORDER BY count DESC, record_id DESC LIMIT ${limit}`,
   )
-  const ranked = rows.map(({ name, count }) => ({ key: toText(name), count: toBigInt(count) }))
+  const ranked = rows.map(({ record_id, name, count }) => ({
+    recordType: of.recordType,
+    recordId: toBigInt(record_id),
+    name: toText(name),
+    count: toBigInt(count),
+  }))
   return ranked.filter(({ count }) => count > 0n)
 }
 
 const OF_PART = 'AND t.period = p.period AND t.period_start = p.period_start'
 
-/** The counts of up to `MAX_CANDIDATES` counters in a period, in their order, as of the last roll-up. */
-export function readPeriodCounts(db: Executor, counters: readonly CounterPlace[], period: Span): Promise<bigint[]> {
-  return readSelection(db, counters, selectionOf(period))
+function countsSql(of: KeysWithPrefix, table: string, count: string, more: string): string {
+  return `SELECT n.record_id, n.name, ${count} AS number ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
 }
 
-async function readSelection(
+/** The counts of up to `MAX_RANKED` counters in each of some periods, in their order, as of the last roll-up. */
+export function readPeriodCounts(
   db: Executor,
   counters: readonly CounterPlace[],
-  { parts, hours }: Selection,
-): Promise<bigint[]> {
-  if (counters.length === 0) return []
-  const hoursSql = (list: string, { sign, from, to }: Hours) =>
-    `SELECT '${sign}' AS sign, record_id, SUM(count) AS count FROM counter_history FORCE INDEX (PRIMARY)
-      WHERE ${list} AND period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}' GROUP BY record_id`
-  const selects = counterListsSql(counters).flatMap((list) => [
-    ...(['day', 'week', 'month'] as const).flatMap((period) => {
-      const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${dayText(start)}'`)
-      const sql = `SELECT '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
+  periods: readonly Span[],
+): Promise<bigint[][]> {
+  return readSelections(db, counters, periods.map(selectionOf))
+}
+
+async function readSelections(
+  db: Executor,
+  counters: readonly CounterPlace[],
+  selections: readonly Selection[],
+): Promise<bigint[][]> {
+  const selects = counterListsSql(counters).flatMap((list) =>
+    selections.flatMap(({ parts, hours }, place) => [
+      ...(['day', 'week', 'month'] as const).flatMap((period) => {
+        const starts = parts.filter((part) => part.period === period).map(({ start }) => `'${dayText(start)}'`)
+        const sql = `SELECT ${place} AS place, '+' AS sign, record_id, SUM(count) AS count FROM counter_periods FORCE INDEX (PRIMARY)
       WHERE ${list} AND period = ${PERIODS[period]} AND period_start IN (${starts.join(',')}) GROUP BY record_id`
-      return starts.length === 0 ? [] : [sql]
-    }),
-    ...hours.map((part) => hoursSql(list, part)),
-  ])
+        return starts.length === 0 ? [] : [sql]
+      }),
+      ...hours.map(
+        ({ sign, from, to }) =>
+          `SELECT ${place} AS place, '${sign}' AS sign, record_id, SUM(count) AS count FROM counter_history FORCE INDEX (PRIMARY)
+      WHERE ${list} AND period_start >= '${timeText(from)}' AND period_start < '${timeText(to)}' GROUP BY record_id`,
+      ),
+    ]),
+  )
+  const counts = selections.map(() => new Map<bigint, bigint>())
   // In the first hour of a period, nothing is compared yet.
-  if (selects.length === 0) return counters.map(() => 0n)
-  const { rows } = await db.execute(selects.join('\nUNION ALL '))
-  const counts = new Map<bigint, bigint>()
-  for (const { sign, record_id, count } of rows) {
-    const id = toBigInt(record_id)
-    const amount = toBigInt(count)
-    counts.set(id, (counts.get(id) ?? 0n) + (sign === '-' ? -amount : amount))
+  const { rows } = selects.length === 0 ? { rows: [] } : await db.execute(selects.join('\nUNION ALL '))
+  for (const { place, sign, record_id, count } of rows) {
+    const [of, id, amount] = [counts[Number(place)]!, toBigInt(record_id), toBigInt(count)]
+    of.set(id, (of.get(id) ?? 0n) + (sign === '-' ? -amount : amount))
   }
-  return counters.map(({ recordId }) => counts.get(recordId) ?? 0n)
+  return counts.map((of) => counters.map(({ recordId }) => of.get(recordId) ?? 0n))
 }

@@ -156,7 +156,7 @@ function readSumRows(
   of: SumOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
-  limit?: PrefixLimit,
+  limit?: PrefixLimit | null,
 ): Promise<Row[]> {
   return of.name === '' ? readTypeRows(db, of.recordType, sources) : readPrefixRows(db, of, range, sources, limit)
 }
@@ -166,7 +166,7 @@ async function readPrefixRows(
   of: SumOf,
   range: HistoryRange,
   sources: readonly HistorySource[],
-  limit = usualLimit(range, sources),
+  limit: PrefixLimit | null = usualLimit(range, sources),
 ): Promise<Row[]> {
   await checkPrefix(db, of, limit)
   const parts = sources.map((source) => {
@@ -200,12 +200,12 @@ async function readTypeRows(db: Executor, recordType: number, sources: readonly 
   return unpacked(await readParts(db, parts))
 }
 
-/** The history of a sum. Reading it throws `TooManyKeys`. */
+/** The history of a sum, whose prefix was checked before (`checkPrefix`). */
 export function historyOfSum(db: Executor, of: SumOf): HistoryReader {
   const isType = of.name === ''
   return {
     readRows: async (range, sources) => {
-      const rows = await readSumRows(db, of, range, sources)
+      const rows = await readSumRows(db, of, range, sources, null)
       return { rows: historyRows(rows), pending: 0n, adjustments: [] }
     },
     readBegun: () =>

@@ -35,8 +35,8 @@ export interface SumReading {
 export interface SumOptions {
   /** The most pending slots that are added up. With more slots, or with 0, the sum is as of the last roll-up. */
   mostPending: number
-  /** As for `checkPrefix`. */
-  maxRows?: number | undefined
+  /** As for `checkPrefix`; `null`: the prefix was checked before. */
+  maxRows?: number | null | undefined
   period: RecentPeriod | null
   ranges: number
 }
@@ -47,9 +47,10 @@ export interface SumOptions {
  * @throws {TooManyKeys}
  */
 export async function readSum(db: Executor, of: SumOf, options: SumOptions): Promise<SumReading> {
-  if (of.name !== '') {
+  const { maxRows } = options
+  if (of.name !== '' && maxRows !== null) {
     const rows = ROWS_OF_KEY + (options.period === null ? 1 : 24 + RECENT_PERIOD_HOURS[options.period] / 24 + 1)
-    await checkPrefix(db, of, { rows, maxRows: options.maxRows })
+    await checkPrefix(db, of, { rows, maxRows })
   }
   const exact = options.mostPending > 0 && (await hasFewPending(db, of.recordType, options.mostPending))
   const { rows } = await db.execute(sumSql(of, options, exact))

@@ -21,6 +21,9 @@ export interface CounterAddress extends CounterPlace {
   readonly id?: string
 }
 
+/** A counter with the count by which it is ranked. */
+export type RankedCounter = CounterAddress & { count: bigint }
+
 /** What determines the addresses of a type's counters. */
 export interface KeyedType {
   recordType: number

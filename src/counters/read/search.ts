@@ -3,9 +3,8 @@ import { toBigInt, toText } from '../../database/values.ts'
 import { InvalidInput } from '../../field-errors.ts'
 import { type CounterAddress, type KeyedType, MAX_KEY_BYTES } from '../keys/counter-address.ts'
 import { COUNTS_SQL } from '../keys/names.ts'
-import { beginsWithSql, bytesSql } from '../keys/prefix.ts'
+import { beginsWithSql, bytesSql, type KeysWithPrefix } from '../keys/prefix.ts'
 import { countIn, readCounters } from './read-counters.ts'
-import type { NamedCount } from './top.ts'
 
 export const MAX_PAGE = 100
 
@@ -20,7 +19,7 @@ export interface Search {
 }
 
 export interface SearchPage {
-  counters: NamedCount[]
+  counters: { key: string; count: bigint }[]
   next: string | null
 }
 
@@ -38,6 +37,14 @@ export async function searchCounters(db: Executor, type: KeyedType, search: Sear
   return { counters, next }
 }
 
+/** The beginning of the keys that a search finds, as they are spelled. @throws {InvalidInput} of field `prefix` */
+export function searchedPrefix({ sameKey }: KeyedType, text: string): string {
+  // Of the spellings, only this one concerns the beginning of a key.
+  const prefix = sameKey?.includes('letter_case') ? text.toLowerCase() : text
+  checkText('prefix', prefix)
+  return prefix
+}
+
 /** The counters that `searchCounters` finds, without their counts. */
 export async function findCounters(
   db: Executor,
@@ -45,9 +52,7 @@ export async function findCounters(
   search: Search,
 ): Promise<{ counters: CounterAddress[]; next: string | null }> {
   const { after, limit } = search
-  // Of the spellings, only this one concerns the beginning of a key.
-  const prefix = type.sameKey?.includes('letter_case') ? search.prefix.toLowerCase() : search.prefix
-  checkText('prefix', prefix)
+  const prefix = searchedPrefix(type, search.prefix)
   if (after !== null) checkText('after', after)
   const { recordType } = type
   const { rows } = await db.execute(
@@ -61,6 +66,21 @@ export async function findCounters(
     .slice(0, limit)
     .map((row) => ({ recordType, recordId: toBigInt(row.record_id), name: toText(row.name) }))
   return { counters, next: rows.length > limit ? counters.at(-1)!.name : null }
+}
+
+/** The number of counters whose keys begin with a prefix; `null` if there are more than `most`. */
+export async function countKeys(
+  db: Executor,
+  { recordType, name: prefix }: KeysWithPrefix,
+  most: number,
+): Promise<number | null> {
+  const { rows } = await db.execute(
+    `SELECT COUNT(*) AS found FROM (SELECT 1 FROM counter_names AS n FORCE INDEX (name)
+     WHERE record_type = ${recordType} AND ${beginsWithSql('name', prefix)} AND (gone_hour IS NULL OR ${COUNTS_SQL} = 1)
+     LIMIT ${most + 1}) AS s`,
+  )
+  const found = Number(toBigInt(rows[0]?.found))
+  return found > most ? null : found
 }
 
 function checkText(field: 'prefix' | 'after', text: string): void {

@@ -1,17 +1,12 @@
 import type { Executor } from '../../database/database.ts'
 import { toBigInt, toText } from '../../database/values.ts'
 import { type CalendarPeriod, dayText, PERIODS } from '../calendar.ts'
-import type { KeyedType } from '../keys/counter-address.ts'
+import type { KeyedType, RankedCounter } from '../keys/counter-address.ts'
 
 export const MAX_TOP = 100
 
 /** All time, or a calendar period in UTC. */
 export type TopPeriod = { period: 'all' } | { period: Exclude<CalendarPeriod, 'hour'>; start: Date }
-
-export interface NamedCount {
-  key: string
-  count: bigint
-}
 
 /**
  * Reads the counters of a type with the highest counts as of the last roll-up, highest first, positive ones only. Of equal
@@ -23,7 +18,7 @@ export async function readTop(
   { recordType }: KeyedType,
   top: TopPeriod,
   limit: number,
-): Promise<NamedCount[]> {
+): Promise<RankedCounter[]> {
   const [table, period, args] =
     top.period === 'all'
       ? ['counter_totals', '', [recordType]]
@@ -35,10 +30,12 @@ export async function readTop(
   const where = `t.record_type = ? ${period} AND t.count > 0`
   // A counter and its name are on one shard, so vtgate sends this whole to each shard, and merges the first rows.
   const { rows } = await db.execute(
-    `SELECT n.name, t.count FROM ${table} AS t FORCE INDEX (ranking)
+    `SELECT n.name, t.count, t.record_id FROM ${table} AS t FORCE INDEX (ranking)
      JOIN counter_names AS n ON n.record_type = t.record_type AND n.record_id = t.record_id
      WHERE ${where} ORDER BY t.count DESC, t.record_id DESC LIMIT ?`,
     [...args, limit],
   )
-  return rows.map(({ name, count }) => ({ key: toText(name), count: toBigInt(count) }))
+  return rows.map(({ name, count, record_id }) => {
+    return { recordType, recordId: toBigInt(record_id), name: toText(name), count: toBigInt(count) }
+  })
 }

@@ -4,7 +4,7 @@ import { type CounterType, pageOf } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf } from './numbers.ts'
+import { numbersOf, unitOf } from './numbers.ts'
 
 /** @param key the key from the URL, which may be invalid */
 export function counterPage(viewer: Viewer, type: CounterType, key: string): Html {
@@ -13,11 +13,11 @@ export function counterPage(viewer: Viewer, type: CounterType, key: string): Htm
     visibleKey(key),
     viewer,
     type.name,
-    html`<main id="main" data-page="counter" data-type="${type.name}" data-unit="${type.unit}">
+    html`<main id="main" data-page="counter" data-type="${type.name}"${unitOf(type)}>
 <p class="crumb"><a data-keeps-period href="${viewer.base}/?type=${encodeURIComponent(type.name)}">${type.title}</a></p>
 <h1 class="key"><bdi>${visibleKey(key)}</bdi></h1>
 ${page === null ? '' : html`<p class="crumb"><a href="${page}" rel="noreferrer">${visibleKey(page)}</a></p>`}
-${numbersOf(type, shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
+${numbersOf(shownCompanion(type, viewer.types, 'counter'), { more: ADJUSTMENTS })}
 ${builder(type)}
 ${viewer.mayChange ? CHANGE : ''}
 <p class="hint" id="as-of"></p>

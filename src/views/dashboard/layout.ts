@@ -80,7 +80,7 @@ function rollUpState({ mayChange }: Viewer): Html {
   return html`<details class="state" id="state" data-state="unknown">
 <summary class="row hint"><span class="dot"></span> <span id="state-text">State</span></summary>
 <div class="panel">
-<p><b id="pending">–</b> pending slots</p>
+<p><b id="pending">–</b> waiting to be added up</p>
 <p>Roll-up: <span id="lag">–</span></p>
 ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
 <div id="live-message" role="status"></div>

@@ -2,17 +2,9 @@ import { html, raw } from 'hono/html'
 import type { CounterType } from '../../config/counter-types.ts'
 import type { Html } from './layout.ts'
 
-const PERIODS = {
-  today: 'Today',
-  '7d': '7 days',
-  '30d': '30 days',
-  '90d': '90 days',
-  '12m': '12 months',
-  all: 'All time',
-  custom: 'Other days',
-}
-
-const FIGURES = ['today', '7d', '30d', 'all'] as const
+/** Periods with a tile, and those among other days. */
+const TILES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months', all: 'All time' }
+const OTHERS = { yesterday: 'Yesterday', month: 'This month', 'last-month': 'Last month', '90d': '90 days' }
 
 /** Numbers in a page, so that its script need not ask for them first. */
 export interface IncludedNumbers {
@@ -22,24 +14,21 @@ export interface IncludedNumbers {
 }
 
 /**
- * The figures, the choice of the period and the chart of a type or a counter.
+ * The periods with their figures, and the chart of the chosen one, for a type or a counter.
  * @param also the type whose figures are shown too (`shownCompanion`)
  * @param options `days`: whether other days can be chosen; `more`: what follows the chart in its card
  */
 export function numbersOf(
-  type: CounterType,
   also: CounterType | undefined,
   { days = true, more = '' }: { days?: boolean; more?: Html | '' } = {},
 ): Html {
-  return html`${also === undefined ? figures() : html`${figures(type.unit)}\n${figures(also.unit, 'also')}`}
-<p class="hint">Changes compare the same hours: today with yesterday, 7 days with the week before, 30 days with 5 weeks earlier.</p>
-${periodChoice(days)}
+  return html`${tiles(also, days)}
 <section class="card" aria-labelledby="history-days">
-<div class="row card-head follows-period"><h2 id="history-days">Chart</h2><div class="sum"><b id="history-sum"></b> <span class="growth" id="history-change"></span></div></div>
+<div class="row card-head follows-period"><h2 id="history-days">Chart</h2> <span id="history-sum"></span> <span class="growth" id="history-change"></span></div>
+<p class="hint" id="history-message" role="status"></p>
 <div class="chart follows-period" id="history" role="img" aria-label="Chart"></div>
 <ul class="row legend follows-period" id="history-legend"></ul>
 <p class="hint" id="history-note"></p>
-<p class="hint" id="history-message" role="status"></p>
 <details class="numbers follows-period"><summary class="hint">Show as a table</summary>
 <div class="scroll" tabindex="0" role="region" aria-label="Numbers of the chart"><table>
 <thead><tr><th scope="col">From</th><th scope="col" class="number">Count</th><th scope="col" class="number" id="history-before">Before</th></tr></thead>
@@ -65,28 +54,33 @@ export async function* withNumbers(page: Html, numbers: Promise<IncludedNumbers 
   yield text.slice(end)
 }
 
-/** @param unit what they count, if there are figures of several types */
-function figures(unit?: string, prefix: 'figure' | 'also' = 'figure'): Html {
-  return html`<dl class="row figures ${prefix}">${FIGURES.map(
-    (name) => html`<div><dt>${PERIODS[name]}${unit === undefined ? '' : `, ${unit}`}</dt>
-<dd><b id="${prefix}-${name}">–</b>${name === 'all' ? '' : html` <small class="growth" id="${prefix}-${name}-change"></small>`}</dd></div>`,
-  )}</dl>`
+function tiles(also: CounterType | undefined, days: boolean): Html {
+  const shown = Object.entries(TILES).map(
+    ([
+      name,
+      label,
+    ]) => html`<button type="button" class="tile" value="${name}" aria-pressed="false"><span>${label}</span>
+<b id="figure-${name}">–</b>${name === 'all' ? '' : html` <i class="growth" id="figure-${name}-change"></i>`}${
+      also &&
+      html`
+<span id="also-${name}"></span>`
+    }</button>`,
+  )
+  return html`<div class="tiles" id="period" role="group" aria-label="Period"${also && unitOf(also)}>${shown}${days ? OTHER_DAYS : ''}</div>`
 }
 
-function periodChoice(days: boolean): Html {
-  const periods = Object.entries(PERIODS).filter(([value]) => days || value !== 'custom')
-  return html`<div class="row period-bar"><div class="row choice" id="period" role="group" aria-label="Period">${periods.map(
-    ([value, text]) =>
-      html`<button type="button" value="${value}" aria-pressed="false"${value === 'custom' ? html` aria-expanded="false" aria-controls="days"` : ''}>${text}</button>`,
-  )}</div>
-${days ? DAYS : ''}</div>`
-}
-
-const DAYS = html`<form id="days" class="row days" hidden>
+const OTHER_DAYS = html`<button type="button" class="tile other" id="other-days" aria-pressed="false" aria-expanded="false" aria-controls="days">Other days ▾</button>
+<form id="days" class="row choice" hidden>
+${Object.entries(OTHERS).map(([name, label]) => html`<button type="button" value="${name}" aria-pressed="false">${label}</button>`)}
 <label>From <input type="date" name="from" min="1975-01-01" required></label>
 <label>to <input type="date" name="to" min="1975-01-01" required></label>
 <button>Show</button>
 </form>`
+
+/** The attributes from which scripts take the unit of a type. */
+export function unitOf({ unit, unitOne }: CounterType): Html {
+  return html` data-unit="${unit}"${unitOne === null ? '' : html` data-unit-one="${unitOne}"`}`
+}
 
 /** The list of counters and a message, both filled by the script. */
 export function ranking(): Html {

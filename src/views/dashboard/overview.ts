@@ -4,7 +4,7 @@ import type { CounterType } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { firstRun } from './first-run.ts'
 import { type Html, signedInPage, type Viewer } from './layout.ts'
-import { numbersOf, ranking } from './numbers.ts'
+import { numbersOf, ranking, unitOf } from './numbers.ts'
 
 /** The page of a type: the sum of its counters and a list of them, or before anything is counted, what to do first. */
 export function overviewPage(viewer: Viewer, type: CounterType, origin: string): Html {
@@ -12,11 +12,10 @@ export function overviewPage(viewer: Viewer, type: CounterType, origin: string):
     type.title,
     viewer,
     type.name,
-    html`<main id="main" data-page="overview" data-type="${type.name}" data-unit="${type.unit}">
-<h1>${type.title}</h1>
+    html`<main id="main" data-page="overview" data-type="${type.name}"${unitOf(type)}>
+<div class="row title"><h1>${type.title}</h1>${prefixChoice(type)}</div>
 ${firstRun(type, origin + viewer.base)}
-${prefixChoice(type)}
-${numbersOf(type, shownCompanion(type, viewer.types, 'type'))}
+${numbersOf(shownCompanion(type, viewer.types, 'type'))}
 <section class="card" aria-labelledby="top-title">
 <div class="row card-head"><h2 id="top-title">Top</h2>
 <form id="search" class="row" role="search">
@@ -34,7 +33,7 @@ ${ranking()}
 /** The prefixes of a type, such as one per site. Each button shows the page for its keys alone. */
 function prefixChoice({ prefixes }: CounterType): Html | '' {
   if (prefixes.length === 0) return ''
-  return html`<div class="row period-bar"><div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
+  return html`<div class="row choice" id="prefixes" role="group" aria-label="Keys"><button value="" aria-pressed="true">All</button>${prefixes.map(
     (prefix) => html`<button value="${prefix}" aria-pressed="false"><bdi>${visibleKey(prefix)}</bdi></button>`,
-  )}</div></div>`
+  )}</div>`
 }

@@ -11,6 +11,7 @@ const PLAIN = {
   recordType: 1,
   title: 'Page view',
   unit: 'counts',
+  unitOne: null,
   url: null,
   key: 'string',
   sameKey: [],
@@ -62,6 +63,7 @@ describe('The configuration', () => {
           record_type: 65_535,
           title: 'Bees',
           unit: 'bees',
+          unit_one: 'bee',
           url: 'https://example.com/bees/',
           key: 'integer',
           new_keys: ['1*', '2*'],
@@ -95,6 +97,7 @@ describe('The configuration', () => {
       recordType: 65_535,
       title: 'Bees',
       unit: 'bees',
+      unitOne: 'bee',
       url: 'https://example.com/bees/',
       key: 'integer',
       sameKey: [],
@@ -186,8 +189,8 @@ describe('The configuration', () => {
     expect(config).toMatchObject({ rollUp, pruning, history })
     const type = { ...PLAIN, public: true, allowedOrigins: ['https://example.com'] }
     expect([...config.types.values()]).toEqual([
-      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views' },
-      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads' },
+      { ...type, name: 'page_view', recordType: 1, title: 'Page views', unit: 'views', unitOne: 'view' },
+      { ...type, name: 'download', recordType: 2, title: 'Downloads', unit: 'downloads', unitOne: 'download' },
     ])
     expect(triggers.crons).toEqual([config.crons.rollUp, config.crons.pruning])
   })

@@ -13,7 +13,7 @@ describe('title', () => {
     ['Song', 'Song'],
     ['a__b-', 'A b'],
   ])('is by default the name, readable: %s is %s', (name, title) => {
-    expect(typed({}, name)).toMatchObject({ title, unit: 'counts', url: null })
+    expect(typed({}, name)).toMatchObject({ title, unit: 'counts', unitOne: null, url: null })
   })
 
   it('may be any line of text', () => {
@@ -26,6 +26,7 @@ describe('title', () => {
 describe.each([
   ['title', 60],
   ['unit', 30],
+  ['unit_one', 30],
 ])('%s', (setting, max) => {
   it.each(['', ' ', ' a', 'a ', 'a\nb', 'a\0', '\ud800', '\uFFFE', 'x'.repeat(max + 1), 1, null, true, ['a']])(
     'refuses %j',

@@ -14,9 +14,9 @@ const YEAR = [Date.UTC(2026, 0, 1), Date.UTC(2027, 0, 1)] as const
 let db: TestDatabase
 const counters = new Map<string, CounterAddress>()
 const ranked = async (name: string, period: readonly [number, number] | null, limit = 100) => {
-  const parts = period && partsBetween(...period)
-  const found = await readPrefixRanking(db, { recordType: 1, name }, parts, { limit })
-  return found.map(({ key, count }) => `${key}: ${count}`)
+  const selection = period && { parts: partsBetween(...period), hours: [] }
+  const found = await readPrefixRanking(db, { recordType: 1, name }, selection, { limit })
+  return found.map(({ name, count }) => `${name}: ${count}`)
 }
 
 describe('The ranking of a prefix', () => {
@@ -77,7 +77,7 @@ describe('The ranking of a prefix', () => {
   it('is refused above a number of rows', async () => {
     const of = { recordType: 1, name: 'a/' }
     const parts = partsBetween(...YEAR)
-    const ask = (maxRows: number) => readPrefixRanking(db, of, parts, { limit: 10, maxRows })
+    const ask = (maxRows: number) => readPrefixRanking(db, of, { parts, hours: [] }, { limit: 10, maxRows })
     expect(parts).toHaveLength(12)
     await expect(ask(29 * 6)).resolves.toHaveLength(3)
     await expect(ask(29 * 6 - 1)).rejects.toThrow(TooManyKeys)

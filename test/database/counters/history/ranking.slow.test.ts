@@ -9,9 +9,11 @@ import {
 } from '../../../../src/counters/history/comparison.ts'
 import { readCompared, readUnits } from '../../../../src/counters/history/period-counts.ts'
 import { periodAt, periodOfDay } from '../../../../src/counters/history/range.ts'
-import { readPeriodCounts, readRanking } from '../../../../src/counters/history/ranking.ts'
+import { readPeriodCounts, readPrefixRanking, readRanking } from '../../../../src/counters/history/ranking.ts'
 import { historyOfCounter, historyOfSum } from '../../../../src/counters/history/read-history.ts'
 import { sumOf } from '../../../../src/counters/history/read-sum.ts'
+import { readRowCharts } from '../../../../src/counters/history/row-charts.ts'
+import { selectionOf } from '../../../../src/counters/history/selection.ts'
 import { addressOfKey, type KeyedType } from '../../../../src/counters/keys/counter-address.ts'
 import { addToDays } from '../../../../src/counters/ledger/periods.ts'
 import { boundsOf, rangeOf } from '../../../../src/counters/ranges.ts'
@@ -123,16 +125,23 @@ describe.each(NOWS)('At %s', (text) => {
       expect(shown.count, say).toBe(countedIn(period))
       expect((await readUnits(reader, period, now.getTime())).counts, say).toEqual(countsOf(period))
 
-      const { counters, counts, certain, more } = await readRanking(db, TYPE, period, 10)
+      const { counters, certain, more } = await readRanking(db, TYPE, period, 10)
       const expected = KEYS.map((key) => ({ key, count: countedIn(period, (count) => count.key === key) }))
         .filter(({ count }) => count > 0n)
         .sort((a, b) => Number(b.count - a.count))
       expect(
-        counters.map(({ name }, i) => ({ key: name, count: counts[i] })).sort((a, b) => Number(b.count! - a.count!)),
+        counters.map(({ name, count }) => ({ key: name, count })),
         say,
       ).toEqual(expect.arrayContaining(expected))
-      expect(counts, say).toEqual(expected.map(({ count }) => count))
+      expect(
+        counters.map(({ count }) => count),
+        say,
+      ).toEqual(expected.map(({ count }) => count))
       expect([certain, more]).toEqual([true, false])
+      const charts = await readRowCharts(db, counters, period)
+      expect(charts, say).toEqual(counters.map(({ name }) => countsOf(period, ({ key }) => key === name)))
+      const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, selectionOf(period), { limit: 10 })
+      expect(found, say).toEqual(counters.filter(({ name }) => name.startsWith('/')))
 
       // The same spans are compared of all counters together and of each.
       const { byHour, byDay, cutDays } = comparedSpans(period, now.getTime())!
@@ -141,10 +150,10 @@ describe.each(NOWS)('At %s', (text) => {
       expect(shown.spans, say).toEqual(ledger.some(({ at }) => at < byHour.before.from - DAY_MS) ? spans : null)
       if (shown.spans === null) continue
       expect([shown.compared, shown.before], say).toEqual([countedIn(spans.current), countedIn(spans.before)])
-      for (const span of [spans.current, spans.before]) {
-        const compared = await readPeriodCounts(db, counters, span)
-        expect(compared, say).toEqual(counters.map(({ name }) => countedIn(span, ({ key }) => key === name)))
-      }
+      const both = [spans.current, spans.before]
+      expect(await readPeriodCounts(db, counters, both), say).toEqual(
+        both.map((span) => counters.map(({ name }) => countedIn(span, ({ key }) => key === name))),
+      )
       partsCompared += cutDays.length
       const counter = await addressOfKey(TYPE, '/')
       const own = await readUnits(historyOfCounter(db, counter, 0), period, now.getTime())

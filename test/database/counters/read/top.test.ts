@@ -11,7 +11,7 @@ const day = (date: string): TopPeriod => ({ period: 'day', start: new Date(date)
 
 let db: TestDatabase
 const keys = async (top: TopPeriod, limit = 100) =>
-  (await readTop(db, TEXT, top, limit)).map(({ key, count }) => `${key}: ${count}`)
+  (await readTop(db, TEXT, top, limit)).map(({ name, count }) => `${name}: ${count}`)
 
 beforeAll(async () => {
   db = await freshDatabase()

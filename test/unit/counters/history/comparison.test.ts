@@ -35,6 +35,21 @@ describe('A running period is compared up to its last full hour, with the same s
     expect(spansOf(name, NOW)).toEqual([`${from} to 2026-11-26T10:00:00`, `${before} to ${until}`])
   })
 
+  it.each([
+    [
+      '2026-11-26T10:30:00Z',
+      '2026-11-01T00:00:00 to 2026-11-26T10:00:00',
+      '2026-10-04T00:00:00 to 2026-10-29T10:00:00',
+    ],
+    [
+      '2026-11-01T10:30:00Z',
+      '2026-11-01T00:00:00 to 2026-11-01T10:00:00',
+      '2026-10-31T00:00:00 to 2026-10-31T10:00:00',
+    ],
+  ])('this month, at %s', (now, current, before) => {
+    expect(spansOf('month', now)).toEqual([current, before])
+  })
+
   it.each([3, 7, 8, 30, 35, 100, 999])('%s days that end today, shifted by whole weeks from 7 on', (days) => {
     const to = Temporal.PlainDate.from('2026-11-26')
     const [from, shift] = [to.subtract({ days: days - 1 }), days < 7 ? days : Math.ceil(days / 7) * 7]
@@ -108,6 +123,49 @@ describe('A finished period', () => {
     expect(spansOf(['2026-11-24', '2026-11-25'], '2026-12-01T00:00:00Z')).toEqual([
       '2026-11-24T00:00:00 to 2026-11-26T00:00:00',
       '2026-11-22T00:00:00 to 2026-11-24T00:00:00',
+    ])
+  })
+
+  it.each<[PeriodName, string, string, string]>([
+    [
+      'yesterday',
+      '2026-11-26T10:30:00Z',
+      '2026-11-25T00:00:00 to 2026-11-26T00:00:00',
+      '2026-11-24T00:00:00 to 2026-11-25T00:00:00',
+    ],
+    [
+      'yesterday',
+      '2026-01-01T00:00:00Z',
+      '2025-12-31T00:00:00 to 2026-01-01T00:00:00',
+      '2025-12-30T00:00:00 to 2025-12-31T00:00:00',
+    ],
+    [
+      'last-month',
+      '2026-11-26T10:30:00Z',
+      '2026-10-01T00:00:00 to 2026-11-01T00:00:00',
+      '2026-08-27T00:00:00 to 2026-09-27T00:00:00',
+    ],
+    [
+      'last-month',
+      '2026-01-31T23:59:59Z',
+      '2025-12-01T00:00:00 to 2026-01-01T00:00:00',
+      '2025-10-27T00:00:00 to 2025-11-27T00:00:00',
+    ],
+    [
+      'last-month',
+      '2026-03-31T10:30:00Z',
+      '2026-02-01T00:00:00 to 2026-03-01T00:00:00',
+      '2026-01-04T00:00:00 to 2026-02-01T00:00:00',
+    ],
+  ])('of the name %s, at %s', (name, now, current, before) => {
+    expect(spansOf(name, now)).toEqual([current, before])
+  })
+
+  it('of a month has the days of the time zone', () => {
+    // There, it is already the first of December.
+    expect(spansOf('last-month', '2026-11-30T18:00:00Z', { zone: 'Asia/Tokyo' })).toEqual([
+      '2026-11-01T00:00:00 to 2026-12-01T00:00:00',
+      '2026-09-27T00:00:00 to 2026-10-27T00:00:00',
     ])
   })
 

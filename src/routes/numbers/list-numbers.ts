@@ -1,0 +1,136 @@
+import { type CounterType, pageOf } from '../../config/counter-types.ts'
+import { type ChosenPeriod, type Comparison, chosenPeriod } from '../../counters/history/comparison.ts'
+import { type Ranking, readPeriodCounts, readPrefixRanking, readRanking } from '../../counters/history/ranking.ts'
+import { readRowCharts } from '../../counters/history/row-charts.ts'
+import { selectionOf } from '../../counters/history/selection.ts'
+import type { CounterPlace } from '../../counters/keys/counter-address.ts'
+import { TooManyKeys } from '../../counters/keys/prefix.ts'
+import { readCounters } from '../../counters/read/read-counters.ts'
+import { countKeys, findCounters, searchedPrefix } from '../../counters/read/search.ts'
+import { readTop } from '../../counters/read/top.ts'
+import { toJsonNumber } from '../../database/values.ts'
+import { comparedNumbers } from './history-numbers.ts'
+import type { Source } from './numbers-query.ts'
+
+/** The most rows and units of the small charts. A file with more rows has none. */
+const MAX_CHARTS = 100
+const MAX_CHART_UNITS = 100
+/** The most counters that are counted for the heading of the list. */
+const MAX_COUNTED = 1_000
+
+/** Of so many counters with the highest counts, a search finds any part of the key, in any case. */
+const LEADING = 100
+
+/** `ranked`: whether those with the highest counts come first. Too many keys of a prefix are in the order of the keys. */
+type Listed = Ranking & { ranked: boolean }
+
+/**
+ * The counters with the highest counts in the period; in a search, of those whose keys begin with a text, or contain it and are among
+ * the first hundred of the type. A prefix that the type lists finds only keys that begin with it.
+ * @param also the type that counts the visits of the same keys in another way
+ * @param shown the spans in which all rows are compared, and the first unit of the chart
+ */
+export async function readList(
+  source: Source,
+  type: CounterType,
+  also: CounterType | undefined,
+  shown: Promise<{ spans: Comparison | null; first: number }>,
+) {
+  const { db, asked, now } = source
+  // In its own units, whichever the chart has.
+  const period = chosenPeriod({ ...asked, name: asked.period, by: undefined }, asked.tz, now)
+  const prefix = searchedPrefix(type, asked.find)
+  const isCounted = source.recent !== null && (prefix === '' || type.prefixes.includes(prefix))
+  const [{ spans, first }, { counters, more, certain, ranked }, of] = await Promise.all([
+    shown,
+    readListed(source, type, prefix, period),
+    isCounted && countKeys(db, { recordType: type.recordType, name: prefix }, MAX_COUNTED),
+  ])
+  const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
+  const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || unitsIn(period) <= MAX_CHART_UNITS)
+  const [charts, visitors, [compared, before]] = await Promise.all([
+    hasCharts ? readRowCharts(db, counters, period) : undefined,
+    others && countsIn(source, others, period),
+    spans === null ? [] : readPeriodCounts(db, counters, [spans.current, spans.before]),
+  ])
+  return {
+    of: of || null,
+    more,
+    certain,
+    ranked,
+    counters: counters.map(({ name, count }, index) => {
+      const page = pageOf(type.url, name)
+      return {
+        key: name,
+        ...(page !== null && { page }),
+        ...comparedNumbers({ count, compared: compared?.[index] ?? null, before: before?.[index] ?? null }),
+        ...(visitors && { also: toJsonNumber(visitors[index]!) }),
+        ...(charts && { points: charts[index]!.slice(first).map(toJsonNumber) }),
+      }
+    }),
+  }
+}
+
+function unitsIn({ range, first }: ChosenPeriod): number {
+  return range.edges.length - 1 - first
+}
+
+async function readListed(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
+  const { rows } = source.asked
+  if (prefix === '') return { ...(await readLeading(source, type, period, rows)), ranked: true }
+  const isListed = type.prefixes.includes(prefix)
+  const found = await readFound(source, type, prefix, period)
+  if (isListed && found.ranked) return found
+  const { counters } = await readLeading(source, type, period, LEADING)
+  const text = source.asked.find.toLowerCase()
+  const matches = counters.filter(({ name }) =>
+    isListed ? name.startsWith(prefix) : name.toLowerCase().includes(text),
+  )
+  const all = [...new Map([...matches, ...found.counters].map((counter) => [counter.recordId, counter])).values()]
+  if (found.ranked) all.sort((a, b) => (a.count < b.count ? 1 : a.count > b.count ? -1 : 0))
+  return { ...found, counters: all.slice(0, rows), more: found.more || all.length > rows }
+}
+
+/** The counters with the highest counts of the type. */
+async function readLeading(
+  { db, asked }: Source,
+  type: CounterType,
+  period: ChosenPeriod,
+  rows: number,
+): Promise<Ranking> {
+  if (asked.period !== 'all') return readRanking(db, type, period, rows)
+  const top = await readTop(db, type, { period: 'all' }, rows + 1)
+  return { counters: top.slice(0, rows), more: top.length > rows, certain: true }
+}
+
+/** The counters of a prefix with the highest counts; with too many keys, the first ones in the order of their keys. */
+async function readFound(source: Source, type: CounterType, prefix: string, period: ChosenPeriod): Promise<Listed> {
+  const { db, asked } = source
+  const selection = asked.period === 'all' ? null : selectionOf(period)
+  try {
+    const of = { recordType: type.recordType, name: prefix }
+    const found = await readPrefixRanking(db, of, selection, { limit: asked.rows + 1 })
+    return { counters: found.slice(0, asked.rows), more: found.length > asked.rows, certain: true, ranked: true }
+  } catch (error) {
+    if (!(error instanceof TooManyKeys)) throw error
+    const { counters, next } = await findCounters(db, type, { prefix, after: null, limit: asked.rows })
+    const counts = await countsIn(source, counters, period)
+    const counted = counters.map((counter, index) => ({ ...counter, count: counts[index]! }))
+    return { counters: counted, more: next !== null, certain: true, ranked: false }
+  }
+}
+
+/** The counts of counters in the period, or in all time. */
+async function countsIn(
+  { db, asked }: Source,
+  counters: readonly CounterPlace[],
+  period: ChosenPeriod,
+): Promise<bigint[]> {
+  if (asked.period !== 'all') return (await readPeriodCounts(db, counters, [period]))[0]!
+  const readings = await readCounters(
+    db,
+    counters.map((counter) => ({ ...counter, name: '' })),
+    'rolled',
+  )
+  return readings.map(({ total }) => total)
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod/mini'
+import type { Config } from '../../config/config.ts'
+import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../counters/history/comparison.ts'
+import { MAX_RANKED } from '../../counters/history/ranking.ts'
+import type { RecentCounts } from '../../counters/history/recent-counts.ts'
+import type { Executor } from '../../database/database.ts'
+import { limitField, once } from '../../service/fields.ts'
+
+export const DEFAULT_ROWS = 10
+
+export const numbersQuery = () => ({
+  type: once(z.string()),
+  key: once(z.optional(z.string())),
+  period: once(z._default(z.enum(PERIOD_NAMES), '30d')),
+  from: once(z.optional(z.string())),
+  to: once(z.optional(z.string())),
+  by: once(z.optional(z.enum(CHART_UNITS))),
+  tz: once(z._default(z.string(), 'UTC')),
+  find: once(z._default(z.string(), '')),
+  rows: limitField(MAX_RANKED, DEFAULT_ROWS, 'Maximum number of rows of the list'),
+})
+
+/** What a page of the dashboard shows: `tz` is the visitor's, and `find` is what somebody searches in the list. */
+export type AskedNumbers = Omit<z.output<z.ZodMiniObject<ReturnType<typeof numbersQuery>>>, 'type' | 'key'>
+
+/** How numbers are read: what was asked for, from where, when, and by which settings. */
+export interface Source {
+  db: Executor
+  asked: AskedNumbers
+  now: Date
+  config: Config
+  /** `null` on public pages, which do not say what is not rolled up yet. */
+  recent: RecentCounts | null
+}
+
+/** @throws {InvalidInput} if the period or the time zone is not valid */
+export function periodOf({ asked: { period, from, to, by, tz }, now }: Source): ChosenPeriod {
+  return chosenPeriod({ name: period, from, to, by }, tz, now)
+}
