@@ -9,6 +9,7 @@ import { countingBadgeContract, countingBadges } from './counting-badge.ts'
 import { dashboard } from './dashboard.ts'
 import { downloadContract, downloads } from './download.ts'
 import { exportCountsContract, exports } from './export.ts'
+import { firstRun } from './first-run.ts'
 import { health, readHealthContract } from './health.ts'
 import { counterHistory, historyOfCounterContract, historyOfTypeContract, typeHistory } from './history.ts'
 import { getPixelContract, hit, postHitContract } from './hit.ts'
@@ -64,6 +65,7 @@ export const BROWSER_ROUTES = [
   charts,
   countingBadges,
   dashboard,
+  firstRun,
   check,
   numbers,
   reference,

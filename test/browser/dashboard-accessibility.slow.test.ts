@@ -93,7 +93,7 @@ it.each([true, false])('what there is to copy has a name, on a database without 
   // Shown only if the branch has safe migrations on.
   if (empty) await page.locator('#deploy-request').evaluate((section) => section.removeAttribute('hidden'))
   else await page.locator('#first-run').waitFor()
-  for (const name of empty ? ['Statements'] : ['Script and image', 'Badge']) {
+  for (const name of empty ? ['Statements'] : ['Script and image']) {
     await page.getByRole('textbox', { name }).waitFor()
     await page.getByRole('button', { name: `Copy: ${name}` }).click()
     await page

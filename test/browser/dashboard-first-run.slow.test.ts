@@ -1,11 +1,12 @@
-import type { BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page, Request } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/database/database.ts'
 import { MIGRATIONS } from '../../src/generated.ts'
 import { behave } from '../harness/behave.ts'
-import { chromiumOfFile } from './chromium.ts'
+import { chromiumOfFile, settled } from './chromium.ts'
 import { pollHurried, signedIn, signedInWithoutTables, watch } from './open-dashboard.ts'
 import { type Counter, startCounter } from './shipped-worker.ts'
+import { startSite } from './test-site.ts'
 
 const HOUR_MS = 3_600_000
 /** Milliseconds in which all tables are made. */
@@ -35,7 +36,7 @@ async function open(counter: Counter, enter = signedIn): Promise<Page> {
 
 const makeTables = (page: Page) => page.getByRole('button', { name: 'Make the tables' }).click()
 const overview = (page: Page) => page.waitForSelector('main[data-page=overview]', { timeout: MIGRATED_MS })
-/** Waits until the page, which looks every 40 s, shows a text. */
+/** Waits until the page, which asks every 20 s, shows a text. */
 const says = (page: Page, text: string) => pollHurried(page, () => page.getByText(text).isVisible()).toBe(true)
 
 async function recorded({ databaseUrl }: Counter): Promise<number> {
@@ -101,25 +102,96 @@ describe('A Worker on an empty database', () => {
 })
 
 describe('A dashboard without numbers', () => {
-  it('shows what to paste, with the address of this Worker, and then the numbers', async () => {
+  /** What is on the page besides its heading and the steps. */
+  const rest = (page: Page) => page.locator('main > :not(h1, .title, #first-run)')
+  const state = (page: Page) => page.textContent('#first-run-state')
+  /** Lets the page's time stand still from here on, and records its requests. */
+  const stopTime = async (page: Page) => {
+    const sent: Request[] = []
+    const unanswered = new Set<Request>()
+    page.on('request', (request) => {
+      sent.push(request)
+      unanswered.add(request)
+    })
+    page.on('requestfinished', (request) => unanswered.delete(request))
+    page.on('requestfailed', (request) => unanswered.delete(request))
+    await page.clock.pauseAt(Date.now() + HOUR_MS)
+    return {
+      /** The number of requests since the last call. */
+      count: () => sent.splice(0).filter((request) => !request.url().endsWith('/healthz')).length,
+      /** Lets time pass, and waits until all is answered. */
+      async pass(milliseconds: number) {
+        await page.clock.runFor(milliseconds)
+        // What the page had sent before is known when this is answered.
+        await page.evaluate(() => fetch('/healthz').then((answer) => answer.text()))
+        await expect.poll(() => unanswered.size).toBe(0)
+      },
+    }
+  }
+
+  it('shows three steps and no problem, and the chart with the first hit, without a cron trigger', async () => {
     const counter = await startCounter()
+    const site = await startSite({
+      '/about': { html: `<!doctype html><script defer src="${counter.url}/slotted.js" data-local></script>` },
+    })
     const page = await open(counter)
     await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
     expect(await page.inputValue('#first-run-script')).toBe(
       `<script defer src="${counter.url}/slotted.js"></script>\n` +
         `<noscript><img src="${counter.url}/hit.gif?key=%2Fabout&amp;type=page_view" alt=""></noscript>`,
     )
-    expect(await page.inputValue('#first-run-badge')).toBe(`![page_view](${counter.url}/badge/page_view/%2Fabout.svg)`)
-    await expect.poll(() => page.textContent('#first-run-message')).toBe('Nothing has been counted yet.')
-    await counter.add('page_view', '/first', 3)
-    await says(page, 'The first one has been counted.')
-    expect(await page.locator('#first-run').isVisible()).toBe(false)
-    await expect.poll(() => page.textContent('#top-message')).toContain('The next roll-up is due within a minute.')
+    expect(await page.locator('#first-run li').count()).toBe(3)
+    expect(await state(page)).toBe('Waiting for the first hit …')
+    expect(await rest(page).filter({ visible: true }).count()).toBe(0)
+    await expect.poll(() => page.textContent('#state-text')).toBe('All is well')
+
+    const time = await stopTime(page)
+    await time.pass(0)
+    const visit = await (await browser.newContext()).newPage()
+    await visit.goto(`${site.url}/about`)
+    await counter.reaches({ 'page_view /about': 1 })
+    await time.pass(20_000)
+    await expect.poll(() => state(page)).toBe('/about, 1 view, just now')
+    await page.waitForSelector('.chart svg')
+    expect(await page.textContent('#top')).toContain('/about')
+    expect(await page.textContent('#figure-all')).toBe('1')
+    expect(await page.getByRole('heading', { name: 'Count the first one' }).isVisible()).toBe(false)
+
+    await visit.reload()
+    await counter.reaches({ 'page_view /about': 2 })
     await counter.rollUp(new Date())
-    // It does not look any more, and a page with numbers shows nothing of this.
-    await page.reload()
-    await expect.poll(() => page.textContent('#top')).toBe('/first3100%')
+    await page.clock.resume()
+    await pollHurried(page, () => page.textContent('#figure-all')).toBe('2')
     expect(await page.locator('#first-run').isVisible()).toBe(false)
+    await page.reload()
+    await page.waitForSelector('.chart svg')
+    expect(await page.locator('#first-run').isVisible()).toBe(false)
+  })
+
+  it('that is opened after the first hit shows its numbers at once', async () => {
+    const counter = await startCounter()
+    await counter.add('page_view', '/first', 3)
+    const page = await open(counter)
+    await page.waitForSelector('.chart svg')
+    await expect.poll(() => page.textContent('#figure-all')).toBe('3')
+    expect(await page.textContent('#top')).toContain('/first')
+  })
+
+  it('asks at most six times a minute', async () => {
+    const counter = await startCounter()
+    const page = await open(counter)
+    await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
+    const time = await stopTime(page)
+    await time.pass(0)
+    time.count()
+    const counts: number[] = []
+    for (let minute = 0; minute < 4; minute++) {
+      for (let second = 0; second < 60; second += 5) await time.pass(5_000)
+      counts.push(time.count())
+    }
+    expect(Math.max(...counts)).toBeLessThanOrEqual(6)
+    // An answer comes up to 5 s of the page's time later.
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(2)
   })
 
   it('shows links to downloads for a type that redirects', async () => {
@@ -129,25 +201,55 @@ describe('A dashboard without numbers', () => {
     await page.getByRole('heading', { name: 'Count the first one' }).waitFor()
     const code = await page.inputValue('#first-run-download')
     expect(code).toBe(`<a href="${counter.url}/d/download/app-1.2.0.tgz">Download</a>`)
-    expect(await page.locator('#first-run-script').count()).toBe(0)
+    expect(await page.locator('#first-run-script, #check').count()).toBe(0)
     const [, link = ''] = /"(.*)"/.exec(code)!
     const follow = (agent: string) => fetch(link, { redirect: 'manual', headers: { 'User-Agent': agent } })
     await follow('Googlebot/2.1 (+http://www.google.com/bot.html)')
     await says(page, 'The user agent is a bot’s.')
     await follow('Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0')
-    await says(page, 'The first one has been counted.')
+    await pollHurried(page, () => state(page)).toBe('app-1.2.0.tgz, 1 download, just now')
     await counter.has({ 'download app-1.2.0.tgz': 1 })
   })
 
-  it('says why a hit was not counted', async () => {
+  it('says why a hit was not counted, and whether pages at an address will count', async () => {
     const COUNTERS = { page_view: { record_type: 1, public: true, allowed_origins: ['https://example.com'] } }
     const counter = await startCounter({ COUNTERS })
     const page = await open(counter)
-    await page.getByText('Pages of these sites may count').waitFor()
     await fetch(`${counter.url}/hit?type=page_view&key=a`, {
       method: 'POST',
       headers: { Origin: 'https://example.org' },
     })
-    await says(page, 'A hit from https://example.org was not counted. allowed_origins does not list the page’s origin.')
+    await says(page, 'A hit from https://example.org was not counted.')
+    const check = async (address: string) => {
+      await page.getByLabel('Address of a page').fill(address)
+      await page.keyboard.press('Enter')
+    }
+    await check('https://example.org/about')
+    await page.getByText('No, it does not count.').waitFor()
+    expect(await page.textContent('#check-answer')).toMatch(
+      /COUNTERS\.page_view\.allowed_origins does not list https:\/\/example\.org\.Add the origin/,
+    )
+    await check('example.com/about')
+    await page.getByText('Yes, it counts.').waitFor()
+    expect(await counter.counts()).toEqual({})
+    const link = page.getByRole('link', { name: `${counter.url}/check?type=page_view` })
+    await link.click()
+    await page.getByRole('heading', { name: 'Does this browser count?' }).waitFor()
+    expect(await page.inputValue('[name=type]')).toBe('page_view')
+  })
+
+  it('says of pages on this machine what the script does there', async () => {
+    const counter = await startCounter()
+    const script = (more: string) => `<!doctype html><script defer src="${counter.url}/slotted.js"${more}></script>`
+    const site = await startSite({ '/plain': { html: script('') }, '/local': { html: script(' data-local') } })
+    const page = await open(counter)
+    await page.getByLabel('Address of a page').fill(`${site.url}/plain`)
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByText('Add the attribute data-local to its tag.').waitFor()
+    const visit = await (await browser.newContext()).newPage()
+    await visit.goto(`${site.url}/plain`)
+    await settled(visit)
+    await visit.goto(`${site.url}/local`)
+    await counter.has({ 'page_view /local': 1 }, visit)
   })
 })

@@ -9,8 +9,6 @@ export interface Status {
   pendingSlots: number | null
   pendingSlotsAtLeast: boolean
   rollUp: { running: boolean | null; behindSeconds: number | null }
-  /** The latest hits that were not counted, the latest one first. */
-  isolate: { ignored: { type: string; cause: string; advice: string; origin: string | null }[] }
 }
 
 /** A path of the API, with its segments encoded. */
@@ -48,12 +46,6 @@ export async function ask<Answer>(method: string, path: string, body?: string, k
   if (ok) return answer as Answer
   if (status === 401) showSignedOut()
   throw new ApiError(status, answer as Problem)
-}
-
-/** Whether anything has been counted, rolled up or not. */
-export async function hasCounters(type: string): Promise<boolean> {
-  const { counters } = await ask<{ counters: unknown[] }>('GET', `${path('search', type)}?limit=1`)
-  return counters.length > 0
 }
 
 /** A new idempotency key. */

@@ -1,15 +1,13 @@
 import { readView, type View } from './address.ts'
-import { ask, hasCounters, path, type Status } from './api.ts'
-import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
+import { firstRunOf } from './first-run.ts'
 import { showCount } from './format-counts.ts'
 import { keptPlace } from './kept-place.ts'
 import { filtered, startFilter } from './list-filter.ts'
 import type { ListedCounter, TypeNumbers } from './numbers.ts'
 import { startNumbers } from './page-numbers.ts'
-import { poll } from './polling.ts'
 import { startRollUpState } from './roll-up-state.ts'
 import { startShortcuts } from './shortcuts.ts'
 import { TopList } from './top-list.ts'
@@ -33,8 +31,8 @@ export function startOverviewPage(type: string): void {
   let leadingOf = ''
   // The index of the row to focus once it exists.
   let focusAt: number | null = null
-  let lookedForFirst = false
   const prefixes = document.querySelectorAll<HTMLButtonElement>('#prefixes button')
+  const showFirstRun = firstRunOf(type, () => page.refresh())
 
   const page = startNumbers<TypeNumbers>({
     type,
@@ -53,10 +51,7 @@ export function startOverviewPage(type: string): void {
       const scope = tooMany ? 'Figures and chart are of all keys: too many begin with this prefix. ' : ''
       setText('as-of', `${scope}As of the last roll-up. Days begin at midnight in ${timeZone}.`)
       for (const button of prefixes) button.setAttribute('aria-pressed', String(button.value === (prefix ?? '')))
-      if (numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n && !lookedForFirst) {
-        lookedForFirst = true
-        void lookForFirst()
-      }
+      showFirstRun(numbers.list.counters.length === 0 && find === '' && BigInt(total) === 0n)
     },
   })
 
@@ -87,16 +82,6 @@ export function startOverviewPage(type: string): void {
     } catch {
       // The search asks again, and reports problems.
       leadingOf = ''
-    }
-  }
-
-  /** Nothing has been rolled up, but something may have been counted. */
-  async function lookForFirst(): Promise<void> {
-    try {
-      if (!(await hasCounters(type))) startFirstRun(type, page.refresh)
-    } catch (error) {
-      setText('top-message', messageOf(error, KEEPS_TRYING))
-      lookedForFirst = false
     }
   }
 
@@ -133,49 +118,13 @@ export function startOverviewPage(type: string): void {
 
 const periodIn = ({ period, from, to }: View) => [period, from, to].join()
 
-function listMessage({ list: { counters, more, certain, ranked }, total }: TypeNumbers, find: string): string {
+function listMessage({ list: { counters, more, certain, ranked } }: TypeNumbers, find: string): string {
   if (counters.length === 0) {
     if (find !== '')
       return 'Nothing found in this period: no key begins with this, and none of the first 100 contains it.'
-    return BigInt(total) === 0n
-      ? 'Nothing has been rolled up yet. The next roll-up is due within a minute.'
-      : 'Nothing was counted in this period. Choose a longer one.'
+    return 'Nothing was counted in this period. Choose a longer one.'
   }
   if (!ranked) return 'Too many keys begin with this: after the first 100 of all, they are in the order of the keys.'
   if (more && counters.length >= MAX_ROWS) return `These are the first ${MAX_ROWS}. Filter for others.`
   return certain ? '' : 'With this many keys the list may be incomplete. The counts shown are exact.'
-}
-
-/** Each time takes two requests. */
-const EVERY_MS = 40_000
-
-/** Shows what to paste until something is counted. Then it calls `arrived`. */
-function startFirstRun(type: string, arrived: () => void): void {
-  const section = byId('first-run')
-  section.hidden = false
-  poll(EVERY_MS, async () => {
-    try {
-      if (await hasCounters(type)) {
-        section.hidden = true
-        setText('first-run-message', 'The first one has been counted.')
-        arrived()
-        return 'done'
-      }
-      setText('first-run-message', 'Nothing has been counted yet.')
-      // Those who may not see all types have no status.
-      if (document.getElementById('pending') !== null) setText('first-run-refused', await lastRefused(type))
-      return 'changed'
-    } catch (error) {
-      setText('first-run-message', messageOf(error, KEEPS_TRYING))
-      return 'failed'
-    }
-  })
-}
-
-async function lastRefused(type: string): Promise<string> {
-  const { isolate } = await ask<Status>('GET', path('status'))
-  const ignored = isolate.ignored.find((hit) => hit.type === type)
-  if (ignored === undefined) return ''
-  const { cause, advice, origin } = ignored
-  return `A hit${origin === null ? '' : ` from ${origin}`} was not counted. ${cause} ${advice}`
 }

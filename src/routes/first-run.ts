@@ -1,0 +1,51 @@
+import * as z from 'zod/mini'
+import type { CounterType } from '../config/counter-types.ts'
+import { countIn, readCounters } from '../counters/read/read-counters.ts'
+import { findCounters } from '../counters/read/search.ts'
+import { rollUp } from '../counters/rollup/roll-up.ts'
+import { toJsonNumber } from '../database/values.ts'
+import { HIT_REASONS } from '../hit-reasons.ts'
+import { authorize, checkTypes } from '../http/authorization.ts'
+import { callerOf } from '../http/caller.ts'
+import type { AppEnv } from '../http/context.ts'
+import { Hono } from '../http/hono.ts'
+import { pathType } from '../http/path.ts'
+import { readQuery } from '../http/query-string.ts'
+import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
+import { once } from '../service/fields.ts'
+
+const firstRunQuery = () => ({ type: once(z.string()) })
+
+/**
+ * What the dashboard waits for while a type has no numbers: its first counter, which is rolled up at once, or why the latest hit did
+ * not count. No hit has to look for it. It has no contract, as `/numbers`.
+ */
+export const firstRun = new Hono<AppEnv>().post('/first-run', async (c) => {
+  await authorize(c, 'read')
+  const { type: name } = readQuery(c, firstRunQuery)
+  const type = pathType(c, name)
+  checkTypes(c, name)
+  const { db, isolate } = callerOf(c)
+  const { counters } = await findCounters(db, type, { prefix: '', after: null, limit: 1 })
+  const [reading] = await readCounters(db, counters)
+  // A name is stored before its counter counts.
+  const isCounted = reading !== undefined && (reading.rolledUpAt !== null || countIn(reading) !== 0n)
+  if (reading?.pending && reading.rolledUpAt === null) {
+    const { config, reads } = isolate
+    const store = { db: openBackgroundDatabase(isolate), cache: reads.rolled }
+    const rolling = rollUp(store, { ...config.rollUp, at: new Date() })
+    // A client that hangs up must not leave a transaction open, with its locks.
+    c.executionCtx.waitUntil(rolling.catch(() => {}))
+    await rolling
+  }
+  const first = isCounted ? { key: counters[0]!.name, count: toJsonNumber(countIn(reading)) } : null
+  return c.json({ first, refused: refusedHit(isolate, type) }, 200, { 'Cache-Control': 'no-store' })
+})
+
+/** The latest hit that this isolate ignored, in words. */
+function refusedHit({ ignoredHits }: Isolate, { name }: CounterType): string {
+  const hit = ignoredHits.list().find(({ type }) => type === name)
+  if (hit === undefined) return ''
+  const { cause, advice } = HIT_REASONS[hit.reason]
+  return `A hit${hit.origin === null ? '' : ` from ${hit.origin}`} was not counted. ${cause} ${advice}`
+}
