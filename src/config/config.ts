@@ -132,6 +132,9 @@ type Schema = ReturnType<typeof settingsOf>
 
 export type Settings = z.input<Schema>
 
+/** The names of all settings, bindings and secrets. */
+export const settingNames = () => Object.keys(settingsOf('free').shape)
+
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
   if (url?.protocol === 'mysql:') {
