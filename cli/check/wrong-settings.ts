@@ -68,8 +68,6 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
   const inVars = ({ field, message }: FieldError) => {
     return { path: [...at, 'vars', ...field.split('.')], said: `${field} ${message}` }
   }
-  // Code may have the others.
-  const inFile = isMounted ? mistakes.filter(({ field }) => field.split('.')[0]! in bindings) : mistakes
   const known = settingNames()
   const others = Object.keys(vars).filter((name) => !known.includes(name))
   const unknown = isMounted ? [] : others.map((field) => inVars({ field, message: 'is not known here' }))
@@ -80,5 +78,5 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
         path: [...at, 'triggers', 'crons'],
         said: `triggers.crons lacks "${cron}", so that task would never run`,
       }))
-  return [...inFile.map(inVars), ...unknown, ...withoutTrigger]
+  return [...mistakes.map(inVars), ...unknown, ...withoutTrigger]
 }

@@ -25,6 +25,8 @@ export interface Bindings {
   BASE_PATH?: unknown
   /** The account's Workers plan, `free` or `paid`, which sets the budgets of the background tasks. */
   PLAN?: unknown
+  /** The sites whose pages may count. */
+  SITES?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown

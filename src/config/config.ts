@@ -12,6 +12,7 @@ import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { longEnough, longestOf, readTypes } from './read-types.ts'
+import { readSites } from './sites.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -113,7 +114,8 @@ const settings = z.object({
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
   API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
-  COUNTERS: z.record(z.string(), counterType),
+  SITES: z.optional(z.string()),
+  COUNTERS: z.optional(z.record(z.string(), counterType)),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
@@ -185,7 +187,8 @@ export function readConfig(bindings: Bindings) {
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)
   const tokenLines = read('API_TOKENS')
-  const typesRead = readTypes(bindings.COUNTERS, found)
+  const sites = readSites(bindings.SITES, found)
+  const typesRead = readTypes(bindings.COUNTERS, sites, found)
   const { declared, stopped, redirects, windows } = typesRead
   const data = {
     batches: read('BATCHES'),
@@ -217,6 +220,8 @@ export function readConfig(bindings: Bindings) {
     apiToken: token,
     tokens,
     ...data,
+    /** The default of `allowed_origins`. */
+    sites,
     types,
     /** What is wrong with the types that are left out. */
     stopped,
