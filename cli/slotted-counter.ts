@@ -4,6 +4,7 @@ import { VERSION } from '../src/version.ts'
 
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
+  check: ['name every mistake in wrangler.toml, with its line', () => import('./check/check.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
   token: ['make a named API token', () => import('./token/token.ts')],
   import: ['add counts from a file to the counters of a running Worker', () => import('./import/import.ts')],

@@ -1,6 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import pRetry, { AbortError } from 'p-retry'
 
 const RETRIES = 8
+/** The longest `Retry-After` that is obeyed, in seconds. */
+const MAX_WAIT = 120
 /** The codes of conflicts (409) that may pass. */
 const CONFLICTS_THAT_PASS = new Set(['overtaken', 'rollup_running'])
 
@@ -34,6 +37,8 @@ export interface WorkerClientOptions {
 /** A client of a Worker's API. It retries requests that fail for a reason that may pass. */
 export class WorkerClient {
   readonly #options: WorkerClientOptions
+  /** Whether the Worker has ever answered: then it may only be restarting. */
+  #answered = false
 
   constructor(options: WorkerClientOptions) {
     this.#options = options
@@ -78,18 +83,25 @@ export class WorkerClient {
 
   async #send(path: string, init: { method?: string; headers?: Record<string, string>; body?: string }) {
     const { url, token, signal, onRetry, deadlineMs = 30_000 } = this.#options
+    let waitSeconds = 0
     return pRetry(
       async () => {
+        waitSeconds = 0
         const response = await fetch(url.replace(/\/+$/, '') + path, {
           ...init,
           headers: { Authorization: `Bearer ${token}`, ...init.headers },
           signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+        }).catch((error: unknown) => {
+          if (this.#answered || !isNobodyThere(error)) throw error
+          throw new AbortError(`nothing answers at ${url}: is \`npm start\` running, with the same PORT?`)
         })
+        this.#answered = true
         const text = await response.text()
         if (response.ok) return { text, headers: response.headers }
         const { code, detail, errors } = readProblem(text)
         const problem = `the Worker answered ${response.status}: ${detail}`
         const mayPass = response.status >= 500 || response.status === 429 || CONFLICTS_THAT_PASS.has(code)
+        waitSeconds = Math.min(Number(response.headers.get('Retry-After')) || 0, MAX_WAIT)
         throw mayPass ? new Error(problem) : new AbortError(new RefusedError(problem, errors, code))
       },
       {
@@ -98,12 +110,21 @@ export class WorkerClient {
         maxTimeout: 10_000,
         randomize: true,
         signal,
-        onFailedAttempt: ({ error, retriesLeft }) => {
-          if (retriesLeft > 0) onRetry(`${describeError(error)}; trying again (${retriesLeft} left) …`)
+        onFailedAttempt: async ({ error, retriesLeft }) => {
+          if (retriesLeft === 0) return
+          const when = waitSeconds > 0 ? ` in ${waitSeconds} s` : ''
+          onRetry(`${describeError(error)}; trying again${when} (${retriesLeft} left) …`)
+          await setTimeout(waitSeconds * 1_000, undefined, { signal })
         },
       },
     )
   }
+}
+
+/** Whether no server listens at an address, or there is no such address. */
+function isNobodyThere(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string }
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND'
 }
 
 /** Reads a problem document. Of any other response, the beginning of its text is the detail. */

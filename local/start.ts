@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
+import { wrongSettings } from '../cli/check/wrong-settings.ts'
 import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { type StopCron, startCron } from './cron.ts'
 import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
@@ -117,6 +118,8 @@ if (process.env.npm_lifecycle_event !== undefined) {
 }
 
 async function start(): Promise<void> {
+  const wrong = databaseOnly ? [] : wrongSettings(join(PROJECT, 'wrangler.toml'))
+  if (wrong.length > 0) throw new Error(`These settings are wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}`)
   unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url)
   if (await endLeftover(STATE_DIRECTORY, 'worker')) say('Stopped a Worker that an earlier start left running.')
   if (!databaseOnly && !(await isFree(port))) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { program } from 'commander'
 import { PREFIX, readTokens, sha256 } from '../../src/config/tokens.ts'
+import { declaredTypes } from '../check/declared-types.ts'
 import { commandName } from '../command-name.ts'
 
 program
@@ -25,10 +26,16 @@ const [name = '', scope = ''] = program.args
 if (/[\s#]/.test(name + scope)) program.error('Neither name nor scope may contain spaces or #.')
 const token = `${PREFIX}${randomBytes(32).toString('base64url')}`
 const line = `${name} ${scope} ${await sha256(token)}`
-// The Worker knows which types there are. Here, they only have to be names.
-const { problems } = readTokens(line, (type) => /^[A-Za-z][\w-]{0,62}$/.test(type))
+const types = declaredTypes('wrangler.toml')
+// Without the file, they only have to be names.
+const { problems } = readTokens(line, (type) => types?.includes(type) ?? /^[A-Za-z][\w-]{0,62}$/.test(type))
 if (problems.length > 0) {
-  program.error(problems.map(({ field, message }) => `${field.split('.').at(-1)} ${message}.`).join('\n'))
+  const known = types === null ? '' : ` (wrangler.toml has ${types.join(', ')})`
+  const said = problems.map(({ field, message }) => {
+    const of = field.split('.').at(-1)
+    return `${of} ${message}${of === 'types' ? known : ''}.`
+  })
+  program.error(said.join('\n'))
 }
 
 console.log(`The token, which is shown only here:

@@ -52,7 +52,7 @@ const USER = 'slotted_counter'
 export async function startDatabaseServer(options: DatabaseServerOptions): Promise<DatabaseServer> {
   const { mysqlUrl, say } = options
   if (mysqlUrl !== undefined && mysqlUrl !== '') {
-    if (!URL.canParse(mysqlUrl))
+    if (!URL.canParse(mysqlUrl) || new URL(mysqlUrl).protocol !== 'mysql:')
       throw new Error('MYSQL_URL must be of the form mysql://USER:PASSWORD@HOST:PORT[/DATABASE].')
     // The database in its path may not exist yet.
     const server = new URL(mysqlUrl)

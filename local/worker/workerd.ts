@@ -79,7 +79,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   await mkdir(directory, { recursive: true })
   const configured = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true })
   const shipped = configured.vars as Record<string, unknown>
-  const vars = { ...shipped, COUNTERS: withoutBudgets(localCounters(shipped.COUNTERS)), ...settings }
+  const vars = { ...shipped, SITES: '', COUNTERS: withoutBudgets(localCounters(shipped.COUNTERS)), ...settings }
   const bindings = [
     `(name = "DATABASE_URL", text = ${text(databaseUrl)})`,
     `(name = "API_TOKEN", text = ${text(apiToken)})`,

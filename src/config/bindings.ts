@@ -24,9 +24,11 @@ export interface Bindings {
   /** The path under which everything is served, such as `/counter`. */
   BASE_PATH?: unknown
   /** The name of the site whose counts these are. */
-  SITE?: unknown
+  SITE_NAME?: unknown
   /** The account's Workers plan, `free` or `paid`, which sets the budgets of the background tasks. */
   PLAN?: unknown
+  /** The sites whose pages may count. */
+  SITES?: unknown
   COUNTERS?: unknown
   ROLLUP?: unknown
   PRUNING?: unknown

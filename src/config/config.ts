@@ -12,6 +12,7 @@ import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
 import { PLANS, type Plan, plan } from './plan.ts'
 import { longEnough, longestOf, readTypes } from './read-types.ts'
+import { readSites } from './sites.ts'
 import { readTokens } from './tokens.ts'
 
 /** The cron expressions of wrangler.toml. */
@@ -113,14 +114,15 @@ const settings = z.object({
   DATABASE_URL: databaseUrl,
   API_TOKEN: apiToken,
   API_TOKENS: z._default(z.string({ error: 'must be text with a line for each token' }), ''),
-  COUNTERS: z.record(z.string(), counterType),
+  SITES: z.optional(z.string()),
+  COUNTERS: z.optional(z.record(z.string(), counterType)),
   BATCHES: queue,
   DEAD_BATCHES: queue,
   VISITOR_LIMIT: rateLimit,
   READER_LIMIT: rateLimit,
   NEW_KEY_LIMIT: rateLimit,
   BASE_PATH: basePath,
-  SITE: z._default(text(60), 'Slotted Counter'),
+  SITE_NAME: z._default(text(60), 'Slotted Counter'),
   PLAN: plan,
   SHARDING: sharding,
   EXCLUDE: exclude,
@@ -132,6 +134,9 @@ const settingsOf = (of: Plan) => z.extend(settings, budgetsOf(PLANS[of]))
 type Schema = ReturnType<typeof settingsOf>
 
 export type Settings = z.input<Schema>
+
+/** The names of all settings, bindings and secrets. */
+export const settingNames = () => Object.keys(settingsOf('free').shape)
 
 function databaseUrlProblem(value: string): string | null {
   const url = URL.canParse(value) ? new URL(value) : null
@@ -183,7 +188,8 @@ export function readConfig(bindings: Bindings) {
   const url = read('DATABASE_URL', null)
   const token = read('API_TOKEN', null)
   const tokenLines = read('API_TOKENS')
-  const typesRead = readTypes(bindings.COUNTERS, found)
+  const sites = readSites(bindings.SITES, found)
+  const typesRead = readTypes(bindings.COUNTERS, sites, found)
   const { declared, stopped, redirects, windows } = typesRead
   const data = {
     batches: read('BATCHES'),
@@ -195,7 +201,7 @@ export function readConfig(bindings: Bindings) {
     /** Of look-ups of keys that an isolate does not know. Above it, keys that do not exist are refused. */
     newKeyLimit: read('NEW_KEY_LIMIT'),
     /** What pages are headed with. */
-    site: read('SITE'),
+    site: read('SITE_NAME'),
     plan: read('PLAN'),
   }
   read('BASE_PATH')
@@ -217,6 +223,8 @@ export function readConfig(bindings: Bindings) {
     apiToken: token,
     tokens,
     ...data,
+    /** The default of `allowed_origins`. */
+    sites,
     types,
     /** What is wrong with the types that are left out. */
     stopped,

@@ -8,6 +8,7 @@ import {
   folder,
   titleOf,
 } from './counter-types.ts'
+import { DEFAULT_COUNTERS } from './default-types.ts'
 import { readSetting } from './mistakes.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
@@ -25,9 +26,12 @@ interface ReadTypes {
   windows: ReadonlyMap<string, number>
 }
 
-/** Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. */
-export function readTypes(counters: unknown, mistakes: FieldError[]): ReadTypes {
-  const tables = tablesOf(counters, mistakes)
+/**
+ * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them.
+ * @param sites the default of `allowed_origins`
+ */
+export function readTypes(counters: unknown, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
+  const tables = tablesOf(counters === undefined ? DEFAULT_COUNTERS : counters, mistakes)
   const types = new Map<string, CounterType>()
   const stopped = new Map<string, readonly FieldError[]>()
   const redirects = new Map<string, string>()
@@ -38,7 +42,8 @@ export function readTypes(counters: unknown, mistakes: FieldError[]): ReadTypes 
     if (!NAME.test(name)) {
       wrong.push({ field: `COUNTERS.${name}`, message: 'must be letters, digits, "_" and "-", starting with a letter' })
     }
-    const type = readSetting(counterType, settings, `COUNTERS.${name}`, wrong, null)
+    const withSites = isTable(settings) ? { allowed_origins: sites, ...settings } : settings
+    const type = readSetting(counterType, withSites, `COUNTERS.${name}`, wrong, null)
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
     const owner = owners.get(record_type)
     if (owner !== undefined) {
@@ -61,16 +66,13 @@ function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, set
     mistakes.push({ field: 'COUNTERS', message })
     return []
   }
-  if (counters === undefined) {
-    return wrong(
-      'is missing: add a [vars.COUNTERS.<name>] table to wrangler.toml, or pass `COUNTERS` to createSlottedCounter',
-    )
-  }
-  if (typeof counters !== 'object' || counters === null || Array.isArray(counters)) {
-    return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
-  }
+  if (!isTable(counters)) return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
   const tables = Object.entries(counters)
   return tables.length > 0 ? tables : wrong('must name at least one type')
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Keeps the rows that recognize visits for the longest window of a type. */

@@ -26,6 +26,7 @@ const statusSchema = () =>
       ),
       'Problems that need attention.',
     ),
+    notes: described(z.array(z.string()), 'What is not a problem, but good to know.'),
     unavailable: described(
       z.array(
         z.strictObject({
@@ -117,6 +118,7 @@ const CAUGHT_UP = {
   version: '0.2.0',
   healthy: true,
   problems: [],
+  notes: [],
   unavailable: [],
   pendingSlots: 3,
   pendingSlotsAtLeast: false,

@@ -91,11 +91,13 @@ function breakerProblem({ breakerOpen }: Circumstances): Finding | null {
   return { code: 'breaker_open', detail }
 }
 
-function settingProblem({ config: { types } }: Circumstances): Finding | null {
+function settingProblem({ config: { types, sites } }: Circumstances): Finding | null {
   const names = [...types.values()].filter((type) => type.allowedOrigins.includes(EXAMPLE_ORIGIN))
   if (names.length === 0) return null
-  const settings = names.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
-  const detail = `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, or [] if only programs count, and deploy.`
+  const settings = sites.includes(EXAMPLE_ORIGIN)
+    ? ['SITES']
+    : names.map(({ name }) => `COUNTERS.${name}.allowed_origins`)
+  const detail = `${settings.join(' and ')} still ${settings.length > 1 ? 'have' : 'has'} ${EXAMPLE_ORIGIN}, so your pages are not counted. Set the origin of your site, and deploy.`
   return { code: 'example_origin', detail }
 }
 

@@ -8,6 +8,8 @@ import { VERSION } from '../version.ts'
 import { FINDING_CODES, type Finding, findingsOf, secondsSince } from './findings.ts'
 import type { Missing, Survey } from './survey.ts'
 
+const NO_QUEUE = 'No queue is bound, so an outage of the database loses hits. See the queues in wrangler.toml.'
+
 /** The status, from a survey of the database and from this isolate's state. `unavailable` explains members that are `null`. */
 export function statusReport(found: Survey, isolate: Isolate, now: Date) {
   const { config, mistakes, breakers, counting, reads, ignoredHits } = isolate
@@ -26,6 +28,7 @@ export function statusReport(found: Survey, isolate: Isolate, now: Date) {
     version: VERSION,
     healthy: problems.length === 0,
     problems,
+    notes: config.batches === null ? [NO_QUEUE] : [],
     unavailable: found.missing.map(({ part, error }) => ({ part, reason: reasonOf(error) })),
     pendingSlots: slots?.pending ?? null,
     pendingSlotsAtLeast: slots?.pending === MAX_COUNTED,

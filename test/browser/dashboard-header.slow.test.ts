@@ -20,7 +20,7 @@ const COUNTERS = {
   page_view: { record_type: 1, title: 'Page views', unit: 'views', public: true },
   download: { record_type: 2, title: 'Downloads', unit: 'downloads' },
 }
-const counter = counterOfFile({ SITE: 'example.com', COUNTERS })
+const counter = counterOfFile({ SITE_NAME: 'example.com', COUNTERS })
 const storageState = sessionOfFile(browser, counter)
 
 let context: BrowserContext
@@ -116,7 +116,7 @@ describe('the header', () => {
     const many = Object.fromEntries(
       Array.from({ length: 12 }, (_, i) => [`type${i}`, { record_type: i + 1, title: `Type number ${i}` }]),
     )
-    const long = await startCounter({ COUNTERS: many, SITE: 'The association of all who count pages, exactly' })
+    const long = await startCounter({ COUNTERS: many, SITE_NAME: 'The association of all who count pages, exactly' })
     await long.rollUp(new Date())
     const tab = await signedIn(await browser.newContext(), long)
     await expect.poll(() => tab.textContent('#state-text')).toMatch(/^Live/)

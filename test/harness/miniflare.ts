@@ -50,7 +50,7 @@ async function commonConfig(name: string, script: string) {
 /** The secrets and settings of a Worker. */
 function bindingsOf({ databaseUrl, apiToken, settings }: BuiltWorkerOptions) {
   const shipped = configured.vars as Record<string, unknown>
-  const vars = { ...shipped, COUNTERS: localCounters(shipped.COUNTERS), ...settings }
+  const vars = { ...shipped, SITES: '', COUNTERS: localCounters(shipped.COUNTERS), ...settings }
   return {
     DATABASE_URL: { type: 'text' as const, value: databaseUrl },
     API_TOKEN: { type: 'text' as const, value: apiToken },

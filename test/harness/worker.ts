@@ -25,6 +25,7 @@ export class TestWorker {
     this.env = {
       ...shipped,
       ...unbound,
+      SITES: undefined,
       COUNTERS: localCounters(shipped.COUNTERS),
       ...sharded,
       DATABASE_URL: databaseUrl,

@@ -95,6 +95,7 @@ export const WRONG_SETTINGS: readonly WrongSetting[] = [
   limit('CRONS', 'pruning', 'nightly'),
   { ...limit('SHARDING', 'ranges', 3), stops: COUNTING },
   { ...limit('SHARDING', 'ranges', 16), field: 'ROLLUP.max_statements' },
+  whole('SITES', 'blog.example'),
   whole('PLAN', 'Free'),
   whole('BASE_PATH', 'counter/'),
   whole('VISITOR_LIMIT', 5),

@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util'
 import { expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
 import { PROJECT } from '../../local/project-root.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { shortTokenProblem } from '../../src/config/tokens.ts'
 
 const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
@@ -25,7 +26,6 @@ it('Every secret, variable and binding has a description, and nothing else has',
   const names = [
     ...Object.keys(secrets),
     ...Object.keys(config.vars),
-    ...config.queues.producers!.map(({ binding }: { binding: string }) => binding),
     ...config.ratelimits.map(({ name }: { name: string }) => name),
   ]
   expect(Object.keys(cloudflare.bindings).sort()).toEqual(names.sort())
@@ -38,10 +38,14 @@ it('The token of the example is refused once it is deployed', () => {
 })
 
 it('Shipped settings let nobody else count, and lead nowhere', () => {
-  const types = Object.values(config.vars.COUNTERS as Record<string, object>)
-  expect(types).toHaveLength(2)
-  for (const type of types) {
-    expect(type).toMatchObject({ allowed_origins: ['https://example.com'] })
-    expect(type).not.toHaveProperty('redirect_to')
+  const { config: read } = readConfig({ ...config.vars, DATABASE_URL: 'https://u:p@host.example', API_TOKEN: 'token' })
+  expect(read.types.size).toBe(2)
+  for (const type of read.types.values()) {
+    expect(type).toMatchObject({ allowedOrigins: ['https://example.com'], redirectTo: null })
   }
+})
+
+it('What a form may show is text, and no queue is bound, whose name it may empty', () => {
+  expect(Object.entries(config.vars).filter(([, value]) => typeof value !== 'string')).toEqual([])
+  expect(config.queues).toEqual({ producers: [], consumers: [] })
 })

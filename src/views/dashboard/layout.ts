@@ -32,7 +32,7 @@ ${body}
 export interface Viewer {
   /** The Worker's base path, without a slash at its end. */
   base: string
-  /** The name of the site (`SITE`). */
+  /** The name of the site (`SITE_NAME`). */
   site: string
   /** The types that the user may see. */
   types: readonly CounterType[]

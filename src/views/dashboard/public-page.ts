@@ -22,7 +22,7 @@ export interface PublicPage {
   /** The Worker's origin, and its base path without a slash at its end. */
   origin: string
   base: string
-  /** The name of the site (`SITE`). */
+  /** The name of the site (`SITE_NAME`). */
   site: string
   type: CounterType
   /** The types with a public page. */

@@ -39,6 +39,7 @@ describe('npm run token', () => {
     [['c.i', 'read'], /^1 name must have up to 32/],
     [['owner', 'manage'], /^1 name must .*not be "owner"/],
     [['ci', 'read:'], /^1 types must be/],
+    [['ci', 'count:page_view,pageview'], /^1 types must be configured .*\(wrangler\.toml has page_view, download\)/],
     [['ci\n', 'read'], /^1 Neither name nor scope/],
     [['#ci', 'read'], /^1 Neither name nor scope/],
   ])('refuses %j, and prints no token', async (args, message) => {

@@ -14,7 +14,7 @@ describe('The dashboard', () => {
   it(`has less than ${MAX_BYTES} bytes in all`, async () => {
     const settings = { public: true, public_page: true, allowed_origins: ['*'], prefixes: ['app-', 'site-'] }
     const tables = Array.from({ length: 20 }, (_, i) => [`type_${i}`, { ...settings, record_type: i + 1 }])
-    const types = [...readTypes(Object.fromEntries(tables), []).types.values()]
+    const types = [...readTypes(Object.fromEntries(tables), [], []).types.values()]
     const [type] = types as [CounterType]
     const site = 'example.com'
     const ownVisits = { marked: false, next: '/' }

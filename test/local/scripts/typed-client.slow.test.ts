@@ -1,10 +1,8 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { unstable_readConfig } from 'wrangler'
-import { PROJECT } from '../../../local/project-root.ts'
 import { localCounters } from '../../../local/worker/local-counters.ts'
+import { DEFAULT_COUNTERS } from '../../../src/config/default-types.ts'
 import { startShippedWorker } from '../../harness/miniflare.ts'
 import { takeDatabase } from '../../harness/taken-databases.ts'
 import { builtWorker } from '../built-worker.ts'
@@ -18,11 +16,8 @@ let page: string
 beforeAll(async () => {
   const script = await builtWorker()
   const { databaseUrl } = await takeDatabase()
-  const { COUNTERS } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') }, { hideWarnings: true }).vars as {
-    COUNTERS: Record<string, object>
-  }
   // Not as shipped: the page shows a counting badge too.
-  const counters = { ...COUNTERS, page_view: { ...COUNTERS.page_view, counting_badge: true } }
+  const counters = { ...DEFAULT_COUNTERS, page_view: { ...DEFAULT_COUNTERS.page_view, counting_badge: true } }
   const settings = { COUNTERS: localCounters(counters) }
   const shipped = await startShippedWorker({ script, databaseUrl, apiToken: TOKEN, settings })
   worker = shipped

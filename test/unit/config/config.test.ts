@@ -36,7 +36,7 @@ const PLAIN = {
 const shipped = () => unstable_readConfig({ config: resolve(import.meta.dirname, '../../../wrangler.toml') })
 
 describe('The configuration', () => {
-  it('needs two secrets and one type, and has defaults for all other settings', () => {
+  it('needs two secrets, and has defaults for all other settings', () => {
     expect(read({})).toEqual({
       databaseUrl: VALID.DATABASE_URL,
       apiToken: 'token',
@@ -46,6 +46,7 @@ describe('The configuration', () => {
       rateLimit: null,
       readLimit: null,
       newKeyLimit: null,
+      sites: [],
       types: new Map([['page_view', PLAIN]]),
       stopped: new Map(),
       redirects: new Map(),

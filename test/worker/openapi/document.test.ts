@@ -150,11 +150,14 @@ describe('Every problem that the document lists for an operation', () => {
   })
 
   it('of the database can occur', async () => {
+    const page_view = { record_type: 1, public: true, allowed_origins: ['*'] }
+    // Whatever else is wrong, downloads redirect if they can.
+    const oneWrong = { page_view, download: { record_type: 0 }, secret: { record_type: 3 } }
     const faulty = {
       // Refused credentials are certain. After a less certain error, a part of a request may have been counted.
       database_unavailable: await workerFor({}, [{ action: 'error', errno: 1045, times: 10_000 }]),
       database_not_ready: await workerFor({}, [{ action: 'error', errno: 1146, times: 10_000 }]),
-      configuration_invalid: await workerFor({ API_TOKEN: '' }),
+      configuration_invalid: await workerFor({ DATABASE_URL: '', API_TOKEN: '', COUNTERS: oneWrong }),
     }
     for (const example of described) {
       for (const [code, blind] of Object.entries(faulty) as [keyof typeof faulty, TestWorker][]) {

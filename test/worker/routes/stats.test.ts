@@ -14,7 +14,7 @@ const COUNTERS = {
 }
 
 stopClockOfFile()
-const { db, worker } = sharedWorker({ COUNTERS, SITE: 'Pages & more' })
+const { db, worker } = sharedWorker({ COUNTERS, SITE_NAME: 'Pages & more' })
 beforeAll(async () => {
   await worker.add('page_view', { '/a': 7, '/b': 2 })
   await worker.add('invoice', { secret: 5 })

@@ -44,15 +44,13 @@ const storeSlots = (rows: string[]) =>
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describe('GET /v1/status', () => {
-  it('says that the shipped origin is still allowed, for which types, and what to put there', async () => {
-    const { COUNTERS } = configured as Bindings
-    const shipped = new TestWorker(db.url, { COUNTERS })
+  it('says that the shipped origin is still allowed, in which setting, and what to put there', async () => {
+    const { COUNTERS, SITES } = configured as Bindings
+    const shipped = new TestWorker(db.url, { COUNTERS, SITES })
     await shipped.cron(ROLL_UP_CRON)
     const { healthy, problems } = await status(shipped)
     expect(healthy).toBe(false)
-    const detail = expect.stringMatching(
-      /^COUNTERS\.page_view\.allowed_origins and COUNTERS\.download\.allowed_origins still have https:\/\/example\.com, /,
-    )
+    const detail = expect.stringMatching(/^SITES still has https:\/\/example\.com, /)
     expect(problems).toEqual([{ code: 'example_origin', detail }])
     const one = new TestWorker(db.url, {
       COUNTERS: { visit: { record_type: 1, allowed_origins: ['https://example.com'] }, issue: { record_type: 2 } },
@@ -104,6 +102,7 @@ describe('GET /v1/status', () => {
           reading: { waiting: 0, queries: 0 },
           ignored: [],
         },
+        notes: [expect.stringMatching(/^No queue is bound, .* loses hits/)],
         rateLimits: { counting: false, reading: false, newKeys: false },
         types: [
           { ...plain, name: 'page_view', title: 'Page views', unit: 'views', recordType: 1 },

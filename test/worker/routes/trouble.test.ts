@@ -7,7 +7,7 @@ const COUNTERS = {
   page_view: { record_type: 1, title: 'Page views', public: true, public_page: true },
   invoice: { record_type: 9, title: 'Invoices' },
 }
-const { db, worker } = sharedWorker({ SITE: 'Ben & Söhne', COUNTERS })
+const { db, worker } = sharedWorker({ SITE_NAME: 'Ben & Söhne', COUNTERS })
 
 /** What browsers send when somebody opens an address. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -73,7 +73,7 @@ describe('For people', () => {
   })
 
   it('settings with errors are listed on the front page', async () => {
-    const wrong = { SITE: 'ok', COUNTERS: { page_view: { record_type: 0, 'a<b>': 1 } } }
+    const wrong = { SITE_NAME: 'ok', COUNTERS: { page_view: { record_type: 0, 'a<b>': 1 } } }
     const { status, title, text } = await open('/', { on: new TestWorker(db.url, wrong) })
     expect([status, title]).toEqual([503, 'The settings have errors'])
     expect(text).toContain('<code>COUNTERS.page_view.record_type</code> must be a whole number')

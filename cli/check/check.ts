@@ -1,0 +1,22 @@
+// `npm run check:settings`: names every mistake in wrangler.toml.
+import { program } from 'commander'
+import { commandName } from '../command-name.ts'
+import { wrongSettings } from './wrong-settings.ts'
+
+program
+  .name(commandName('check'))
+  .description('Reads wrangler.toml as the Worker would, and names every mistake with file and line.')
+  .argument('[file]', 'the file', 'wrangler.toml')
+  .option('--mounted', 'the counter is mounted in a Worker with other variables and cron triggers')
+  .parse()
+
+const [file] = program.processedArgs as [string]
+try {
+  const found = wrongSettings(file, program.opts<{ mounted?: true }>().mounted)
+  for (const line of found) console.error(line)
+  if (found.length > 0) program.error(`${found.length} ${found.length === 1 ? 'mistake' : 'mistakes'}`)
+  console.log(`${file}: no mistakes.`)
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  program.error(`There is no ${file} here. Name another one; wrangler.json and wrangler.jsonc are not read.`)
+}

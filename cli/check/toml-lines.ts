@@ -1,0 +1,76 @@
+import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
+
+/** A TOML file: what it says, and on which lines. */
+export interface TomlFile {
+  value: Record<string, unknown>
+  /** The line of a setting, or of the closest table around it that is written down; 1 for the file. */
+  lineOf(path: readonly string[]): number
+}
+
+/** TOML that cannot be read. */
+export class TomlSyntaxError extends Error {
+  readonly line: number
+  constructor(message: string, line: number) {
+    super(message)
+    this.line = line
+  }
+}
+
+const SEPARATOR = '\0'
+
+/** @throws {TomlSyntaxError} */
+export function readToml(text: string): TomlFile {
+  try {
+    const program = parseTOML(text)
+    const lines = new Map<string, number>()
+    noteLines(program.body[0], [], lines)
+    return {
+      value: getStaticTOMLValue(program) as Record<string, unknown>,
+      lineOf(path) {
+        for (let length = path.length; length > 0; length--) {
+          const line = lines.get(path.slice(0, length).join(SEPARATOR))
+          if (line !== undefined) return line
+        }
+        return 1
+      },
+    }
+  } catch (error) {
+    if (error instanceof ParseError) throw new TomlSyntaxError(error.message, error.lineNumber)
+    throw error
+  }
+}
+
+/** Notes the line of each part of a file by its path. @param path of the node itself, or of what it is in */
+function noteLines(node: AST.TOMLNode, path: readonly string[], lines: Map<string, number>): void {
+  const note = (to: readonly string[]) => {
+    const id = to.join(SEPARATOR)
+    // A table may be continued further down.
+    if (!lines.has(id)) lines.set(id, node.loc.start.line)
+  }
+  switch (node.type) {
+    case 'TOMLTopLevelTable':
+      for (const part of node.body) noteLines(part, path, lines)
+      return
+    case 'TOMLTable': {
+      const table = node.resolvedKey.map(String)
+      note(table)
+      for (const part of node.body) noteLines(part, table, lines)
+      return
+    }
+    case 'TOMLKeyValue': {
+      const keys = node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))
+      const own = [...path, ...keys]
+      for (const [i] of keys.entries()) note(own.slice(0, path.length + i + 1))
+      noteLines(node.value, own, lines)
+      return
+    }
+    case 'TOMLInlineTable':
+      for (const part of node.body) noteLines(part, path, lines)
+      return
+    case 'TOMLArray':
+      for (const [i, element] of node.elements.entries()) {
+        lines.set([...path, String(i)].join(SEPARATOR), element.loc.start.line)
+        noteLines(element, [...path, String(i)], lines)
+      }
+  }
+}
