@@ -93,7 +93,7 @@ describe('The configuration', () => {
         d: { record_type: 4, key: 'integer' },
         a: { record_type: 2, same_key: ['trailing_slash', 'letter_case', 'index_file'] },
       },
-      SITE: 'example.com',
+      SITE_NAME: 'example.com',
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },

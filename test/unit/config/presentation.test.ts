@@ -39,18 +39,18 @@ describe.each([
   )
 })
 
-describe('SITE', () => {
+describe('SITE_NAME', () => {
   it('may be any line of text', () => {
-    for (const SITE of ['example.com', 'Café & <b>Söhne</b> 🎉', 'x'.repeat(60)]) {
-      expect(read({ SITE }).site).toBe(SITE)
+    for (const SITE_NAME of ['example.com', 'Café & <b>Söhne</b> 🎉', 'x'.repeat(60)]) {
+      expect(read({ SITE_NAME }).site).toBe(SITE_NAME)
     }
   })
 
   it.each(['', ' ', 'example.com ', 'a\nb', '\ud800', 'x'.repeat(61), 1, null, true, ['a'], {}])(
     'refuses %j',
-    (SITE) => {
-      expect(problems({ SITE })).toEqual([
-        'SITE must be text of 1 to 60 characters, without line breaks and without spaces around it',
+    (SITE_NAME) => {
+      expect(problems({ SITE_NAME })).toEqual([
+        'SITE_NAME must be text of 1 to 60 characters, without line breaks and without spaces around it',
       ])
     },
   )
