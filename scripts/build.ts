@@ -14,12 +14,13 @@ const PUBLIC = 'dist/public'
 
 const written: string[] = []
 
-const { script, style } = await buildDashboard()
+const { script, counterScript, style } = await buildDashboard()
 await write(
   'src/generated.ts',
   `// Made by \`npm run build\`.
 /** The files of the dashboard. Their names contain a hash of their contents. */
 export const SCRIPT = '/${script.path}'
+export const COUNTER_SCRIPT = '/${counterScript.path}'
 export const STYLE = '/${style.path}'
 /** The files of migrations/. */
 export const MIGRATIONS = ${JSON.stringify(await readMigrations(), null, 2)}
@@ -31,7 +32,7 @@ if (written.length > 0) console.log(`Wrote ${written.join(', ')}`)
 async function writePublic(): Promise<void> {
   // Only now: it imports the Worker, and so src/generated.ts.
   const { buildAssets } = await import('./assets/assets.ts')
-  const files = await buildAssets([script, style])
+  const files = await buildAssets([script, counterScript, style])
   for (const [path, text] of files) await write(join(PUBLIC, path), text)
   for (const entry of await readdir(join(PROJECT, PUBLIC), { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name)

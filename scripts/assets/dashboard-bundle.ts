@@ -13,8 +13,12 @@ export interface DashboardFile {
 }
 
 /** Builds the dashboard's files. The same sources, libraries and esbuild give the same files. */
-export async function buildDashboard(): Promise<{ script: DashboardFile; style: DashboardFile }> {
-  return { script: await bundle('dashboard/entry.ts', 'js'), style: await bundle('dashboard/style.css', 'css') }
+export async function buildDashboard(): Promise<Record<'script' | 'counterScript' | 'style', DashboardFile>> {
+  return {
+    script: await bundle('dashboard/pages.ts', 'js'),
+    counterScript: await bundle('dashboard/page-of-counter.ts', 'js'),
+    style: await bundle('dashboard/style.css', 'css'),
+  }
 }
 
 /** Builds the script of the documentation. */

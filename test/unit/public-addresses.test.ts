@@ -2,7 +2,7 @@ import { FiltersEngine, Request } from '@ghostery/adblocker'
 import { describe, expect, it } from 'vitest'
 import { readReleases } from '../../scripts/assets/beacon-releases.ts'
 import { badgeAddress, pixelTag, scriptTag } from '../../src/browser/dashboard/snippets.ts'
-import { SCRIPT, STYLE } from '../../src/generated.ts'
+import { COUNTER_SCRIPT, SCRIPT, STYLE } from '../../src/generated.ts'
 
 /**
  * Rules for every host whose words occur in our addresses: https://github.com/easylist/easylist,
@@ -72,7 +72,7 @@ describe.each(['https://example.com', 'https://example.com/counter'])('With the 
           `${address}/v1/types/${type}`,
           `${address}/d/${type}/app.zip`,
         ],
-        script: [srcOf(scriptTag(subject)), address + SCRIPT],
+        script: [srcOf(scriptTag(subject)), address + SCRIPT, address + COUNTER_SCRIPT],
         stylesheet: [address + STYLE],
       } as const
       for (const [kind, of] of Object.entries(urls)) {

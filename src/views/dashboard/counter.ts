@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { shownCompanion } from '../../config/companions.ts'
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
+import { COUNTER_SCRIPT } from '../../generated.ts'
 import { visibleKey } from '../../visible-key.ts'
 import { BADGE_STYLES, COLOR_NAMES, MAX_LABEL } from '../badge.ts'
 import { copyable, type Html, signedInPage, type Viewer } from './layout.ts'
@@ -25,6 +26,7 @@ ${builder(type)}
 ${viewer.mayChange ? changeForms(alsoOf(viewer, also)) : ''}
 <p class="hint" id="as-of"></p>
 </main>`,
+    COUNTER_SCRIPT,
   )
 }
 

@@ -7,8 +7,13 @@ import { SCRIPT, STYLE } from '../../generated.ts'
 const SLOTS = 'M1 10h4v5H1zM6 6h4v9H6zM11 1h4v14h-4z'
 const ICON = `data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Cpath d=%22${SLOTS}%22 fill=%22%232f6fdb%22/%3E%3C/svg%3E`
 
-/** An HTML document. The scripts read the base path from it. @param head more elements of the head */
-export function document(title: string, base: string, body: Html, head: Html | '' = ''): Html {
+/** An HTML document. The scripts read the base path from it. @param options `head`: more elements of the head */
+export function document(
+  title: string,
+  base: string,
+  body: Html,
+  { head = '', script = SCRIPT }: { head?: Html | ''; script?: string } = {},
+): Html {
   return html`<!doctype html>
 <html lang="en" data-base="${base}">
 <head>
@@ -20,7 +25,7 @@ export function document(title: string, base: string, body: Html, head: Html | '
 ${head}
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${base}${STYLE}">
-<script type="module" async src="${base}${SCRIPT}"></script>
+<script type="module" async src="${base}${script}"></script>
 </head>
 <body>
 ${body}
@@ -48,7 +53,7 @@ export interface Viewer {
 }
 
 /** @param current the name of the page's type; empty: a page without numbers */
-export function signedInPage(title: string, viewer: Viewer, current: string, main: Html): Html {
+export function signedInPage(title: string, viewer: Viewer, current: string, main: Html, script = SCRIPT): Html {
   const { base, site, types, ofAllTypes } = viewer
   const hasNumbers = current !== ''
   return document(
@@ -73,6 +78,7 @@ ${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="prob
 ${viewer.mayChange ? html`<p class="notice row" id="done" role="status" tabindex="-1"></p>` : ''}
 ${main}
 ${hasNumbers ? SHORTCUTS : ''}`,
+    { script },
   )
 }
 

@@ -56,7 +56,7 @@ ${ranking(type, shownCompanion(type, all, 'counter'))}
 </div>
 <p class="hint" id="as-of"></p>
 </main>`,
-    linkPreview(`${origin}${path(type.name)}`, site, type, numbers),
+    { head: linkPreview(`${origin}${path(type.name)}`, site, type, numbers) },
   )
 }
 
