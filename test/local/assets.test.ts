@@ -88,7 +88,7 @@ describe('The files of the dashboard', () => {
 
 describe('Every file', () => {
   it('is served in spite of wrong settings', async () => {
-    expect((await fetch(`${misconfigured}/v1/status`)).status).toBe(503)
+    expect((await fetch(`${misconfigured}/healthz`)).status).toBe(503)
     for (const path of FILES) expect([path, (await fetch(misconfigured + path)).status]).toEqual([path, 200])
   })
 

@@ -41,7 +41,10 @@ describe('While a transaction that was cut off locks a total', () => {
   it.each([
     [
       'a set',
-      (on: Database) => setCounter({ db: on, cache: null }, COUNTER, { count: 5n, id: random63(), at: new Date() }),
+      async (on: Database) => {
+        const setting = { count: 5n, id: random63(), at: new Date() }
+        return (await setCounter({ db: on, cache: null }, COUNTER, setting)).outcome
+      },
     ],
     [
       'an import',
