@@ -20,14 +20,16 @@ export async function readBacklog(db: Executor): Promise<Backlog> {
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pending) WHERE pending = 1 LIMIT ?) AS p) AS pending,
        (SELECT COUNT(*) FROM (SELECT 1 FROM slotted_counters FORCE INDEX (pruning)
          WHERE kept_until < ${HOUR_SQL} LIMIT ?) AS w) AS prunable,
-       ${HOUR_SQL} - (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS overdue`,
+       (SELECT MIN(kept_until) FROM slotted_counters WHERE kept_until > 0) AS oldest,
+       ${HOUR_SQL} AS hour`,
     [MAX_COUNTED, MAX_COUNTED],
   )
-  const { pending, prunable, overdue } = rows[0] ?? {}
+  const { pending, prunable, oldest, hour } = rows[0] ?? {}
   return {
     pending: Number(toBigInt(pending)),
     prunable: Number(toBigInt(prunable)),
-    overdueHours: Number(toBigInt(overdue ?? 0)),
+    // Subtracted here: MariaDB refuses a difference below 0.
+    overdueHours: oldest === null ? 0 : Number(toBigInt(hour) - toBigInt(oldest)),
   }
 }
 

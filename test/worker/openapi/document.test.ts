@@ -7,7 +7,9 @@ import { app } from '../../../src/app.ts'
 import type { Bindings } from '../../../src/config/bindings.ts'
 import type { Operation } from '../../../src/openapi/contract.ts'
 import { PROBLEMS, type ProblemCode, problemDocument } from '../../../src/openapi/problems.ts'
+import { check } from '../../../src/routes/check.ts'
 import { dashboard } from '../../../src/routes/dashboard.ts'
+import { firstRun } from '../../../src/routes/first-run.ts'
 import { numbers } from '../../../src/routes/numbers.ts'
 import { contracts } from '../../../src/routes/route-list.ts'
 import { stats } from '../../../src/routes/stats.ts'
@@ -210,7 +212,7 @@ describe('The document and the routes', () => {
       }),
     )
     // Not described: preflights, middlewares, pages, and what fills them.
-    const ofPages = [dashboard, numbers, stats].flatMap(({ routes }) => routes)
+    const ofPages = [dashboard, firstRun, check, numbers, stats].flatMap(({ routes }) => routes)
     const pages = new Set(ofPages.map(({ method, path }) => `${method} ${path}`))
     const served = app.routes
       .filter(({ method }) => method !== 'ALL' && method !== 'OPTIONS')
