@@ -36,7 +36,7 @@ const number = (text = '') => Number(text.replaceAll(/[^\d-]/g, ''))
 const csvOf = async (page: Page) => {
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'Save as CSV' }).click(),
+    page.getByRole('button', { name: 'Save the chart as CSV' }).click(),
   ])
   return (await readFile(await download.path(), 'utf8')).replace('\ufeff', '').trim().split('\r\n')
 }

@@ -183,7 +183,7 @@ describe('the page of a counter', () => {
     await pollHurried(page, async () => (await chartRows(page)).length).toBe(7)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Save as CSV' }).click(),
+      page.getByRole('button', { name: 'Save the chart as CSV' }).click(),
     ])
     expect(download.suggestedFilename()).toMatch(/^download-1-1-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/)
     const lines = (await readFile(await download.path(), 'utf8')).replace('\ufeff', '').trim().split('\r\n')

@@ -143,7 +143,7 @@ describe('A dashboard without numbers', () => {
     expect(await page.locator('#first-run li').count()).toBe(3)
     expect(await state(page)).toBe('Waiting for the first hit …')
     expect(await rest(page).filter({ visible: true }).count()).toBe(0)
-    await expect.poll(() => page.textContent('#state-text')).toBe('All is well')
+    await expect.poll(() => page.textContent('#state-text')).toBe('Live')
 
     const time = await stopTime(page)
     await time.pass(0)

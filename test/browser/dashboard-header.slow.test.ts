@@ -149,7 +149,7 @@ describe('the header', () => {
 describe('the menu', () => {
   it('opens by keyboard, and Escape or a click beside it closes it', async () => {
     await page.goto(counter.url)
-    await charted(page)
+    await page.getByText('Waiting for the first hit').waitFor()
     await page.getByRole('button', { name: 'Menu' }).focus()
     await page.keyboard.press('Enter')
     expect(await menu().isVisible()).toBe(true)

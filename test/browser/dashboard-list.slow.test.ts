@@ -211,7 +211,7 @@ describe('the list of a page', () => {
     const save = async () => {
       const [file] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Save as CSV' }).last().click(),
+        page.getByRole('button', { name: 'Save as CSV', exact: true }).click(),
       ])
       return { name: file.suggestedFilename(), lines: (await readFile(await file.path(), 'utf8')).trim().split('\r\n') }
     }

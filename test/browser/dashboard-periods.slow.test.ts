@@ -63,8 +63,8 @@ describe('the page of a type', () => {
     await choose('Other days')
     await choose('90 days')
     await shows(page, '#history-sum', /^1,204 views$/)
-    await page.getByLabel('Keys that begin with').fill('/o')
-    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByLabel('Filter').fill('/o')
+    await page.getByLabel('Filter').press('Enter')
     await expect.poll(keys).toEqual(['/old'])
     const shared = page.url()
     expect(new URL(shared).search).toBe('?period=90d&find=%2Fo')
@@ -122,7 +122,7 @@ describe('the page of a type', () => {
     answer()
     await settledNumbers(page)
     expect((await chartRows(page)).length).toBe(12)
-    expect(await page.getByRole('img', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
+    expect(await page.getByRole('slider', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
   })
 })
 
@@ -164,7 +164,7 @@ it('a tile has the figure of its period, the change in a color with a sign, and 
   await page.getByRole('button', { name: /^Today/ }).click()
   await shows(page, '#history-sum', /^1 view$/)
   await shows(page, '#announcement', /: 1 view$/)
-  expect(await page.getByRole('img', { name: /^Chart: 1 view by hour/ }).count()).toBe(1)
+  expect(await page.getByRole('slider', { name: /^Chart: 1 view by hour/ }).count()).toBe(1)
   // The other type does not list this prefix.
   await page.getByRole('button', { name: '/b' }).click()
   await expect.poll(texts).toContain('All time 0')

@@ -45,7 +45,7 @@ function chartMenu({ title }: CounterType, also: CounterType | undefined, units:
   const shown = also && { '': title, also: also.title, both: 'Both' }
   return html`<div class="row chart-menu">${units ? html`<select id="chart-by" aria-label="Units of the chart" hidden>${options({ day: 'Days', week: 'Weeks', month: 'Months' })}</select>` : ''}
 ${shown ? html`<select id="chart-shown" aria-label="Counts in the chart" hidden>${options(shown)}</select>` : ''}
-<span><button type="button" id="history-table" aria-expanded="false" aria-controls="history-numbers">Table</button> · <button type="button" id="history-csv" aria-label="Save as CSV">CSV</button></span></div>`
+<span><button type="button" id="history-table" aria-expanded="false" aria-controls="history-numbers">Table</button> · <button type="button" id="history-csv" aria-label="Save the chart as CSV">CSV</button></span></div>`
 }
 
 function options(texts: Record<string, string>): Html {
