@@ -9,7 +9,7 @@ import { knownTimeZone } from '../counters/history/range.ts'
 import type { TimeZone } from '../counters/history/time-zone.ts'
 import { readAgreement } from '../counters/verify/round.ts'
 import { InvalidInput } from '../field-errors.ts'
-import { callerOf } from '../http/caller.ts'
+import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { Hono } from '../http/hono.ts'
 import { readQuery } from '../http/query-string.ts'
@@ -40,6 +40,9 @@ const publicQuery = () => ({
 })
 
 /** The pages of types that have one for everybody (`public_page`). Such a type says more than its API, but nothing else. */
+/** Milliseconds that the page waits for its numbers. */
+const MAX_WAIT_MS = 1_000
+
 export const stats = new Hono<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {
@@ -51,11 +54,10 @@ stats.get('/stats/:type', guarded, async (c) => {
     const known = viewer?.types.find((each) => each.name === name)
     return viewer && known ? page(c, 404, noPublicPage(viewer, known)) : c.notFound()
   }
-  const numbers = await keptNumbers(c, type, SHOWN_BY_ITSELF).then(
-    ({ value }) => value,
-    // The script of the page tells what is wrong.
-    () => null,
-  )
+  const reading = limitReading(c).then(() => keptNumbers(c, type, SHOWN_BY_ITSELF))
+  // If they cannot be read soon, the script of the page tells what is wrong.
+  const soon = reading.then(({ value }) => value).catch(() => null)
+  const numbers = await withinTime(c, soon, MAX_WAIT_MS, null)
   c.header('Cache-Control', numbers === null ? 'no-store' : `public, max-age=${PAGE_MAX_AGE}`)
   const { origin } = new URL(c.req.url)
   const { site } = c.get('isolate').config

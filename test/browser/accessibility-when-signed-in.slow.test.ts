@@ -69,7 +69,7 @@ async function search(page: Page, prefix: string): Promise<void> {
   await charted(page)
   await page.getByRole('searchbox').fill(prefix)
   await page.keyboard.press('Enter')
-  if (prefix === 'nothing') await page.getByText('No key begins with that.').waitFor()
+  if (prefix === 'nothing') await page.getByText('Nothing found in this period').waitFor()
   else await expect.poll(() => page.locator('#top a').first().textContent()).toContain(prefix)
 }
 

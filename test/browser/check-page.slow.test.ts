@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumOfFile, launchChromium } from './chromium.ts'
-import { signedIn, watch } from './open-dashboard.ts'
+import { openMenu, signedIn, watch } from './open-dashboard.ts'
 import { type Counter, counterOfFile, startCounter } from './shipped-worker.ts'
 
 const SITE = 'https://example.com'
@@ -46,12 +46,16 @@ describe('The page /check says of a browser', () => {
   it('that its owner has marked it, until the mark is taken off', async () => {
     const context = await browser.newContext()
     const page = await signedIn(context, counter)
+    await openMenu(page)
     await page.getByRole('button', { name: 'Do not count this browser' }).click()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Count this browser again' }).waitFor()
     await page.goto(`${counter.url}/check?type=page_view`)
     expect((await answer(page))[1]).toBe('This browser is marked as the owner’s.')
     await page.goto(counter.url)
+    await openMenu(page)
     await page.getByRole('button', { name: 'Count this browser again' }).click()
+    await openMenu(page)
     await page.getByRole('button', { name: 'Do not count this browser' }).waitFor()
     await page.goto(`${counter.url}/check?type=page_view`)
     expect(await answer(page)).toEqual(['Yes, it counts.'])

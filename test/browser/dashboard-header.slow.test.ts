@@ -3,16 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
-import {
-  charted,
-  counterUrl,
-  openMenu,
-  sessionOfFile,
-  signedIn,
-  typeToken,
-  type Violations,
-  watch,
-} from './open-dashboard.ts'
+import { counterUrl, openMenu, sessionOfFile, signedIn, typeToken, type Violations, watch } from './open-dashboard.ts'
 import { counterOfFile, startCounter } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()

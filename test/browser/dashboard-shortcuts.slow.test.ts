@@ -27,6 +27,8 @@ const focusedId = () => page.evaluate(() => document.activeElement?.id)
 
 describe('the keys', () => {
   beforeEach(async () => {
+    await counter.add('page_view', '/a', 1)
+    await counter.rollUp(new Date())
     await page.goto(counter.url)
     await charted(page)
   })

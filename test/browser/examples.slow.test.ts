@@ -8,6 +8,7 @@ import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
 import { chromiumOfFile } from './chromium.ts'
+import { openMenu } from './open-dashboard.ts'
 
 const TOKEN = 'a-token-for-examples'
 const START_MS = 90_000
@@ -117,6 +118,7 @@ describe('With the packed package, in an empty folder', () => {
     await page.fill('#token', TOKEN)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await expect.poll(() => page.textContent('#top')).toContain('/posts/hello')
+    await openMenu(page)
     await page.getByRole('link', { name: 'API' }).click()
     await page.waitForURL(`${url}/counter/docs`)
     expect(await page.textContent('body')).toContain(`${url}/counter/v1/increments`)

@@ -65,7 +65,7 @@ async function readCandidates(
     ...parts,
     ...added.map(({ from }) => ({ period: 'day', start: Math.floor(from / DAY_MS) * DAY_MS }) as const),
   ]
-  const most = CANDIDATES * Math.max(limit, LEAST_RANKED)
+  const most = Math.ceil(CANDIDATES * Math.max(limit, LEAST_RANKED))
   const inAll = Math.ceil((IN_ALL_PARTS * Math.max(limit, LEAST_RANKED)) / looked.length)
   const perPart = Math.max(Math.min(limit, LEAST_RANKED), Math.min(most, inAll))
   const { rows } = await db.execute(

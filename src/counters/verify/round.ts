@@ -14,7 +14,7 @@ const STATE_STATEMENTS = 3
 /** The fewest statements with which a run gets on. */
 export const LEAST_ROUND_STATEMENTS = STATE_STATEMENTS + PAGE_STATEMENTS
 /** A round that has not ended after this begins again: its first pages say nothing about today. */
-const MAX_ROUND_MS = 2 * DAY_MS
+const MAX_ROUND_MS = 14 * DAY_MS
 
 export interface RoundOptions extends RunBudgets {
   /** The scheduled time of the run. */

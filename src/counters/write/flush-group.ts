@@ -55,7 +55,7 @@ export async function flush(context: FlushContext, group: CommitGroup, beat: (un
   if (failure.applied === 'no') slots.release(group.slot)
   if (context.queue !== null && !refused) {
     beat(Date.now() + QUEUE_DEADLINE_MS)
-    return enqueue(context.queue, group, failure.applied === 'no' ? group.sealForQueue() : batch, failure)
+    return enqueue(context.queue, context, group, failure.applied === 'no' ? group.sealForQueue() : batch, failure)
   }
   return { status: 'failed', failure }
 }
@@ -68,19 +68,23 @@ export async function spill(
 ): Promise<CommitOutcome> {
   if (context.queue === null) return { status: 'overloaded' }
   beat(Date.now() + QUEUE_DEADLINE_MS)
-  return enqueue(context.queue, group, group.sealForQueue(), null)
+  return enqueue(context.queue, context, group, group.sealForQueue(), null)
 }
 
 /** @param failure why the database did not accept the batch; `null` if it was never asked */
 async function enqueue(
   queue: BatchQueue,
+  { keptHours }: FlushContext,
   group: CommitGroup,
   batch: Batch,
   failure: DatabaseFailure | null,
 ): Promise<CommitOutcome> {
   const since = new Date(group.waitsSince)
   try {
-    await within(QUEUE_DEADLINE_MS, queue.send(batch, group.counters(), { since, fate: failure?.applied ?? 'no' }))
+    await within(
+      QUEUE_DEADLINE_MS,
+      queue.send(batch, group.counters(), { since, fate: failure?.applied ?? 'no', keptHours }),
+    )
   } catch (error) {
     // It may be in the queue nevertheless.
     const reason = failure ?? classify(error)

@@ -17,6 +17,7 @@ const KIND = 'slotted-counter/batch'
 
 const UNSIGNED_RULE = 'must be the digits of an unsigned 64-bit integer'
 const SIGNED_RULE = 'must be the digits of an integer'
+const KEPT_RULE = 'must be a number of hours'
 const TYPE_RULE = 'must be a whole number from 1 to 65535'
 
 const toBigInt = z.transform((digits: string) => BigInt(digits))
@@ -39,6 +40,8 @@ const message = z.object(
     since: z.iso.datetime({ error: 'must be a time in UTC' }),
     /** Whether the database may have applied it already. */
     applied: z.enum(['no', 'unknown'], { error: 'must be "no" or "unknown"' }),
+    /** For how many hours the rows are kept if it has. The consumer's settings may be newer. */
+    kept: z.int({ error: KEPT_RULE }).check(z.gte(1, KEPT_RULE)),
     rows: z.array(
       z.object(
         {
@@ -62,6 +65,8 @@ type MessageRow = z.input<typeof message>['rows'][number]
 export interface QueuedBatch {
   since: Date
   applied: 'no' | 'unknown'
+  /** Hours for which its rows are kept once they have been applied. */
+  kept: number
   batch: Batch
   named: CounterAddress[]
 }
@@ -70,9 +75,14 @@ export interface BatchQueue {
   /**
    * Puts a batch into the queue. Resolves when all of it is there.
    * @param counters the counters of the batch, for their names
-   * @param facts when the oldest increment was counted, and whether the database may have applied the batch already
+   * @param facts when the oldest increment was counted, whether the database may have applied the batch already, and for how
+   *   long its rows are then kept
    */
-  send(batch: Batch, counters: Iterable<CounterAddress>, facts: { since: Date; fate: 'no' | 'unknown' }): Promise<void>
+  send(
+    batch: Batch,
+    counters: Iterable<CounterAddress>,
+    facts: { since: Date; fate: 'no' | 'unknown'; keptHours: KeptHours },
+  ): Promise<void>
 }
 
 /**
@@ -81,7 +91,7 @@ export interface BatchQueue {
  */
 export function batchQueue(queue: QueueProducer): BatchQueue {
   return {
-    async send(batch, counters, { since, fate }) {
+    async send(batch, counters, { since, fate, keptHours: { writer, keyed } }) {
       const names = new Map<string, string | null>()
       for (const counter of counters) names.set(counterId(counter), counter.name)
       let part: Part = { rows: [], bytes: 256 }
@@ -104,7 +114,10 @@ export function batchQueue(queue: QueueProducer): BatchQueue {
         }
       }
       if (part.rows.length === 0) return
-      const bodyOf = ({ rows }: Part) => ({ kind: KIND, version: 1, since: since.toISOString(), applied: fate, rows })
+      const bodyOf = ({ rows }: Part) => {
+        const kept = rows.every(({ slot, batch }) => slot === batch) ? keyed : writer
+        return { kind: KIND, version: 1, since: since.toISOString(), applied: fate, kept, rows }
+      }
       while (parts.length > 0) {
         let bytes = 0
         let take = 0
@@ -152,10 +165,11 @@ function sizeOf(row: MessageRow): number {
 export function readMessage(body: unknown): QueuedBatch | string {
   const parsed = message.safeParse(body)
   if (!parsed.success) return z.prettifyError(parsed.error)
-  const { since, applied, rows } = parsed.data
+  const { since, applied, kept, rows } = parsed.data
   return {
     since: new Date(since),
     applied,
+    kept,
     batch: rows
       .map(({ type, id, slot, add, batch }) => ({ recordType: type, recordId: id, slot, count: add, batch }))
       .sort(byPrimaryKey),
@@ -220,8 +234,8 @@ export async function consume(
   now: Date,
 ): Promise<ConsumeSummary> {
   const summary: ConsumeSummary = { applied: 0, retried: 0, dead: [], error: null }
-  const oldestOf = ({ batch }: QueuedBatch) => {
-    const hours = batch.every(isKeyed) ? keptHours.keyed : keptHours.writer
+  const oldestOf = ({ batch, kept }: QueuedBatch) => {
+    const hours = Math.min(kept, batch.every(isKeyed) ? keptHours.keyed : keptHours.writer)
     return now.getTime() - Math.max(hours - MARGIN_HOURS, hours / 2) * HOUR_MS
   }
   const retryLater = (message: Delivery) => {

@@ -24,14 +24,19 @@ const counter = async (name: string, recordType = 1): Promise<CounterAddress> =>
   name,
 })
 /** Sends increments to a queue as one batch, by default in the slot of a writer, and delivers them. */
-async function queued(increments: readonly Increment[], since = ago(60_000), keyed = false): Promise<TestDelivery> {
+async function queued(
+  increments: readonly Increment[],
+  since = ago(60_000),
+  keyed = false,
+  kept = keptHours(24),
+): Promise<TestDelivery> {
   const queue = new BatchesQueue()
   const batch = random63()
   const slot = keyed ? batch : random63()
   await batchQueue(queue).send(
     makeBatch(batch, increments, () => slot),
     increments.map(({ counter }) => counter),
-    { since, fate: 'unknown' },
+    { since, fate: 'unknown', keptHours: kept },
   )
   expect(queue.bodies).toHaveLength(1)
   return new TestDelivery(queue.bodies[0])
@@ -134,6 +139,18 @@ describe('A batch from the queue', () => {
         message: late.body,
       },
     ])
+  })
+
+  it('that was kept for a shorter time than the settings now say is judged by that time', async () => {
+    const deadLetters = new DeadLetterQueue()
+    const messages = await Promise.all(
+      [24, 168].map(async (hours) =>
+        queued([{ counter: await counter(`/longer/${hours}`), by: 1n }], ago(30 * HOUR_MS), true, keptHours(hours)),
+      ),
+    )
+    expect(await run(messages, { keptHours: keptHours(168), deadLetters })).toMatchObject({ applied: 1 })
+    expect(await Promise.all([24, 168].map((hours) => countOf(`/longer/${hours}`)))).toEqual([0n, 1n])
+    expect(deadLetters.letters).toMatchObject([{ reason: 'too_old' }])
   })
 
   it('that has become too old is not applied, and its dead letter can be read by a person', async () => {

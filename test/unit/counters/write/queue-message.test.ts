@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { byPrimaryKey, type CounterAddress, counterId } from '../../../../src/counters/keys/counter-address.ts'
-import type { Batch, BatchRow } from '../../../../src/counters/write/apply-batch.ts'
+import { type Batch, type BatchRow, keptHours } from '../../../../src/counters/write/apply-batch.ts'
 import { batchQueue, type QueuedBatch, type QueueProducer, readMessage } from '../../../../src/counters/write/queue.ts'
 
 /** Cloudflare's limits: bytes of a message and of a call, and messages in a call. */
@@ -33,7 +33,7 @@ class RecordingQueue implements QueueProducer {
 /** Sends a batch to a queue, and reads the messages. */
 async function through(batch: Batch, counters: Iterable<CounterAddress>, fate: 'no' | 'unknown' = 'no') {
   const queue = new RecordingQueue()
-  await batchQueue(queue).send(batch, counters, { since: SINCE, fate })
+  await batchQueue(queue).send(batch, counters, { since: SINCE, fate, keptHours: keptHours(24) })
   const messages = queue.calls.flat()
   const read = messages.map(({ body, contentType }) => {
     expect(contentType).toBe('json')
@@ -149,7 +149,9 @@ describe('A batch in the queue', () => {
       },
     }
     const batch = rowsOf(3_000, () => ({}))
-    await expect(batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no' })).rejects.toThrow('refused by the test')
+    await expect(
+      batchQueue(queue).send(batch, [], { since: SINCE, fate: 'no', keptHours: keptHours(24) }),
+    ).rejects.toThrow('refused by the test')
   })
 })
 
@@ -159,6 +161,7 @@ describe('A message', () => {
     version: 1,
     since: '2026-11-20T12:00:00.000Z',
     applied: 'no',
+    kept: 24,
     rows: [{ type: 1, id: '1', key: '/a', add: '1', slot: '2', batch: '3' }],
   }
   const withRow = (changes: object) => ({ ...VALID, rows: [{ ...VALID.rows[0], ...changes }] })
@@ -167,6 +170,7 @@ describe('A message', () => {
     expect(readMessage(VALID)).toEqual({
       since: new Date(VALID.since),
       applied: 'no',
+      kept: 24,
       batch: [{ recordType: 1, recordId: 1n, slot: 2n, count: 1n, batch: 3n }],
       named: [{ recordType: 1, recordId: 1n, name: '/a' }],
     })
