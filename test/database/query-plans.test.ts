@@ -110,6 +110,8 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
       const midnights = 10 * (sql.match(/ OR period_start >=/g)?.length ?? 0)
       // Whether a counter has too many pending slots is looked up apart from their sum.
       const lookedUp = /LIMIT \d+, 1\) IS NULL/.test(sql) ? rowsReturned : 0
+      // The first record type of each of five tables goes through a temporary one.
+      const firsts = /MIN\(record_type\) AS record_type FROM \(/.test(sql) ? 5 : 0
       // A range needs a look-up and one read past its end. A joined or temporary row is read twice more.
       const allowed =
         4 * (rowsReturned + lookedUp + rowsAffected + added + parts) +
@@ -118,6 +120,7 @@ describe.skipIf(onVitess)('Every statement that the Worker sends', () => {
         tooMany +
         counted +
         midnights +
+        firsts +
         10
       return rowsRead > allowed ? [{ sql: sql.slice(0, 300), rowsRead, rowsReturned, rowsAffected, allowed }] : []
     })
