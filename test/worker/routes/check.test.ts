@@ -221,6 +221,9 @@ describe('The page /check', () => {
     expect(response.headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; script-src 'self'/)
     const page = await response.text()
     expect(page).toContain('value="shy"')
+    expect(await (await isolate({ SITE_NAME: 'example.com' }).fetch('/check')).text()).toContain(
+      ' · example.com</title>',
+    )
     expect(page).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
     expect(page.match(/<script/g)).toHaveLength(1)
     expect(await (await worker.fetch('/check')).text()).not.toMatch(/shy|blog|split/)
