@@ -13,8 +13,8 @@ const KNOWN_TYPES = 'Correct the name, or add the type to COUNTERS and deploy.'
 export const HIT_REASONS = {
   type: { cause: 'The type is not configured.', advice: KNOWN_TYPES },
   origin: {
-    cause: 'allowed_origins does not list the page’s origin.',
-    advice: 'Add the origin to the type’s allowed_origins, and deploy.',
+    cause: 'SITES, or the type’s own allowed_origins, does not list the page’s origin.',
+    advice: 'Add the origin to SITES, or to the type’s own allowed_origins if it has one, and deploy.',
   },
   own: {
     cause: 'The visit is your own.',

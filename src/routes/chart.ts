@@ -81,6 +81,6 @@ async function chart(c: Context<AppEnv>, { type, counter }: ImageSubject): Promi
   }
   const of = counter ?? { prefix: listedPrefix(type, prefix) }
   const { starts, counts } = await chartHistory(callerOf(c), type, of, period)
-  const image = drawChart({ unit: type.unit, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
+  const image = drawChart({ of: type, by: CHART_PERIODS[period].by, starts, counts, today: Date.now() })
   return c.body(image, 200, { ...SVG_HEADERS, 'Cache-Control': CACHE_CONTROL })
 }

@@ -26,7 +26,7 @@ const checkQuery = () => ({
 export const check = new Hono<AppEnv>()
   .get('/check', guarded, (c) => {
     const { type = 'page_view', page = '' } = c.req.query()
-    return c.html(checkPage(basePathOf(c.env), { type, page }), 200, NO_STORE)
+    return c.html(checkPage(basePathOf(c.env), c.get('isolate').config.site, { type, page }), 200, NO_STORE)
   })
   .post('/check', async (c) => {
     const { type, page, automated } = readQuery(c, checkQuery)

@@ -44,7 +44,7 @@ export async function checkHit(caller: Caller, { type: name, page: typed, automa
   })
   const reason = /reason=(\w+)/.exec(said)?.[1] as HitReason | undefined
   if (reason !== undefined && (reason !== 'key' || key !== null)) {
-    return refused(whyNot(reason, { setting: `COUNTERS.${name}`, marked: visitor.marked, origin: page?.origin, key }))
+    return refused(whyNot(reason, { marked: visitor.marked, origin: page?.origin, key }))
   }
   if (page !== null && page.hostname.replace(LOCAL_HOST, '') === '') {
     return refused({
@@ -64,15 +64,11 @@ export function refused({ cause, advice }: { cause: string; advice?: string }): 
 /** Why a hit does not count, and what to do, with the names that apply. */
 function whyNot(
   reason: HitReason,
-  {
-    setting,
-    marked,
-    origin,
-    key,
-  }: { setting: string; marked: boolean; origin: string | undefined; key: string | null },
+  { marked, origin, key }: { marked: boolean; origin: string | undefined; key: string | null },
 ): { cause: string; advice: string } {
   const general = HIT_REASONS[reason]
-  if (reason === 'origin') return { ...general, cause: `${setting}.allowed_origins does not list ${origin}.` }
+  if (reason === 'origin')
+    return { ...general, cause: `SITES, or the type’s own allowed_origins, does not list ${origin}.` }
   if (reason === 'key') return { ...general, cause: `${general.cause} The key is ${key}.` }
   if (reason !== 'own') return general
   return marked

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
 import { barPath, gridLines, tenths } from '../chart-shapes.ts'
-import { showCount } from './badge.ts'
+import type { CounterType } from '../config/counter-types.ts'
+import { showCount, showUnits } from './badge.ts'
 
 /** A chart to draw. Its units are days or months in UTC; the last one is not over. */
 export interface ChartImage {
-  /** The plural of what is counted. */
-  unit: string
+  /** What is counted. */
+  of: Pick<CounterType, 'unit' | 'unitOne'>
   by: 'day' | 'month'
   /** When each unit begins, in milliseconds since 1970. */
   starts: readonly number[]
@@ -27,9 +28,12 @@ const STYLE =
   '@media(prefers-color-scheme:dark){.g{fill:#1a2028;stroke:#2d3642}text{fill:#a3aebd}.s{fill:#e8ecf2}.l{stroke:#2d3642}.b{fill:#5b93f0}.n{stroke:#5b93f0}}'
 
 /** Draws a chart for pages that show images only: light and dark in one file, with its numbers as text. @returns an SVG document */
-export function drawChart({ unit, by, starts, counts, today }: ChartImage): string {
+export function drawChart({ of, by, starts, counts, today }: ChartImage): string {
   const exact = (count: bigint) => showCount(count, { compact: false })
-  const sum = exact(counts.reduce((sum, count) => sum + count, 0n))
+  const sum = showUnits(
+    counts.reduce((sum, count) => sum + count, 0n),
+    of,
+  )
   const days = showDays(starts[0]!, today)
   const most = counts.reduce((most, count, index) => (count > counts[most]! ? index : most), 0)
   const where = by === 'day' ? `on ${showDay(starts[most]!)}` : `in ${showMonth(starts[most]!)}`
@@ -50,14 +54,14 @@ export function drawChart({ unit, by, starts, counts, today }: ChartImage): stri
     (line) => html`\n<path class="l" d="M${LEFT} ${y(line)}H${RIGHT}"/>
 <text x="${LEFT - 8}" y="${y(line) + 4}" text-anchor="end">${showCount(BigInt(line), { compact: true })}</text>`,
   )
-  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum} ${unit}, ${days}">
-<title>${sum} ${unit}, ${days}</title>
+  return String(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${sum}, ${days}">
+<title>${sum}, ${days}</title>
 <desc>By ${by}, in UTC. ${about} The last ${by} is not over.</desc>
 <style>${STYLE}</style>
 <pattern id="now" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="b" d="M0 0h2.5v6H0z"/></pattern>
 <rect class="g" x=".5" y=".5" width="${WIDTH - 1}" height="${HEIGHT - 1}" rx="8"/>
 <g aria-hidden="true">
-<text class="s" x="20" y="28">${sum} ${unit}</text>
+<text class="s" x="20" y="28">${sum}</text>
 <text x="${RIGHT}" y="28" text-anchor="end">${days}</text>${grid}
 <path class="b" d="${bars.slice(0, -1).join('')}"/>
 <path class="n" fill="url(#now)" d="${bars.at(-1)}"/>${labels}

@@ -227,7 +227,7 @@ describe('A dashboard without numbers', () => {
     await check('https://example.org/about')
     await page.getByText('No, it does not count.').waitFor()
     expect(await page.textContent('#check-answer')).toMatch(
-      /COUNTERS\.page_view\.allowed_origins does not list https:\/\/example\.org\.Add the origin/,
+      /SITES, or the type’s own allowed_origins, does not list https:\/\/example\.org\.Add the origin to SITES/,
     )
     await check('example.com/about')
     await page.getByText('Yes, it counts.').waitFor()

@@ -53,7 +53,7 @@ describe('the header', () => {
       expect(await menu().getByRole('button', { name }).isVisible(), name).toBe(true)
     }
     expect(await menu().getByRole('link', { name: 'API' }).isVisible()).toBe(true)
-    await expect.poll(() => menu().textContent()).toMatch(/\d waiting to be added up/)
+    await expect.poll(() => menu().textContent()).toMatch(/Slots waiting to be added up: \d/)
   })
 
   it('tells what was counted lately, before it is added up, and a problem instead if there is one', async () => {

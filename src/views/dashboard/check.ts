@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { document, type Html } from './layout.ts'
 
-/** The page on which a browser learns whether its hits count. @param asked what its fields contain at first */
-export function checkPage(base: string, asked: { type: string; page: string }): Html {
+/** The page on which a browser learns whether its hits count. @param site the name of the site @param asked what its fields contain at first */
+export function checkPage(base: string, site: string, asked: { type: string; page: string }): Html {
   return document(
-    'Does this browser count? · Slotted Counter',
+    `Does this browser count? · ${site}`,
     base,
     html`<main class="sign-in" id="main" data-page="check">
 <h1>Does this browser count?</h1>

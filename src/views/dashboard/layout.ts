@@ -97,7 +97,7 @@ function ownVisits({ base, ownVisits: { marked, next } }: Viewer): Html {
 /** The script lists problems below the header. */
 function rollUpState({ mayChange }: Viewer): Html {
   return html`<div>
-<p><b id="pending">–</b> waiting to be added up</p>
+<p>Slots waiting to be added up: <b id="pending">–</b></p>
 <p>Roll-up: <span id="lag">–</span></p>
 ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''}
 <div id="live-message" role="status"></div>

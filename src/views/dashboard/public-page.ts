@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { shownCompanion } from '../../config/companions.ts'
 import { type CounterType, capitalized } from '../../config/counter-types.ts'
 import { visibleKey } from '../../visible-key.ts'
-import { showCount } from '../badge.ts'
+import { showCount, showUnits } from '../badge.ts'
 import { showDays } from '../chart-image.ts'
 import { PICTURE_HEIGHT, PICTURE_WIDTH } from '../chart-picture.ts'
 import { document, type Html } from './layout.ts'
@@ -61,11 +61,12 @@ ${ranking(type, shownCompanion(type, all, 'counter'))}
 }
 
 /** What applications show of a link to the page: https://ogp.me. Most show no SVG, so the picture is a PNG. */
-function linkPreview(address: string, site: string, { title, unit }: CounterType, numbers: PublicNumbers | null): Html {
+function linkPreview(address: string, site: string, type: CounterType, numbers: PublicNumbers | null): Html {
+  const { title, unit, keys } = type
   const about =
     numbers === null
-      ? `How many ${unit} were counted, by day and by page.`
-      : `${exact(numbers.figures['30d'].count)} ${unit} in 30 days, ${exact(numbers.total)} in all.`
+      ? `How many ${unit} were counted each day, and for which ${keys}.`
+      : `${showUnits(bigintOf(numbers.figures['30d'].count), type)} in 30 days, ${exact(numbers.total)} in all.`
   return html`<meta name="description" content="${about}">
 <meta property="og:type" content="website">
 <meta property="og:site_name" content="${site}">
@@ -81,7 +82,7 @@ function linkPreview(address: string, site: string, { title, unit }: CounterType
 
 const FIGURES = { today: 'Today', '7d': '7 days', '30d': '30 days', '12m': '12 months' } as const
 
-function withoutScripts(base: string, { name, unit }: CounterType, numbers: PublicNumbers | null): Html {
+function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers: PublicNumbers | null): Html {
   if (numbers === null) return html`<p class="notice">The numbers cannot be read now. Load this page again later.</p>`
   const { figures, total, chart, list, checked } = numbers
   const figure = (text: string, count: number) => html`<div><dt>${text}</dt> <dd><b>${exact(count)}</b></dd></div>`
@@ -92,11 +93,15 @@ function withoutScripts(base: string, { name, unit }: CounterType, numbers: Publ
   })
   return html`<dl class="row figures">${Object.entries(FIGURES).map(([name, text]) => figure(text, figures[name as 'today'].count))}${figure('All time', total)}</dl>
 <p><img src="${base}/chart/${encodeURIComponent(name)}.svg" alt="Chart: ${unit}, ${showDays(Date.parse(chart.first), Date.parse(chart.last))}" width="640" height="200"></p>
-<table><thead><tr><th scope="col">Key</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
+<table><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
 ${rows}</tbody></table>
 <p class="hint">Days begin at midnight in UTC. ${checked}</p>`
 }
 
 function exact(count: number): string {
-  return showCount(BigInt(JSON.stringify(count)), { compact: false })
+  return showCount(bigintOf(count), { compact: false })
+}
+
+function bigintOf(count: number): bigint {
+  return BigInt(JSON.stringify(count))
 }

@@ -11,7 +11,7 @@ it('Any counts and any unit make a well-formed drawing whose bars stay inside', 
   fc.assert(
     fc.property(fc.array(count, { minLength: 30, maxLength: 30 }), fc.string({ maxLength: 30 }), (counts, unit) => {
       const printable = unit.replaceAll(/[\p{Cc}\uFFFE\uFFFF]/gu, '')
-      const svg = drawChart({ unit: printable, by: 'day', starts, counts, today: NOV_27 })
+      const svg = drawChart({ of: { unit: printable, unitOne: null }, by: 'day', starts, counts, today: NOV_27 })
       const paths = parseSvg(svg).flatMap(({ attributes: { class: name = '', d = '' } }) =>
         /^[bn]$/.test(name) ? d : '',
       )

@@ -10,7 +10,14 @@ beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOW }))
 afterAll(() => void vi.useRealTimers())
 
 const COUNTERS = {
-  page_view: { record_type: 1, public: true, allowed_origins: ['*'], unit: 'page <views>', prefixes: ['/blog/'] },
+  page_view: {
+    record_type: 1,
+    public: true,
+    allowed_origins: ['*'],
+    unit: 'page <views>',
+    unit_one: 'page <view>',
+    prefixes: ['/blog/'],
+  },
   number: { record_type: 2, public: true, key: 'integer' },
   secret: { record_type: 3 },
 }
@@ -82,6 +89,13 @@ describe('A chart', () => {
     const { title, about, bars } = await chart('number/7.svg')
     expect([title, bars]).toEqual(['0 counts, Oct 29 – Nov 27, 2026', 30])
     expect(about).toContain('Nothing was counted.')
+  })
+
+  it('of one view names it in the singular', async () => {
+    await worker.add('page_view', { '/once': 1 })
+    expect((await chart('page_view/%2Fonce.svg')).title).toBe('1 page <view>, Oct 29 – Nov 27, 2026')
+    await worker.add('number', { 1: 1 })
+    expect((await chart('number/1.svg')).title).toBe('counts: 1, Oct 29 – Nov 27, 2026')
   })
 
   it('hangs negative counts below the axis', async () => {

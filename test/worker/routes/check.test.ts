@@ -74,7 +74,7 @@ describe('A check', () => {
       'page',
       'https://www.example.com/',
       {},
-      /^COUNTERS\.page\.allowed_origins does not list https:\/\/www\.exam/,
+      /^SITES, or the type’s own allowed_origins, does not list https:\/\/www\.exam/,
     ],
     ['origin', 'page', 'http://example.com/', {}, /does not list http:\/\/example\.com\.$/],
     ['own', 'page', `${SITE}/`, MARK, /^This browser is marked/],
@@ -156,7 +156,7 @@ describe('A check', () => {
       ]
       expect(await check('local', page)).toEqual({ counts: false, says })
       // Before the origin is listed, that is what is missing.
-      expect((await check('page', page)).says[1]).toContain('allowed_origins does not list')
+      expect((await check('page', page)).says[1]).toContain('allowed_origins, does not list')
     },
   )
 
@@ -221,6 +221,9 @@ describe('The page /check', () => {
     expect(response.headers.get('Content-Security-Policy')).toMatch(/^default-src 'none'; script-src 'self'/)
     const page = await response.text()
     expect(page).toContain('value="shy"')
+    expect(await (await isolate({ SITE_NAME: 'example.com' }).fetch('/check')).text()).toContain(
+      ' · example.com</title>',
+    )
     expect(page).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
     expect(page.match(/<script/g)).toHaveLength(1)
     expect(await (await worker.fetch('/check')).text()).not.toMatch(/shy|blog|split/)
