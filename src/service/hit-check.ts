@@ -3,7 +3,7 @@ import { pageKey } from '../counters/keys/page-key.ts'
 import { HIT_REASONS, type HitReason } from '../hit-reasons.ts'
 import type { Caller } from './caller.ts'
 import { checkVisit, type Visitor } from './count.ts'
-import { counterOfKey } from './named-counters.ts'
+import { configuredType, counterOfKey } from './named-counters.ts'
 
 /** Whether a hit would count, in sentences for a person: the first one is the answer, the others say why, and what to do. */
 export interface HitCheck {
@@ -25,7 +25,7 @@ export const LOCAL_HOST = /.::1.|127.*\d|localhost/
 
 /** Checks whether a hit would count, as `checkVisit` does. @throws {Problem | InvalidInput} if it could not be counted at all */
 export async function checkHit(caller: Caller, { type: name, page: typed, automated, visitor }: CheckedHit) {
-  const type = caller.isolate.config.types.get(name)
+  const type = configuredType(caller.isolate, name)
   if (type === undefined) return refused(HIT_REASONS.type)
   const isDownload = type.redirectTo !== null
   const page = isDownload || typed === '' ? null : pageAt(typed)
@@ -78,7 +78,8 @@ function whyNot(
 
 function answer(said: string, type: CounterType, counted: CounterType): string {
   if (said === 'queued') return 'Yes, but later: the database does not respond, and hits wait in the queue.'
-  if (counted.name !== type.name) return `Yes, in the type ${counted.name}: the user agent is a bot’s.`
+  // The name of that type may be private.
+  if (counted.name !== type.name) return 'Yes, as a bot’s visit: the user agent is a bot’s.'
   return 'Yes, it counts.'
 }
 

@@ -346,7 +346,7 @@ describe('Deleting', () => {
     expect(await page.textContent('#done')).toBe('')
   })
 
-  it('with a token that may not change one of the types says which, and leaves them all', async () => {
+  it('with a token that may not change one of the types says so, and leaves them all', async () => {
     await count('/d/some', [3, 2, 1])
     await context.clearCookies()
     await page.goto(counterUrl(counter, 'page_view', '/d/some'))
@@ -359,7 +359,7 @@ describe('Deleting', () => {
     await button('Delete …').click()
     await dialog().waitFor()
     expect(await dialog().innerText()).toContain(
-      'The same key in Visitors and Readers stays as it is: this token may not change Readers.',
+      'The same key in other types stays as it is: this token may not change all of them.',
     )
     await confirm('Delete')
     await done(/^Deleted/)

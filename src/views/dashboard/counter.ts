@@ -41,10 +41,9 @@ function alsoOf({ types }: Viewer, also: readonly CounterType[]): Html | '' {
   if (also.length === 0) return ''
   const list = (some: readonly CounterType[], part: (type: CounterType) => Html) =>
     some.map((type, index) => html`${index === 0 ? '' : index === some.length - 1 ? ' and ' : ', '}${part(type)}`)
-  const others = also.filter((type) => !types.includes(type))
-  if (others.length > 0) {
-    const titles = (some: readonly CounterType[]) => list(some, ({ title }) => html`${title}`)
-    return html`<p>The same key in ${titles(also)} stays as it is: this token may not change ${titles(others)}.</p>`
+  // A token may not learn the names of types that it does not cover.
+  if (!also.every((type) => types.includes(type))) {
+    return html`<p>The same key in other types stays as it is: this token may not change all of them.</p>`
   }
   const counts = list(also, ({ name, title }) => html`${title} (<span data-also="${name}"></span>)`)
   return html`<p><label><input type="checkbox" id="also" checked> The same key in ${counts} too</label></p>`

@@ -128,7 +128,7 @@ describe('A check', () => {
   })
 
   it('names the type in which bots count', async () => {
-    const says = ['Yes, in the type robot: the user agent is a bot’s.']
+    const says = ['Yes, as a bot’s visit: the user agent is a bot’s.']
     expect(await check('split', `${SITE}/about`, GOOGLE)).toEqual({ counts: true, says })
     await hit('split', `${SITE}/about`, GOOGLE)
     expect(await worker.count('robot', '/about')).toBe(1)
