@@ -143,7 +143,10 @@ describe('GET /v1/status', () => {
     })
     expect(await since(180)).toEqual(['rollup_missing'])
     // What the owner has to do is told at once.
-    const shipped = new TestWorker(db.url, { SITES: (configured as Bindings).SITES })
+    const shipped = new TestWorker(db.url, {
+      COUNTERS: { page_view: { record_type: 1 } },
+      SITES: (configured as Bindings).SITES,
+    })
     await since(0)
     expect(await codes(shipped)).toEqual(['example_origin'])
   })
