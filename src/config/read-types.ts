@@ -47,8 +47,12 @@ export function readTypes(counters: unknown, sites: readonly string[], mistakes:
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
     const owner = owners.get(record_type)
     if (owner !== undefined) {
-      const message = `is also that of ${owner}: every type needs its own`
-      wrong.push({ field: `COUNTERS.${name}.record_type`, message })
+      wrong.push(sameRecordType(name, owner))
+      // Counts of which type it has cannot be known.
+      const ofOwner = sameRecordType(owner, name)
+      types.delete(owner)
+      stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
+      mistakes.push(ofOwner)
     } else if (record_type !== undefined) owners.set(record_type, name)
     const window = z.safeParse(dedupeSeconds, dedupe_seconds)
     if (window.success) windows.set(name, window.data)
@@ -59,6 +63,10 @@ export function readTypes(counters: unknown, sites: readonly string[], mistakes:
     mistakes.push(...wrong)
   }
   return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows }
+}
+
+function sameRecordType(name: string, other: string): FieldError {
+  return { field: `COUNTERS.${name}.record_type`, message: `is also that of ${other}: every type needs its own` }
 }
 
 function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, settings: unknown][] {
