@@ -189,7 +189,7 @@ export function readConfig(bindings: Bindings) {
   const token = read('API_TOKEN', null)
   const tokenLines = read('API_TOKENS')
   const sites = readSites(bindings.SITES, found)
-  const typesRead = readTypes(bindings.COUNTERS, sites, found)
+  const typesRead = readTypes(bindings, sites, found)
   const { declared, stopped, redirects, windows } = typesRead
   const data = {
     batches: read('BATCHES'),

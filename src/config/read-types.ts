@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { FieldError } from '../field-errors.ts'
+import type { Bindings } from './bindings.ts'
 import {
   type CounterType,
   counterType,
@@ -27,11 +28,12 @@ interface ReadTypes {
 }
 
 /**
- * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them.
+ * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. It has a default only beside
+ * `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
-export function readTypes(counters: unknown, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
-  const tables = tablesOf(counters === undefined ? DEFAULT_COUNTERS : counters, mistakes)
+export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
+  const tables = tablesOf(COUNTERS === undefined && SITES !== undefined ? DEFAULT_COUNTERS : COUNTERS, mistakes)
   const types = new Map<string, CounterType>()
   const stopped = new Map<string, readonly FieldError[]>()
   const redirects = new Map<string, string>()
@@ -73,6 +75,9 @@ function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, set
   const wrong = (message: string) => {
     mistakes.push({ field: 'COUNTERS', message })
     return []
+  }
+  if (counters === undefined) {
+    return wrong('is missing: set a table for each type, [vars.COUNTERS.<name>], or SITES for the default types')
   }
   if (!isTable(counters)) return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
   const tables = Object.entries(counters)

@@ -6,6 +6,7 @@ const typeProblems = (settings: object) => problems({ COUNTERS: { page_view: { r
 
 describe('COUNTERS', () => {
   it.each([
+    ['is missing, like SITES', undefined],
     ['is null', null],
     ['is a string', 'page_view'],
     ['is a list', []],
