@@ -51,7 +51,7 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
     }
     case config.crons.pruning: {
       // Independent of each other: if one table cannot be pruned, the others must not grow.
-      const forgetting = deleteOldSalts(db, config.longestWindow)
+      const forgetting = config.mayExpire ? deleteOldSalts(db, config.longestWindow) : Promise.resolve(0)
       const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
       const sent = await pruning.catch(() => config.pruning.maxStatements)
       const expiring = runExpiry(config, db, at, SALT_STATEMENTS + RECORD_STATEMENTS + sent)
@@ -80,12 +80,13 @@ async function runPrune(config: Config, db: Database, at: Date, salts: number | 
 
 /**
  * At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. Returns the statements
- * that are left; `null`: not all hours could be deleted.
+ * that are left; `null`: not all hours could be deleted. Deletes none while a wrong setting hides how long they are kept.
  */
 async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<number | null> {
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
   const left = config.history.maxStatements - statementsSent - otherStatements
+  if (!config.mayExpire) return left
   const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.

@@ -58,6 +58,8 @@ function inDeployment(deployment: Deployment, at: readonly string[], isMounted: 
   }
   const bindings = {
     ...SECRETS,
+    // The types of a mounted counter are options in code.
+    ...(isMounted && { SITES: '' }),
     ...Object.fromEntries(
       (queues?.producers ?? []).map(({ binding }) => [binding, { send: unbound, sendBatch: unbound }]),
     ),

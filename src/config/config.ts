@@ -158,6 +158,9 @@ function unknownOptions({ [OPTIONS]: options }: Bindings, shape: Schema['shape']
     .map((field) => ({ field, message: 'is not known here' }))
 }
 
+/** `PRUNING.idempotency_hours` if a mistake hides it: rows that are deleted too early count repeats twice. */
+const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
+
 /** Raises a budget that is too small for the ranges. */
 function enoughStatements<Budget extends { maxStatements: number }>(
   budget: Budget,
@@ -175,12 +178,14 @@ function enoughStatements<Budget extends { maxStatements: number }>(
 /**
  * Reads, checks and types the settings, and fills in defaults. It never throws: a wrong setting must not stop what it does not
  * concern. A wrong type is left out, a wrong line of `API_TOKENS` too, any other wrong part has its default, and what has none
- * is `null`.
+ * is `null`. But nothing is deleted by a default in the place of a wrong part.
  * @returns the configuration, and what is wrong: the setting, and the fix
  */
 export function readConfig(bindings: Bindings) {
   const { shape } = settingsOf(bindings.PLAN === 'paid' ? 'paid' : 'free')
   const found = unknownOptions(bindings, shape)
+  // Perhaps the name of any other setting.
+  const isMisspelt = found.length > 0
   const read = <Name extends keyof Schema['shape'], Otherwise = never>(name: Name, otherwise?: Otherwise) =>
     readSetting(shape[name] as z.ZodMiniType, bindings[name], name, found, otherwise) as
       | z.output<Schema['shape'][Name]>
@@ -189,7 +194,7 @@ export function readConfig(bindings: Bindings) {
   const token = read('API_TOKEN', null)
   const tokenLines = read('API_TOKENS')
   const sites = readSites(bindings.SITES, found)
-  const typesRead = readTypes(bindings.COUNTERS, sites, found)
+  const typesRead = readTypes(bindings, sites, found)
   const { declared, stopped, redirects, windows } = typesRead
   const data = {
     batches: read('BATCHES'),
@@ -212,10 +217,14 @@ export function readConfig(bindings: Bindings) {
   const { networks: ownNetworks } = read('EXCLUDE')
   const cronsRead = read('CRONS', { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON })
   const budgets = { rollUp: read('ROLLUP'), pruning: read('PRUNING'), history: read('HISTORY') }
+  const hides = (setting: RegExp) => isMisspelt || found.some(({ field }) => setting.test(field))
+  const mayExpire = !hides(/^(?:COUNTERS|HISTORY(?!\.(?:page_hours|max_)))/)
+  const isIdempotencyHidden = hides(/^PRUNING(?!\.(?:page_slots|max_))/)
   const { tokens, problems: wrongTokens } = readTokens(tokenLines, (name) => declared.has(name))
   found.push(...wrongTokens)
   const types = withCompanions(typesRead.types, declared, found)
   const pruning = longEnough(budgets.pruning, windows, found)
+  if (isIdempotencyHidden) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,
@@ -235,6 +244,8 @@ export function readConfig(bindings: Bindings) {
     rollUp: enoughStatements(budgets.rollUp, leastRollUpStatements(ranges), ['ROLLUP', ranges, data.plan], found),
     pruning: enoughStatements(pruning, 1 + ranges, ['PRUNING', ranges, data.plan], found),
     history: budgets.history,
+    /** Whether it is certain how long hours and salts are kept. They cannot be restored. */
+    mayExpire,
     /** Into how many ranges record ids are divided. */
     ranges,
     /** Networks whose visits do not count. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { FieldError } from '../field-errors.ts'
+import type { Bindings } from './bindings.ts'
 import {
   type CounterType,
   counterType,
@@ -27,11 +28,12 @@ interface ReadTypes {
 }
 
 /**
- * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them.
+ * Reads `COUNTERS`. A type with a mistake is left out: counts must not go where nobody wanted them. It has a default only beside
+ * `SITES`: without both, variables are probably missing, such as those that environments of wrangler do not inherit.
  * @param sites the default of `allowed_origins`
  */
-export function readTypes(counters: unknown, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
-  const tables = tablesOf(counters === undefined ? DEFAULT_COUNTERS : counters, mistakes)
+export function readTypes({ COUNTERS, SITES }: Bindings, sites: readonly string[], mistakes: FieldError[]): ReadTypes {
+  const tables = tablesOf(COUNTERS === undefined && SITES !== undefined ? DEFAULT_COUNTERS : COUNTERS, mistakes)
   const types = new Map<string, CounterType>()
   const stopped = new Map<string, readonly FieldError[]>()
   const redirects = new Map<string, string>()
@@ -47,8 +49,12 @@ export function readTypes(counters: unknown, sites: readonly string[], mistakes:
     const { record_type, redirect_to, dedupe_seconds } = (settings ?? {}) as Record<string, unknown>
     const owner = owners.get(record_type)
     if (owner !== undefined) {
-      const message = `is also that of ${owner}: every type needs its own`
-      wrong.push({ field: `COUNTERS.${name}.record_type`, message })
+      wrong.push(sameRecordType(name, owner))
+      // Counts of which type it has cannot be known.
+      const ofOwner = sameRecordType(owner, name)
+      types.delete(owner)
+      stopped.set(owner, [...(stopped.get(owner) ?? []), ofOwner])
+      mistakes.push(ofOwner)
     } else if (record_type !== undefined) owners.set(record_type, name)
     const window = z.safeParse(dedupeSeconds, dedupe_seconds)
     if (window.success) windows.set(name, window.data)
@@ -61,10 +67,17 @@ export function readTypes(counters: unknown, sites: readonly string[], mistakes:
   return { types, declared: new Set(tables.map(([name]) => name)), stopped, redirects, windows }
 }
 
+function sameRecordType(name: string, other: string): FieldError {
+  return { field: `COUNTERS.${name}.record_type`, message: `is also that of ${other}: every type needs its own` }
+}
+
 function tablesOf(counters: unknown, mistakes: FieldError[]): [name: string, settings: unknown][] {
   const wrong = (message: string) => {
     mistakes.push({ field: 'COUNTERS', message })
     return []
+  }
+  if (counters === undefined) {
+    return wrong('is missing: set a table for each type, [vars.COUNTERS.<name>], or SITES for the default types')
   }
   if (!isTable(counters)) return wrong('must hold a table for each type: [vars.COUNTERS.<name>]')
   const tables = Object.entries(counters)

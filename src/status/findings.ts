@@ -160,11 +160,11 @@ function pruningProblem({ survey: { slots, runs }, config: { pruning, plan }, no
   return { code: 'pruning_behind', detail }
 }
 
-function historyProblem({ survey, config: { history, plan }, now }: Circumstances): Finding | null {
+function historyProblem({ survey, config: { history, mayExpire, plan }, now }: Circumstances): Finding | null {
   const { oldestHour, runs } = survey
   const keptSince = startOf('day', new Date(now.getTime() - history.hourDays * DAY_MS))
   const late = oldestHour ? (keptSince.getTime() - oldestHour.getTime()) / DAY_MS : 0
-  if (late <= MAX_EXPIRY_LAG_DAYS) return null
+  if (late <= MAX_EXPIRY_LAG_DAYS || !mayExpire) return null
   const causes = {
     event: 'expire',
     statements: advice('HISTORY.max_statements', history.maxStatements, plan),

@@ -48,6 +48,14 @@ describe('The cron trigger', () => {
     await db.arrange('DELETE FROM visitor_salts')
   })
 
+  it('of every second minute deletes no hours and no salts while no type can be read, but checks sums', async () => {
+    const own = await freshDatabase()
+    await own.arrange(`INSERT INTO visitor_salts (range_start, day, salt) VALUES (0, 1, X'${'00'.repeat(32)}')`)
+    const lines = await logged(() => new TestWorker(own.url, { COUNTERS: 'page' }).cron(PRUNING_CRON))
+    expect(lines.map(({ event }) => event)).toEqual(['wrong_settings', 'prune', 'verify'])
+    expect(await own.number('SELECT COUNT(*) FROM visitor_salts')).toBe(1n)
+  })
+
   it('of every second minute prunes and deletes hours even if salts cannot be deleted, and fails', async () => {
     await db.behave({ faults: [{ action: 'error', errno: 1146, match: 'DELETE FROM visitor_salts' }] })
     const lines = await logged(() => expect(worker.cron(PRUNING_CRON)).rejects.toThrow())

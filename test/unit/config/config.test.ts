@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { unstable_readConfig } from 'wrangler'
-import type { Bindings } from '../../../src/config/bindings.ts'
+import { type Bindings, OPTIONS } from '../../../src/config/bindings.ts'
 import { PRUNING_CRON, ROLL_UP_CRON, readConfig } from '../../../src/config/config.ts'
 import { problems, read, VALID } from './valid-config.ts'
 
@@ -56,6 +56,7 @@ describe('The configuration', () => {
       rollUp: { pageSlots: 400, maxStatements: 28, maxSeconds: 20 },
       pruning: { idempotencyHours: 24, pageSlots: 400, maxStatements: 10, maxSeconds: 60 },
       history: { hourDays: 90, pageHours: 400, maxStatements: 22, maxSeconds: 40 },
+      mayExpire: true,
       ranges: 1,
       ownNetworks: [],
       crons: { rollUp: ROLL_UP_CRON, pruning: PRUNING_CRON },
@@ -153,6 +154,21 @@ describe('The configuration', () => {
       'ROLLUP.max_seconds',
       'PRUNING.page_slots',
     ])
+  })
+
+  it.each<[Bindings, boolean, number]>([
+    [{ HISTORY: { hour_days: '400' } }, false, 24],
+    [{ HISTORY: { hours_days: 400 } }, false, 24],
+    [{ HISTORY: { hour_days: 400, page_hours: 0 } }, true, 24],
+    [{ COUNTERS: 'page_view' }, false, 24],
+    [{ COUNTERS: { page_view: { record_type: 1, dedupe_seconds: '604800' } } }, false, 24],
+    [{ PRUNING: { idempotency_hours: '168' } }, true, 744],
+    [{ PRUNING: { idempotency_hour: 168 } }, true, 744],
+    [{ PRUNING: { idempotency_hours: 5, page_slots: 0 } }, true, 5],
+    [{ [OPTIONS]: { bindings: {}, settings: ['HISTROY'] } }, false, 744],
+  ])('deletes nothing by a default if %j hides how long it is kept', (changes, mayExpire, idempotencyHours) => {
+    expect(problems(changes)).not.toEqual([])
+    expect(read(changes)).toMatchObject({ mayExpire, pruning: { idempotencyHours } })
   })
 
   it('is reported without its values', () => {

@@ -6,6 +6,7 @@ const typeProblems = (settings: object) => problems({ COUNTERS: { page_view: { r
 
 describe('COUNTERS', () => {
   it.each([
+    ['is missing, like SITES', undefined],
     ['is null', null],
     ['is a string', 'page_view'],
     ['is a list', []],
@@ -43,11 +44,15 @@ describe('COUNTERS', () => {
   })
 
   it('must give every type a different record type', () => {
-    expect(problems({ COUNTERS: { a: { record_type: 7 }, b: { record_type: 8 }, c: { record_type: 7 } } })).toEqual([
+    const COUNTERS = { a: { record_type: 7 }, b: { record_type: 8 }, c: { record_type: 7 } }
+    expect(problems({ COUNTERS })).toEqual([
+      'COUNTERS.a.record_type is also that of c: every type needs its own',
       'COUNTERS.c.record_type is also that of a: every type needs its own',
     ])
+    const { types, stopped } = read({ COUNTERS })
+    expect([[...types.keys()], [...stopped.keys()]]).toEqual([['b'], ['a', 'c']])
     // Also beside other problems.
-    expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(2)
+    expect(problems({ COUNTERS: { a: { record_type: 7, slots: 0 }, b: { record_type: 7 } } })).toHaveLength(3)
   })
 
   it('may have a public page only if anybody may read their counts', () => {

@@ -9,7 +9,7 @@ describe('A configuration without its database and its types', () => {
       API_TOKEN: undefined,
       COUNTERS: {
         page_view: { record_type: 1, publik: true },
-        other: { record_type: 1, slots: 0, allowed_origins: ['example.com'] },
+        other: { record_type: 2, slots: 0, allowed_origins: ['example.com'] },
       },
       ROLLUP: { page_slots: '2000' },
     })
