@@ -137,7 +137,7 @@ export const SVG_HEADERS = {
 }
 
 /** A badge's color: one of the names below, or 3 or 6 hexadecimal digits. */
-export type BadgeColor = string
+type BadgeColor = string
 
 // The color names of shields.io (https://shields.io/badges), and some of CSS. The prototype is null because "constructor" is
 // not a color.
@@ -176,7 +176,7 @@ export function parseColor(text: string): BadgeColor | undefined {
 }
 
 /** 3 or 6 digits for a result of `parseColor`. */
-export function paintOf(color: BadgeColor): string {
+function paintOf(color: BadgeColor): string {
   return NAMED[color] ?? color
 }
 

@@ -4,7 +4,7 @@ import type { CounterType } from '../config/counter-types.ts'
 import { showCount, showUnits } from './badge.ts'
 
 /** A chart to draw. Its units are days or months in UTC; the last one is not over. */
-export interface ChartImage {
+interface ChartImage {
   /** What is counted. */
   of: Pick<CounterType, 'unit' | 'unitOne'>
   by: 'day' | 'month'

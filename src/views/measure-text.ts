@@ -17,7 +17,7 @@ function widths(list: string): number[] {
 }
 
 /** The size of a text. */
-export interface TextSize {
+interface TextSize {
   /** In pixels. */
   width: number
   /** Characters as people count them: a family of four is one. */

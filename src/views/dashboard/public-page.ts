@@ -9,7 +9,7 @@ import { document, type Html } from './layout.ts'
 import { numbersOf, ranking, unitOf } from './numbers.ts'
 
 /** The numbers of 30 days in UTC, as JSON would have them: beyond 2^53 they are no numbers. */
-export interface PublicNumbers {
+interface PublicNumbers {
   figures: Record<'today' | '7d' | '30d' | '12m', { count: number }>
   total: number
   chart: { first: string; last: string; points: readonly { count: number | null }[] }
@@ -18,7 +18,7 @@ export interface PublicNumbers {
   checked: string | null
 }
 
-export interface PublicPage {
+interface PublicPage {
   /** The Worker's origin, and its base path without a slash at its end. */
   origin: string
   base: string
@@ -91,7 +91,7 @@ function withoutScripts(base: string, { name, unit, keys }: CounterType, numbers
     const cell = page === undefined ? text : html`<a href="${page}" rel="noreferrer">${text}</a>`
     return html`<tr><th scope="row">${cell}</th><td class="number">${exact(count)}</td></tr>\n`
   })
-  return html`<dl class="row figures">${Object.entries(FIGURES).map(([name, text]) => figure(text, figures[name as 'today'].count))}${figure('All time', total)}</dl>
+  return html`<dl class="row">${Object.entries(FIGURES).map(([name, text]) => figure(text, figures[name as 'today'].count))}${figure('All time', total)}</dl>
 <p><img src="${base}/chart/${encodeURIComponent(name)}.svg" alt="Chart: ${unit}, ${showDays(Date.parse(chart.first), Date.parse(chart.last))}" width="640" height="200"></p>
 <table><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number">30 days</th></tr></thead><tbody>
 ${rows}</tbody></table>

@@ -15,7 +15,7 @@ export function setupPage(viewer: Viewer, missing: readonly string[]): Html {
 <section class="card" aria-labelledby="tables-title">
 <div class="row card-head"><h2 id="tables-title">Tables</h2></div>
 <p>${lack} Until it has everything, no hit is counted. Tables of other programs in the same database stay as they are.</p>
-<details class="numbers"><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
+<details><summary class="hint">What is missing</summary><ul>${missing.map((thing) => html`<li>${thing}</li>`)}</ul></details>
 ${
   mayMake
     ? html`<p><button id="make-tables" class="primary">Make the tables</button></p>

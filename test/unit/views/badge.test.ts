@@ -6,7 +6,6 @@ import {
   COLOR_NAMES,
   drawBadge,
   isBadgeText,
-  paintOf,
   parseColor,
   showCount,
 } from '../../../src/views/badge.ts'
@@ -79,7 +78,8 @@ describe('a badge', () => {
 
 describe('a color', () => {
   it.each(['blue', 'BLUE', 'f0f', '#F0F', '00ff7f', '#00FF7F'])('is %s', (text) => {
-    expect(paintOf(parseColor(text)!)).toMatch(/^([\da-f]{3}|[\da-f]{6})$/)
+    const svg = drawBadge(badge({ label: '', color: parseColor(text)! }))
+    expect(svg).toMatch(/<rect x="0" [^>]* fill="#([\da-f]{3}|[\da-f]{6})"/)
   })
 
   it.each([
