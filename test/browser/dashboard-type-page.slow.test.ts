@@ -186,7 +186,7 @@ describe('the page of a type', () => {
 
     await context.clearCookies()
     await choose('Today')
-    await shows(page, '#history-message', 'Sign in again to see new numbers.')
+    await shows(page, '#history-message', 'Sign in again.')
     expect(await page.getByRole('link', { name: 'Sign in again.' }).count()).toBe(1)
     violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]/.test(line))
   })
