@@ -99,6 +99,10 @@ describe('the page of a type', () => {
     await more.click()
     await expect.poll(() => page.locator('#top tr').count()).toBe(30)
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('/row/10')
+    // Other units and counts of the chart leave the list as it is.
+    await page.getByLabel('Units of the chart').selectOption('week')
+    await expect.poll(() => page.getAttribute('#history', 'aria-label')).toContain('by week')
+    expect(await page.locator('#top tr').count()).toBe(30)
     await more.click()
     await expect.poll(() => page.locator('#top tr').count()).toBe(34)
     expect(await more.isVisible()).toBe(false)
