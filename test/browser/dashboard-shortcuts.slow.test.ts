@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { charted, counterUrl, openMenu, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
@@ -8,6 +8,11 @@ import { counterOfFile } from './shipped-worker.ts'
 const browser = chromiumOfFile()
 const counter = counterOfFile()
 const storageState = sessionOfFile(browser, counter)
+// Without numbers there is no chart.
+beforeAll(async () => {
+  await counter.add('page_view', '/about', 1)
+  await counter.rollUp(new Date())
+})
 
 let context: BrowserContext
 let page: Page
@@ -85,6 +90,23 @@ describe('the keys', () => {
     await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
     await dialog.getByRole('checkbox').check()
     await page.keyboard.press('Escape')
+    expect(await focusedId()).toBe('menu-button')
+    await page.keyboard.press('w')
+    expect(await period()).toBe('7d')
+  })
+
+  it('work where the browser blocks its storage, as does the menu', async () => {
+    await page.addInitScript(() => {
+      const blocked = () => {
+        throw new DOMException('blocked', 'SecurityError')
+      }
+      for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get: blocked })
+    })
+    await page.reload()
+    await charted(page)
+    await openMenu(page)
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
     await page.keyboard.press('w')
     expect(await period()).toBe('7d')
   })

@@ -99,6 +99,10 @@ describe('the page of a type', () => {
     await more.click()
     await expect.poll(() => page.locator('#top tr').count()).toBe(30)
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('/row/10')
+    // Other units and counts of the chart leave the list as it is.
+    await page.getByLabel('Units of the chart').selectOption('week')
+    await expect.poll(() => page.getAttribute('#history', 'aria-label')).toContain('by week')
+    expect(await page.locator('#top tr').count()).toBe(30)
     await more.click()
     await expect.poll(() => page.locator('#top tr').count()).toBe(34)
     expect(await more.isVisible()).toBe(false)
@@ -186,7 +190,7 @@ describe('the page of a type', () => {
 
     await context.clearCookies()
     await choose('Today')
-    await shows(page, '#history-message', 'Sign in again to see new numbers.')
+    await shows(page, '#history-message', 'Sign in again.')
     expect(await page.getByRole('link', { name: 'Sign in again.' }).count()).toBe(1)
     violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]/.test(line))
   })

@@ -56,6 +56,9 @@ export function keepPeriodInLinks({ period, from, to }: View): void {
   }
 }
 
+/** What a view's list depends on. */
+export const listOf = ({ period, from, to, find }: View) => [period, from, to, find].join()
+
 /** The parameters of a period, without defaults. */
 export function periodParameters({ period, from, to }: Pick<View, 'period' | 'from' | 'to'>): Record<string, string> {
   if (period === 'custom') return { from, to }

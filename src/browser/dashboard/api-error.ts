@@ -41,7 +41,7 @@ const PASSING: Record<string, string> = {
 /** Problems that somebody must solve, and how. */
 const LASTING: Record<string, string> = {
   // A notice above says that the session has ended.
-  unauthorized: 'Sign in again to see new numbers.',
+  unauthorized: 'Sign in again.',
   insufficient_scope: 'Your token may not do this. Sign in with one that may.',
   not_found: 'This page is not public any more.',
   unknown_type: 'This type is not counted any more. Choose another one above.',
@@ -61,6 +61,7 @@ const LASTING: Record<string, string> = {
 const INVALID: Record<string, string> = {
   key: 'No counter can have this key.',
   count: 'A count must be a whole number of at most 19 digits.',
+  prefix: 'No counter can have this key.',
   to: 'No counter can have this key.',
   into: 'No counter can have this key.',
   from: 'These days cannot be shown. Choose at most 999 days, up to today.',

@@ -3,6 +3,7 @@ import { newKey } from './api.ts'
 import { ApiError, messageOf } from './api-error.ts'
 import { type Move, moveCounter } from './counter-changes.ts'
 import { byId, element, keyText } from './elements.ts'
+import { withStorage } from './storage.ts'
 
 /** What the next page says. `undoes`: it took back an earlier rename, and is not offered again. */
 type Done = Move & { undoes?: true }
@@ -11,7 +12,7 @@ const STORED = 'slotted-counter-done'
 
 /** Goes to the page of what a change left, in the same period. That page says what was done. */
 export function leaveAfter(done: Done): void {
-  sessionStorage.setItem(STORED, JSON.stringify(done))
+  withStorage(() => sessionStorage.setItem(STORED, JSON.stringify(done)))
   const { action, type, other } = done
   const query = { type, ...(other && { key: other }), ...periodParameters(readView()) }
   location.assign(`${basePath()}/${action === 'delete' ? '' : 'counter'}?${new URLSearchParams(query)}`)
@@ -21,7 +22,7 @@ export function leaveAfter(done: Done): void {
 export function showLastChange(): void {
   // Browsers may show a page again as it was.
   addEventListener('pagehide', clearDone)
-  const stored = sessionStorage.getItem(STORED)
+  const stored = withStorage(() => sessionStorage.getItem(STORED))
   if (stored === null) return
   sessionStorage.removeItem(STORED)
   const done = JSON.parse(stored) as Done

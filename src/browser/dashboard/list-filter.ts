@@ -11,7 +11,7 @@ export function filtered(text: string, ...lists: readonly (readonly ListedCounte
   for (const counter of lists.flat()) {
     if (!byKey.has(counter.key) && counter.key.toLowerCase().includes(wanted)) byKey.set(counter.key, counter)
   }
-  return [...byKey.values()].sort((a, b) => (BigInt(a.count) < BigInt(b.count) ? 1 : -1))
+  return [...byKey.values()].sort((a, b) => Number(BigInt(b.count) - BigInt(a.count)))
 }
 
 /**

@@ -35,7 +35,6 @@ export interface ChartNumbers extends ComparedPeriod {
   first: string
   last: string
   beforeFirst: string | null
-  beforeLast: string | null
   /** The index of the current point. */
   running: number | null
   points: Point[]

@@ -1,4 +1,4 @@
-import { readView, type View } from './address.ts'
+import { listOf, readView, type View } from './address.ts'
 import { startListCsv } from './csv-buttons.ts'
 import { byId, startCopyButtons } from './elements.ts'
 import { setText } from './figures.ts'
@@ -40,7 +40,7 @@ export function startOverviewPage(type: string): void {
     show(numbers, view, asked) {
       const { total, timeZone, prefix } = numbers
       const { find } = view
-      if (asked && shown !== undefined && JSON.stringify(shown.view) !== JSON.stringify(view)) visible = ROWS
+      if (asked && shown !== undefined && listOf(shown.view) !== listOf(view)) visible = ROWS
       const isFirst = shown === undefined
       shown = { numbers, view }
       showList(asked)
@@ -89,6 +89,8 @@ export function startOverviewPage(type: string): void {
   startFilter(
     input,
     () => {
+      // The rows that were asked for may still come.
+      focusAt = null
       showList(true)
       void readLeading()
     },

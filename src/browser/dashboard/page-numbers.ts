@@ -1,4 +1,4 @@
-import { keepPeriodInLinks, readView, type View, writeView } from './address.ts'
+import { keepPeriodInLinks, listOf, readView, type View, writeView } from './address.ts'
 import { KEEPS_TRYING, messageOf } from './api-error.ts'
 import { startChartCard } from './chart-card.ts'
 import { byId, unitOf } from './elements.ts'
@@ -101,8 +101,8 @@ export function startNumbers<N extends Numbers>({
   const refresh = poll(EVERY_MS, work, { waits: included !== null, atMostMs: AT_MOST_MS })
 
   function apply(next: View): void {
+    if (listOf(next) !== listOf(view)) rows = 10
     view = next
-    rows = 10
     pressPeriod(view)
     if (query() !== shown) busy(true)
     // Without new numbers, the chart may show others of them.

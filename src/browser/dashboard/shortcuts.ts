@@ -1,5 +1,6 @@
 import type { View } from './address.ts'
 import { byId } from './elements.ts'
+import { withStorage } from './storage.ts'
 
 const PERIODS: Record<string, View['period']> = { t: 'today', w: '7d', m: '30d', y: '12m' }
 
@@ -13,12 +14,16 @@ const OFF = 'no-shortcuts'
 export function startShortcuts(change: (view: Partial<View>) => void): void {
   const dialog = byId<HTMLDialogElement>('shortcuts')
   const uses = byId<HTMLInputElement>('use-shortcuts')
-  uses.checked = localStorage.getItem(OFF) === null
+  uses.checked = withStorage(() => localStorage.getItem(OFF)) === null
   uses.addEventListener('change', () => {
-    if (uses.checked) localStorage.removeItem(OFF)
-    else localStorage.setItem(OFF, '')
+    withStorage(() => (uses.checked ? localStorage.removeItem(OFF) : localStorage.setItem(OFF, '')))
   })
-  byId('show-shortcuts').addEventListener('click', () => dialog.showModal())
+  const open = () => {
+    // First: the focus goes back to its button, and there again after the dialog.
+    byId('menu').hidePopover()
+    dialog.showModal()
+  }
+  byId('show-shortcuts').addEventListener('click', open)
   document.addEventListener('keydown', (event) => {
     const { key, target } = event
     if (!uses.checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return
@@ -27,7 +32,7 @@ export function startShortcuts(change: (view: Partial<View>) => void): void {
     const field = key === '/' && document.getElementById('find')
     if (period !== undefined) change({ period, from: '', to: '' })
     else if (field) field.focus()
-    else if (key === '?') dialog.showModal()
+    else if (key === '?') open()
     else return
     event.preventDefault()
   })

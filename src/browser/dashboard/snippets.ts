@@ -10,7 +10,7 @@ export interface Subject {
 }
 
 /** How a badge looks. An empty text means the default. */
-export interface BadgeLook {
+interface BadgeLook {
   label: string
   color: string
   style: string

@@ -27,7 +27,7 @@ describe('What a page says of an error', () => {
   })
 
   it('depends on the field, if what was asked is invalid', () => {
-    expect(said('invalid_request', 'key')).toBe('No counter can have this key.')
+    for (const field of ['key', 'prefix']) expect(said('invalid_request', field)).toBe('No counter can have this key.')
     expect(said('invalid_request', 'from')).toMatch(/^These days cannot be shown\. Choose .* 999 days, up to today\.$/)
     expect(said('invalid_request', 'tz')).toMatch(unexpected)
   })
@@ -37,8 +37,6 @@ describe('What a page says of an error', () => {
     expect(messageOf(away)).toBe('The database does not answer. Try again.')
     expect(messageOf(away, KEEPS_TRYING)).toBe('The database does not answer. This page updates as soon as it can.')
     expect(messageOf(new ApiError(502, {}))).toBe('The Worker answered 502. Try again.')
-    expect(messageOf(new ApiError(401, { code: 'unauthorized' }), KEEPS_TRYING)).toBe(
-      'Sign in again to see new numbers.',
-    )
+    expect(messageOf(new ApiError(401, { code: 'unauthorized' }), KEEPS_TRYING)).toBe('Sign in again.')
   })
 })
