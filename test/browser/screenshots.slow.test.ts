@@ -20,7 +20,7 @@ describe.runIf(process.env.SCREENSHOTS)('screenshots', () => {
   const browser = chromiumOfFile()
 
   it('of the dashboard', async () => {
-    const counter = await startCounter({ COUNTERS: SAMPLE_COUNTERS })
+    const counter = await startCounter({ COUNTERS: SAMPLE_COUNTERS, SITE_NAME: 'example.com' })
     await fillSampleSite(counter.databaseUrl, new Date())
     // Makes the status well.
     await counter.rollUp(new Date())
