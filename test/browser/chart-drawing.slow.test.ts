@@ -170,6 +170,7 @@ describe('the head of the chart', () => {
     await choice.selectOption('Visitors')
     const text = (count: number) => count.toLocaleString('en-US')
     expect(await sumOf(page)).toBe(`${text(visitors)} visitors`)
+    expect(await page.getAttribute('#history', 'aria-label')).toContain(`Chart of ${text(visitors)} visitors by month`)
     expect(await tipAtEnd()).toContain(`${rows.at(-1)!.at(-1)} visitors · `)
     await choice.selectOption('Both')
     expect(await sumOf(page)).toBe(`${text(views)} views, ${text(visitors)} visitors`)

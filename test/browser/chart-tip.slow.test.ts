@@ -120,6 +120,13 @@ describe('under the pointer', () => {
     })
   })
 
+  it('an hour that is not over is compared with nothing: its full hours are none', async () => {
+    const page = await open('/?period=today')
+    await page.locator('#history').focus()
+    await page.keyboard.press('End')
+    expect(await lines(page)).toEqual([expect.stringMatching(/, so far$/)])
+  })
+
   it('a click opens a day by its hours, and back returns', async () => {
     const page = await open('/')
     const { middle, top } = await unitAt(page, 20, 30)

@@ -59,15 +59,23 @@ describe('signing in', () => {
 
 describe('a cookie', () => {
   it('that disappears while a page is open is noticed, and the page offers to sign in again', async () => {
+    await counter.add('page_view', '/', 1)
+    await counter.rollUp(new Date())
     const page = await signedIn(context, counter)
     await page.waitForSelector('.chart svg')
     await context.clearCookies()
     await page.getByRole('button', { name: '7 days' }).click()
-    await page.getByRole('link', { name: 'Sign in again.' }).click()
+    const link = page.getByRole('link', { name: 'Sign in again.' })
+    await link.waitFor()
+    // After the skip link, too.
+    await page.evaluate(() => location.assign('#main'))
+    await link.click()
     await page.getByLabel('API token').waitFor()
   })
 
   it('that has ended is told when the page is loaded again, and signing in shows the same view', async () => {
+    await counter.add('page_view', '/', 1)
+    await counter.rollUp(new Date())
     const page = await signedIn(context, counter)
     await page.waitForSelector('.chart svg')
     await page.getByRole('button', { name: '7 days' }).click()

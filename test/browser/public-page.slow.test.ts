@@ -52,7 +52,7 @@ it('Anybody sees the chart and the list of a type with a public page, and keys l
 it('An address of the dashboard shows the usual 30 days of all keys, and says so', async () => {
   const page = await (await browser.newContext({ locale: 'en-GB' })).newPage()
   const notice = page.getByText('Only the dashboard shows the days or the keys of this address.')
-  for (const query of ['from=2026-01-01&to=2026-01-05', 'find=%2Fblog', 'period=7d&find=x']) {
+  for (const query of ['from=2026-01-01&to=2026-01-05', 'find=%2Fblog', 'period=7d&find=x', 'period=12m&by=week']) {
     await page.goto(`${counter.url}/stats/page_view?type=page_view&${query}`)
     await notice.waitFor()
     await page.waitForSelector('.chart svg')

@@ -23,7 +23,7 @@ export function path(...segments: string[]): string {
  * @throws {ApiError} if the response is an error, or with status 0 if there was no response
  */
 export async function ask<Answer>(method: string, path: string, body?: string, key?: string): Promise<Answer> {
-  const response = await fetch(path, {
+  const { status, ok, text } = await fetch(path, {
     method,
     // The browser's cache may have older rankings.
     cache: 'no-cache',
@@ -32,11 +32,12 @@ export async function ask<Answer>(method: string, path: string, body?: string, k
       ...(key !== undefined && { 'Idempotency-Key': key }),
     },
     body: body ?? null,
-  }).catch(() => {
-    throw new ApiError(0, { code: navigator.onLine ? 'no_answer' : 'offline' })
   })
-  const { status, ok } = response
-  const text = await response.text()
+    .then(async (response) => ({ status: response.status, ok: response.ok, text: await response.text() }))
+    // An answer that is cut off is lost too.
+    .catch(() => {
+      throw new ApiError(0, { code: navigator.onLine ? 'no_answer' : 'offline' })
+    })
   let answer: unknown
   try {
     answer = parseExactly(text)
@@ -73,7 +74,8 @@ export async function change<Answer>(method: string, path: string, body?: string
 
 function showSignedOut(): void {
   if (document.getElementById('signed-out') !== null) return
-  const link = element('a', { href: location.href }, 'Sign in again.')
+  // With a fragment, the link would only move the page.
+  const link = element('a', { href: location.pathname + location.search }, 'Sign in again.')
   const notice = element('p', { id: 'signed-out', class: 'notice', role: 'alert' }, 'Your session has ended. ', link)
   document.querySelector('main')?.before(notice)
 }

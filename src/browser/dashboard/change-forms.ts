@@ -60,7 +60,11 @@ function startMoveForms(type: string, key: string): void {
   const insteadOf = { rename: 'merge', merge: 'rename' } as const
   const refuse = (text: string, action: 'rename' | 'merge', other: string) => {
     const button = element('button', { type: 'button' }, action === 'rename' ? 'Merge instead …' : 'Rename instead …')
-    button.addEventListener('click', () => void move(insteadOf[action], other))
+    button.addEventListener('click', () => {
+      // The button goes away, and the dialog gives the focus back.
+      field.input.focus()
+      void move(insteadOf[action], other)
+    })
     field.refuse(text, ' ', button)
   }
   const move = oneAtATime(field, async (action: Move['action'], other: string) => {

@@ -45,7 +45,7 @@ export function startChartCard({ name, of, ofAlso, change }: CardParts): (number
     setText('history-sum', sums)
     const compared = shown === 'also' ? { ...also!, until: numbers.until } : numbers
     showGrowthOf('history-change', compared, against(numbers))
-    chart.show({ ...numbers, of, ofAlso, shown, adjustments })
+    chart.show({ ...numbers, of, ofAlso, shown, sums, adjustments })
     keepForCsv(numbers)
     return `${days}: ${sums}`
   }

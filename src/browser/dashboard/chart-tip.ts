@@ -11,6 +11,8 @@ export interface ChartData extends ChartNumbers {
   of: Unit
   ofAlso: Unit
   shown: Shown
+  /** The sums of the counts that it shows, with their units. */
+  sums: string
   adjustments: readonly Adjustment[]
 }
 
@@ -38,7 +40,7 @@ export function tipLines(data: ChartData, index: number): (Node | string)[][] {
   const { compared, before } = comparedOf(data, index)
   if (before === null) return lines
   const [from, to] = [first, last].map((day) => dayBefore(data, day)) as [string, string]
-  const when = `${by === 'hour' || by === 'day' ? 'on' : 'in'} ${nameOf(by, from, to, from + start.slice(10))}`
+  const when = `${by === 'hour' || by === 'day' || from === to ? 'on' : 'in'} ${nameOf(by, from, to, from + start.slice(10))}`
   const span = index === running ? ' up to the same hour' : ''
   const growth = showGrowth({ compared, before })
   const change = element('span', { class: `growth ${directionOf(growth)}` }, growth)
@@ -57,7 +59,9 @@ function comparedOf(data: ChartData, index: number): { compared: Count | null; b
   const { count, before = null } = points[index]!
   if (shown === 'also' || before === null) return { compared: null, before: null }
   if (index !== running) return { compared: count, before }
-  if (until === null || data.compared === null || data.before === null) return { compared: null, before: null }
+  // Before its first full hour is over, nothing can be compared.
+  const none = until === null || new Date(until) <= new Date(points[index]!.start)
+  if (none || data.compared === null || data.before === null) return { compared: null, before: null }
   const rest = (whole: Count, part: 'count' | 'before') =>
     String(points.slice(0, index).reduce((left, point) => left - BigInt(point[part] ?? 0), BigInt(whole)))
   return { compared: rest(data.compared, 'count'), before: rest(data.before, 'before') }

@@ -4,7 +4,7 @@ import { ChartTable } from './chart-table.ts'
 import { type ChartData, daysOf, tipLines } from './chart-tip.ts'
 import { byId, element } from './elements.ts'
 import type { Count } from './exact-json.ts'
-import { showShort, showUnits } from './format-counts.ts'
+import { showShort } from './format-counts.ts'
 import { showDays } from './format-time.ts'
 import type { Point } from './numbers.ts'
 
@@ -75,9 +75,9 @@ export class Chart {
     const at = start === undefined ? -1 : data.points.findIndex((point) => point.start === start)
     this.#select(at === -1 ? undefined : at)
     this.#table.show(data)
-    const { by, count, of, first, last } = data
+    const { by, sums, first, last } = data
     const keys = this.#open === undefined || by === 'hour' ? '' : `, Enter opens a ${by}`
-    const label = `Chart of ${showUnits(count, of)} by ${by}, ${showDays(first, last)}. Arrow keys move${keys}.`
+    const label = `Chart of ${sums} by ${by}, ${showDays(first, last)}. Arrow keys move${keys}.`
     this.#holder.setAttribute('aria-label', label)
     this.#legend(data)
   }

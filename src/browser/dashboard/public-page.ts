@@ -9,8 +9,8 @@ import { TopList } from './top-list.ts'
 export function startPublicPage(type: string): void {
   const list = new TopList(null)
   // Somebody may have made the address from one of the dashboard.
-  const { from, find } = readView()
-  if (from !== '' || find !== '') {
+  const { from, find, by } = readView()
+  if (from || find || by) {
     history.replaceState(null, '', location.pathname)
     const notice = 'Only the dashboard shows the days or the keys of this address. These are 30 days of all keys.'
     byId('main').before(element('p', { class: 'notice' }, notice))
