@@ -28,11 +28,15 @@ export function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean
   const main = document.querySelector('main')!
   let began = false
   let shown = false
+  let wereReset = false
   const look = async () => {
     try {
       const query = new URLSearchParams({ type })
       const { first, refused } = await ask<FirstRun>('POST', `${basePath()}/first-run?${query}`)
-      section.hidden = false
+      // Counters that were set to zero are no first hit, and the page shows that it has no numbers.
+      wereReset = first !== null && BigInt(first.count) === 0n
+      section.hidden = wereReset
+      if (wereReset) main.classList.remove('empty')
       setText('first-run-state', first === null ? 'Waiting for the first hit …' : lineOf(first, unitOf(main)))
       setText('first-run-refused', refused)
       if (first === null) return 'changed'
@@ -46,7 +50,7 @@ export function firstRunOf(type: string, arrived: () => void): (isEmpty: boolean
     }
   }
   return (isEmpty) => {
-    main.classList.toggle('empty', isEmpty)
+    main.classList.toggle('empty', isEmpty && !wereReset)
     if (isEmpty && !began) poll(EVERY_MS, look)
     // "Just now" is true until there is more.
     if (shown) section.hidden = true
