@@ -122,7 +122,7 @@ describe('the page of a type', () => {
     answer()
     await settledNumbers(page)
     expect((await chartRows(page)).length).toBe(12)
-    expect(await page.getByRole('slider', { name: /^Chart: 3 views by month/ }).count()).toBe(1)
+    expect(await page.getByRole('slider', { name: /^Chart of 3 views by month/ }).count()).toBe(1)
   })
 })
 
@@ -164,7 +164,7 @@ it('a tile has the figure of its period, the change in a color with a sign, and 
   await page.getByRole('button', { name: /^Today/ }).click()
   await shows(page, '#history-sum', /^1 view$/)
   await shows(page, '#announcement', /: 1 view$/)
-  expect(await page.getByRole('slider', { name: /^Chart: 1 view by hour/ }).count()).toBe(1)
+  expect(await page.getByRole('slider', { name: /^Chart of 1 view by hour/ }).count()).toBe(1)
   // The other type does not list this prefix.
   await page.getByRole('button', { name: '/b' }).click()
   await expect.poll(texts).toContain('All time 0')
@@ -179,6 +179,7 @@ it('a tile has the figure of its period, the change in a color with a sign, and 
   expect(await page.getByRole('button', { name: 'Yesterday' }).isVisible()).toBe(true)
   // On a phone nothing is cut off.
   await page.setViewportSize({ width: 320, height: 700 })
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+  // The chart is drawn again.
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
   expect(violations).toEqual({ foreign: [], messages: [] })
 })
