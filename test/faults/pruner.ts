@@ -13,7 +13,7 @@ interface Finished {
   at: number
 }
 
-/** Ages the slots of finished requests by two days, and prunes. */
+/** Ends the time for which slots of finished requests are kept, and prunes. */
 export class Pruner {
   deleted = 0
   #finished: Finished[] = []
@@ -22,7 +22,7 @@ export class Pruner {
     this.#finished.push({ key, increments, at: Date.now() })
   }
 
-  /** Ages some slots and prunes once. Either may fail. */
+  /** Ends the time of some slots, and prunes once. Either may fail. */
   async run(db: FaultyDatabase): Promise<void> {
     const settled = this.#finished.filter(({ at }) => at < Date.now() - SETTLED_MS).slice(0, 200)
     this.#finished = this.#finished.slice(settled.length)
@@ -47,7 +47,7 @@ async function age(db: FaultyDatabase, finished: readonly Finished[]): Promise<v
   if (slots.length === 0) return
   const rows = Array.from({ length: slots.length / 3 }, () => '(?, ?, ?)').join(', ')
   await db.execute(
-    `UPDATE slotted_counters SET kept_until = kept_until - 48 WHERE (record_type, record_id, slot) IN (${rows})`,
+    `UPDATE slotted_counters SET kept_until = 1 WHERE (record_type, record_id, slot) IN (${rows})`,
     slots,
   )
 }
