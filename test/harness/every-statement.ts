@@ -88,7 +88,9 @@ export const STATEMENTS: Record<string, string> = {
   'SELECT holder, leased_until': 'list or single shard',
   'SELECT n.name, t.count … FROM counter_periods': 'all shards',
   'SELECT n.name, t.count … FROM counter_totals': 'all shards',
-  'SELECT record_id, name, SUM(number) AS count … FROM counter_names': 'all shards',
+  'SELECT n.record_id, n.name, SUM(t.count) … STRAIGHT_JOIN counter_periods': 'all shards',
+  'SELECT n.record_id, n.name, SUM(t.count) … STRAIGHT_JOIN counter_totals': 'all shards',
+  'SELECT n.record_id, n.name, SUM(n.count) … UNION ALL': 'all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM counter_periods … UNION ALL (SELECT record_id FROM slotted_counters':
     '3 × all shards',
   '(SELECT record_id FROM counter_totals … UNION ALL (SELECT record_id FROM slotted_counters': '2 × all shards',

@@ -123,23 +123,34 @@ export async function readPrefixRanking(
     ({ period, start }) => `SELECT ${PERIODS[period]} AS period, DATE '${dayText(start)}' AS period_start`,
   )
   // Not a look-up in the select list for each part: vtgate plans a dozen of those for seconds.
-  const sources = selection
-    ? [
-        countsSql(of, `(${starts.join(' UNION ALL ')}) AS p STRAIGHT_JOIN counter_periods`, 't.count', OF_PART),
-        ...hours.map(({ sign, from, to }) =>
-          countsSql(
-            of,
-            'counter_history',
-            `${sign === '-' ? '-' : ''}t.count`,
-            `AND t.period_start >= '${timeText(from)}' AND t.period_start < '${timeText(to)}'`,
-          ),
-        ),
-      ]
-    : [countsSql(of, 'counter_totals', 't.count', '')]
-  // Summed outside of the union, which vtgate sends to each shard whole.
+  const ofParts = fromNamesSql(
+    of,
+    `(${starts.join(' UNION ALL ')}) AS p STRAIGHT_JOIN counter_periods AS t FORCE INDEX (PRIMARY)`,
+    't',
+  )
+  const sources = [
+    ...(parts.length > 0
+      ? [{ count: 't.count', from: `${ofParts} AND t.period = p.period AND t.period_start = p.period_start` }]
+      : []),
+    ...hours.map(({ sign, from, to }) => ({
+      count: `${sign}t.count`,
+      from: `${fromNamesSql(of, 'counter_history AS t FORCE INDEX (PRIMARY)', 't')}
+        AND t.period_start >= '${timeText(from)}' AND t.period_start < '${timeText(to)}'`,
+    })),
+    ...(selection
+      ? []
+      : [{ count: 't.count', from: fromNamesSql(of, 'counter_totals AS t FORCE INDEX (PRIMARY)', 't') }]),
+  ]
+  // In the first hour of a period, nothing is ranked yet.
+  if (sources.length === 0) return []
+  const selects = sources.map(({ count, from }) => `SELECT n.record_id, n.name, ${count} AS count ${from}`)
+  // A union is summed outside, because vtgate sends it to each shard whole. A single source is grouped in the order of its index.
+  const summed =
+    selects.length > 1
+      ? `SELECT n.record_id, n.name, SUM(n.count) AS count FROM (${selects.join('\nUNION ALL ')}) AS n`
+      : `SELECT n.record_id, n.name, SUM(${sources[0]!.count}) AS count ${sources[0]!.from}`
   const { rows } = await db.execute(
-    `SELECT record_id, name, SUM(number) AS count FROM (${sources.join('\nUNION ALL ')}) AS counts
-     GROUP BY record_id, name ORDER BY count DESC, record_id DESC LIMIT ${limit}`,
+    `${summed} GROUP BY n.name, n.record_id ORDER BY count DESC, n.record_id DESC LIMIT ${limit}`,
   )
   const ranked = rows.map(({ record_id, name, count }) => ({
     recordType: of.recordType,
@@ -148,12 +159,6 @@ export async function readPrefixRanking(
     count: toBigInt(count),
   }))
   return ranked.filter(({ count }) => count > 0n)
-}
-
-const OF_PART = 'AND t.period = p.period AND t.period_start = p.period_start'
-
-function countsSql(of: KeysWithPrefix, table: string, count: string, more: string): string {
-  return `SELECT n.record_id, n.name, ${count} AS number ${fromNamesSql(of, `${table} AS t FORCE INDEX (PRIMARY)`, 't')} ${more}`
 }
 
 /** The counts of up to `MAX_RANKED` counters in each of some periods, in their order, as of the last roll-up. */

@@ -6,7 +6,7 @@ import { sharedWorker } from '../../harness/worker.ts'
 
 /** Rows that any public request may read, and one whose answer is kept for all who ask meanwhile. */
 const MOST_ROWS = 5_000
-const MOST_KEPT_ROWS = 60_000
+const MOST_KEPT_ROWS = 50_000
 
 /** Pending slots of one counter, and those of a counter that is still read exactly. */
 const PENDING = 400_000

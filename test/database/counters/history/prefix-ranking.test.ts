@@ -63,6 +63,12 @@ describe('The ranking of a prefix', () => {
     expect(await ranked('a/', null)).toEqual(['a/3: 2'])
   })
 
+  it('of a period without rows is empty', async () => {
+    expect(await readPrefixRanking(db, { recordType: 1, name: 'a/' }, { parts: [], hours: [] }, { limit: 10 })).toEqual(
+      [],
+    )
+  })
+
   it('reads each key once for each part of the period, however long it has counted', async () => {
     const { recordId } = counters.get('a/2')!
     const days = Array.from({ length: 3_000 }, (_, i) => `(1, ${recordId}, 1, '2017-01-01' + INTERVAL ${i} DAY, 1)`)
