@@ -83,7 +83,7 @@ function showMonth(at: number): string {
   return `${MONTHS[new Date(at).getUTCMonth()]} ${new Date(at).getUTCFullYear()}`
 }
 
-/** The year stands for its first month. */
+/** Labels January with its year. */
 function axisMonth(at: number): string {
   const month = new Date(at).getUTCMonth()
   return month === 0 ? String(new Date(at).getUTCFullYear()) : MONTHS[month]!

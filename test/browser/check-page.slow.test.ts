@@ -11,7 +11,7 @@ const counter = counterOfFile({
   COUNTERS: { page_view: { ...site, record_type: 1 }, shy: { ...site, record_type: 2, respect_do_not_track: true } },
 })
 
-/** Opens the page as the owner's link does, in a browser of its own. */
+/** Opens the owner's link in a new browser. */
 async function open(options: BrowserContextOptions = {}, { type = 'page_view', of = browser, on = counter } = {}) {
   const context = await of.newContext(options)
   const violations = await watch(context, on)

@@ -117,5 +117,7 @@ describe('the keys', () => {
     await page.keyboard.press('/')
     await page.keyboard.press('y')
     expect(await period()).toBe('12m')
+    await page.keyboard.press('?')
+    expect(await page.getByRole('dialog').locator('kbd').allTextContents()).toEqual(['T', 'W', 'M', 'Y', '?'])
   })
 })

@@ -265,7 +265,7 @@ describe('a page that stays open', () => {
     const later = quiet.slice(-6).reduce((sum, count) => sum + count, 0)
     expect(later).toBeGreaterThanOrEqual(5)
     expect(later).toBeLessThanOrEqual(9)
-    // Today's tile follows after a quiet time too, whatever period is chosen.
+    // Today's tile also follows after a quiet time, in every period.
     for (const [period, today] of [
       ['12 months', '10'],
       ['Yesterday', '11'],

@@ -245,7 +245,7 @@ class Everything {
     this.#done.keyed++
   }
 
-  /** Counts without a key. If the outcome is unknown, a counter of its own is the witness. */
+  /** Counts without a key. A second counter tells what happened when the outcome is unknown. */
   async #count(): Promise<void> {
     const increments = [this.#ofPool(), { type: 'download' as const, key: `/own/b${randomUUID()}`, by: 1 }]
     this.#expected.record(increments, await this.#send(increments))

@@ -29,7 +29,7 @@ export interface Setting {
 /**
  * Sets a counter: `total + pending` becomes the requested count plus what is counted after the read. Slots are neither locked
  * nor changed. The difference is recorded as an adjustment; the history keeps what was counted.
- * @returns `repeated` if the same setting was applied before; nothing was changed, whatever the count is by now. `added`: the
+ * @returns `repeated` if the same setting was applied before; nothing was changed, even if the count has moved since. `added`: the
  *   adjustment; `null` if repeated
  * @throws {KeyReused} the id was used for another count; nothing was changed
  * @throws {Overtaken} every attempt was overtaken; nothing was changed

@@ -77,7 +77,7 @@ ${hasNumbers && ofAllTypes ? html`<div role="status"><ul class="notice" id="prob
 <noscript><p class="notice">The numbers on this page need JavaScript.</p></noscript>
 ${viewer.mayChange ? html`<p class="notice row" id="done" role="status" tabindex="-1"></p>` : ''}
 ${main}
-${hasNumbers ? SHORTCUTS : ''}`,
+${hasNumbers ? shortcuts({ hasList: script === SCRIPT }) : ''}`,
     { script },
   )
 }
@@ -107,14 +107,17 @@ ${mayChange ? html`<button id="roll-up" class="quiet">Roll up now</button>` : ''
 const KEYS = { '/': 'Filter the list', T: 'Today', W: '7 days', M: '30 days', Y: '12 months', '?': 'Show these keys' }
 
 /** `src/browser/dashboard/shortcuts.ts` handles the keys. */
-const SHORTCUTS = html`<dialog id="shortcuts" aria-labelledby="shortcuts-title">
+function shortcuts({ hasList }: { hasList: boolean }): Html {
+  const keys = Object.entries(KEYS).filter(([key]) => hasList || key !== '/')
+  return html`<dialog id="shortcuts" aria-labelledby="shortcuts-title">
 <form method="dialog">
 <h2 id="shortcuts-title">Keyboard shortcuts</h2>
-<ul class="keys">${Object.entries(KEYS).map(([key, does]) => html`<li><kbd>${key}</kbd> ${does}</li>`)}</ul>
+<ul class="keys">${keys.map(([key, does]) => html`<li><kbd>${key}</kbd> ${does}</li>`)}</ul>
 <label class="row"><input type="checkbox" id="use-shortcuts" checked> Use these keys in this browser</label>
 <div class="row end"><button>Close</button></div>
 </form>
 </dialog>`
+}
 
 function typeLink(base: string, { name, title }: CounterType, current: boolean): Html {
   const href = `${base}/?type=${encodeURIComponent(name)}`

@@ -12,7 +12,7 @@ const TROUBLES: Record<string, readonly [title: string, text: string]> = {
   configuration_invalid: ['The settings have errors', 'Correct them, and deploy again:'],
 }
 
-/** A problem, for people. Its code and the request's id are for whoever is asked for help. */
+/** A problem, for people. Readers can send its code and the request's id to support. */
 export function troublePage(
   base: string,
   site: string,

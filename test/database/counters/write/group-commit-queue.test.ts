@@ -84,7 +84,7 @@ describe('A batch that was queued', () => {
     expect(await countOf('/lost/keyed')).toBe(1_000n)
   })
 
-  it('although certainly nothing was applied has slots of its own, and counts once for 22 hours, however often it comes', async () => {
+  it('that was certainly not applied gets new slots, and counts once for 22 hours of redeliveries', async () => {
     await db.behave({ faults: [{ action: 'error', errno: 2003, match: 'INSERT INTO slotted', times: 100 }] })
     const names = ['/away/0', '/away/1', '/away/2']
     expect(await Promise.all(names.map((name, i) => hit(name, 10n ** BigInt(i))))).toEqual(names.map(() => 'queued'))

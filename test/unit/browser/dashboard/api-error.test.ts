@@ -8,7 +8,7 @@ const said = (code: string, field = '') =>
 const unexpected = /^The Worker answered \d+\./
 
 describe('What a page says of an error', () => {
-  it('is a sentence of its own for every problem, except those that a page cannot cause', () => {
+  it('has a sentence for every problem that a page can cause', () => {
     const codes = ['offline', 'no_answer', ...Object.keys(PROBLEMS)]
     expect(codes.filter((code) => unexpected.test(said(code)))).toEqual([
       ...[
