@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { audit, auditedContext } from './audit.ts'
+import { everySectionOpen, expectNothingWrong, type State } from './audited-page.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { charted, counterUrl, goOffline, openAll, sessionOfFile } from './open-dashboard.ts'
-import { counterWithHistory, LONG_KEY } from './sample-history.ts'
+import { charted, goOffline, sessionOfFile } from './open-dashboard.ts'
+import { counterWithHistory } from './sample-history.ts'
 import { counterOfFile } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
@@ -12,21 +12,6 @@ const session = sessionOfFile(browser, counter)
 /** A Worker without counts. */
 const unused = counterOfFile()
 const sessionWithUnused = sessionOfFile(browser, unused)
-
-/** How to bring a page into its state. */
-type State = (page: Page) => Promise<unknown>
-
-async function expectNothingWrong(url: string, state?: State, cookies = session): Promise<void> {
-  const page = await (await auditedContext(browser, cookies)).newPage()
-  await page.goto(url)
-  await state?.(page)
-  expect(await audit(page)).toEqual([])
-}
-
-async function everySectionOpen(page: Page): Promise<void> {
-  await charted(page)
-  await openAll(page)
-}
 
 describe('nothing is wrong for those who are signed in, light and dark, from 320 to 1,920 pixels, with', () => {
   it.each<[string, string, State?]>([
@@ -42,18 +27,7 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
     ['a search without results', '/', (page) => search(page, 'nothing')],
     ['a type, while the Worker does not answer', '/', goOffline],
     ['a type, after the session has ended', '/', sessionEnded],
-  ])('%s', (_, path, state) => expectNothingWrong(counter.url + path, state))
-
-  it.each<[string, string, State?]>([
-    ['a counter', '/', charted],
-    ['a counter with a long key', LONG_KEY, charted],
-    ['a counter without counts', 'never'],
-    ['a counter with a great count', '/big', charted],
-    ['a counter, with every section open', '/', everySectionOpen],
-    ['a counter, about to be reset', '/', (page) => dialog(page, 'Reset to zero …')],
-    ['a counter, about to be deleted', '/', (page) => dialog(page, 'Delete …')],
-    ['a counter, while the Worker does not answer', '/', goOffline],
-  ])('%s', (_, key, state) => expectNothingWrong(counterUrl(counter, 'page_view', key), state))
+  ])('%s', (_, path, state) => expectNothingWrong(browser, session, counter.url + path, state))
 
   it('a type without counts', () => {
     const empty: State = async (page) => {
@@ -61,7 +35,7 @@ describe('nothing is wrong for those who are signed in, light and dark, from 320
       await page.keyboard.press('Enter')
       await page.getByText('No, it does not count.').waitFor()
     }
-    return expectNothingWrong(unused.url, empty, sessionWithUnused)
+    return expectNothingWrong(browser, sessionWithUnused, unused.url, empty)
   })
 })
 
@@ -78,10 +52,4 @@ async function sessionEnded(page: Page): Promise<void> {
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Today' }).click()
   await page.getByText('Your session has ended.').waitFor()
-}
-
-async function dialog(page: Page, button: string): Promise<void> {
-  await openAll(page)
-  await page.getByRole('button', { name: button }).click()
-  await page.getByRole('dialog').waitFor()
 }

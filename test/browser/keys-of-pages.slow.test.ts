@@ -1,3 +1,3 @@
 import { testKeysOfPages } from './keys-of-pages.ts'
 
-testKeysOfPages(0)
+testKeysOfPages({ third: 0 })

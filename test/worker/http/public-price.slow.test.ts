@@ -20,7 +20,7 @@ const LIST_SLOTS = 20
 const FEW = 10
 /** The most keys with a prefix that a total adds up without a token. */
 const WITH_PREFIX = 7_500
-const COUNTERS_OF_TYPE = 100_000
+const COUNTERS_OF_TYPE = 1_000_000
 /** Counters with something in each of the last days, weeks and months. */
 const RANKED = 1_600
 const YEARS = 20
@@ -45,7 +45,8 @@ const { db, worker } = sharedWorker({
 async function fill() {
   await db.execute('CREATE TABLE numbers (n INT UNSIGNED PRIMARY KEY)')
   await db.execute('INSERT INTO numbers VALUES (0)')
-  for (let rows = 1; rows < PENDING; rows *= 2) await db.execute(`INSERT INTO numbers SELECT n + ${rows} FROM numbers`)
+  for (let rows = 1; rows < COUNTERS_OF_TYPE; rows *= 2)
+    await db.execute(`INSERT INTO numbers SELECT n + ${rows} FROM numbers`)
   const insert = (table: string, columns: string, below: number, more = '') =>
     db.execute(`INSERT INTO ${table} SELECT ${columns} FROM numbers ${more} WHERE n < ${below}`)
   // The id of a counter is not the hash of its key here. Nothing asks for these by key.

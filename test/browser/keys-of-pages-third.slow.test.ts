@@ -1,3 +1,3 @@
 import { testKeysOfPages } from './keys-of-pages.ts'
 
-testKeysOfPages(1)
+testKeysOfPages({ third: 2 })

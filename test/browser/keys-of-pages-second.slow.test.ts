@@ -1,0 +1,3 @@
+import { testKeysOfPages } from './keys-of-pages.ts'
+
+testKeysOfPages({ third: 1 })
