@@ -68,22 +68,26 @@ async function readCandidates(
   const most = Math.ceil(CANDIDATES * Math.max(limit, LEAST_RANKED))
   const inAll = Math.ceil((IN_ALL_PARTS * Math.max(limit, LEAST_RANKED)) / looked.length)
   const perPart = Math.max(Math.min(limit, LEAST_RANKED), Math.min(most, inAll))
+  // Columns say which part a row is from. If they were constants, vtgate would sometimes refuse the UNION of limited parts
+  // ("argument offsets did not line up").
   const { rows } = await db.execute(
     looked
       .map(
-        (
-          { period, start },
-          index,
-        ) => `(SELECT ${index} AS place, record_id, count FROM counter_periods FORCE INDEX (ranking)
+        ({
+          period,
+          start,
+        }) => `(SELECT period, period_start, record_id, count FROM counter_periods FORCE INDEX (ranking)
           WHERE record_type = ${recordType} AND period = ${PERIODS[period]} AND period_start = '${dayText(start)}' AND count > 0
           ORDER BY count DESC, record_id DESC LIMIT ${perPart})`,
       )
       .join('\nUNION ALL '),
   )
+  const partOf = new Map(looked.map(({ period, start }, index) => [`${PERIODS[period]} ${dayText(start)}`, index]))
   const found = new Map<bigint, { known: bigint; parts: Set<number> }>()
   const lasts = looked.map(() => ({ seen: 0, least: 0n }))
   for (const row of rows) {
-    const [part, id, count] = [Number(row.place), toBigInt(row.record_id), toBigInt(row.count)]
+    const part = partOf.get(`${row.period} ${String(row.period_start).slice(0, 10)}`)!
+    const [id, count] = [toBigInt(row.record_id), toBigInt(row.count)]
     const counter = found.get(id) ?? { known: 0n, parts: new Set() }
     counter.known += count
     counter.parts.add(part)
