@@ -144,5 +144,6 @@ export function periodAt({ edges }: HistoryRange, at: number): number | undefine
 
 /** The index of the period with the date of a UTC day; in a history by hours, of the one in which that day begins. */
 export function periodOfDay(range: HistoryRange, day: number): number | undefined {
-  return range.by === 'hour' ? periodAt(range, day) : range.indexByDate.get(periodOf(range.by, day))
+  if (range.by === 'hour') return periodAt(range, day)
+  return range.indexByDate.get(day) ?? range.indexByDate.get(periodOf(range.by, day))
 }

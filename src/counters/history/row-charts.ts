@@ -12,18 +12,20 @@ import { daysOf, type HistoryRow, sourceSql, sumPeriods, type Times } from './su
  * of the predecessor. One statement, with a row for each counter and unit, and away from UTC one more for each of its hours
  * between the two midnights together.
  * @param counters of one type
+ * @param firstHour the first hour that is kept, in milliseconds since 1970
  * @returns the counts of each counter, in their order
  */
 export async function readRowCharts(
   db: Executor,
   counters: readonly CounterPlace[],
   period: ChosenPeriod,
+  firstHour: number,
 ): Promise<bigint[][]> {
   if (counters.length === 0) return []
   const range = unitsOf(period)
   const unit = range.by === 'hour' ? 'day' : range.by
   const days = daysOf(range)
-  const hours = range.by === 'hour' ? [days] : hoursBetweenMidnights(range)
+  const hours = range.by === 'hour' ? [days] : hoursBetweenMidnights(range).filter(({ to }) => to > firstHour)
   const at = (column: string) => `TIMESTAMPDIFF(HOUR, '${NO_PERIOD}', ${column})`
   const selects = counterListsSql(counters).flatMap((list) => [
     `SELECT ${packedSql('record_id', `'${unit}'`, at('period_start'), 'count')} FROM counter_periods FORCE INDEX (PRIMARY)

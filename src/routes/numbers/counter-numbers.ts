@@ -32,7 +32,7 @@ export async function counterNumbers(
   const { total, pending, rolledUpAt } = own.reading
   return {
     timeZone: period.range.zone.name,
-    figures: figuresOf(own.history, source),
+    figures: figuresOf(own.history),
     chart: chartOf(source, period, own.history, other?.history),
     total: toJsonNumber(countIn(own.reading)),
     rolled: toJsonNumber(total),
@@ -43,7 +43,7 @@ export async function counterNumbers(
       kind,
       count: toJsonNumber(count),
     })),
-    ...(other && { also: { figures: figuresOf(other.history, source), total: toJsonNumber(countIn(other.reading)) } }),
+    ...(other && { also: { figures: figuresOf(other.history), total: toJsonNumber(countIn(other.reading)) } }),
   }
 }
 

@@ -12,7 +12,8 @@ export const FIGURE_ROWS = 120
 
 /** What is read of the history of a type, a prefix or a counter. */
 export interface ReadHistory {
-  figures: Compared[]
+  /** In the order of `FIGURES`. */
+  figures: { period: ChosenPeriod; counts: Compared }[]
   compared: Compared
   units: Units
 }
@@ -28,14 +29,13 @@ export async function readHistory(
     readCompared(reader, [...periods, period], now.getTime()),
     readUnits(reader, period, now.getTime()),
   ])
-  return { figures: compared, compared: compared.at(-1)!, units }
+  const figures = periods.map((period, index) => ({ period, counts: compared[index]! }))
+  return { figures, compared: compared.at(-1)!, units }
 }
 
 /** The figures as JSON. */
-export function figuresOf({ figures }: ReadHistory, { asked: { tz }, now }: Source) {
-  const [month, week, today, year] = FIGURES.map((name, index) =>
-    comparison(chosenPeriod({ name }, tz, now), figures[index]!),
-  )
+export function figuresOf({ figures }: ReadHistory) {
+  const [month, week, today, year] = figures.map(({ period, counts }) => comparison(period, counts))
   return { today: today!, '7d': week!, '30d': month!, '12m': year! }
 }
 

@@ -1,5 +1,5 @@
 import { type CounterType, pageOf } from '../../config/counter-types.ts'
-import { type ChosenPeriod, type Comparison, chosenPeriod } from '../../counters/history/comparison.ts'
+import type { ChosenPeriod, Comparison } from '../../counters/history/comparison.ts'
 import { type Ranking, readPeriodCounts, readPrefixRanking, readRanking } from '../../counters/history/ranking.ts'
 import { readRowCharts } from '../../counters/history/row-charts.ts'
 import { selectionOf } from '../../counters/history/selection.ts'
@@ -10,7 +10,7 @@ import { countKeys, findCounters, searchedPrefix } from '../../counters/read/sea
 import { readTop } from '../../counters/read/top.ts'
 import { toJsonNumber } from '../../database/values.ts'
 import { comparedNumbers } from './history-numbers.ts'
-import type { Source } from './numbers-query.ts'
+import { firstHour, periodOf, type Source } from './numbers-query.ts'
 
 /** The most rows and units of the small charts. A file with more rows has none. */
 const MAX_CHARTS = 100
@@ -28,17 +28,19 @@ type Listed = Ranking & { ranked: boolean }
  * The counters with the highest counts in the period; in a search, of those whose keys begin with a text, or contain it and are among
  * the first hundred of the type. A prefix that the type lists finds only keys that begin with it.
  * @param also the type that counts the visits of the same keys in another way
+ * @param chosen the period of the chart
  * @param shown the spans in which all rows are compared, and the first unit of the chart
  */
 export async function readList(
   source: Source,
   type: CounterType,
   also: CounterType | undefined,
+  chosen: ChosenPeriod,
   shown: Promise<{ spans: Comparison | null; first: number }>,
 ) {
-  const { db, asked, now } = source
+  const { db, asked } = source
   // In its own units, whichever the chart has.
-  const period = chosenPeriod({ ...asked, name: asked.period, by: undefined }, asked.tz, now)
+  const period = asked.by === undefined ? chosen : periodOf({ ...source, asked: { ...asked, by: undefined } })
   const prefix = searchedPrefix(type, asked.find)
   const isCounted = source.recent !== null && (prefix === '' || type.prefixes.includes(prefix))
   const [{ spans, first }, { counters, more, certain, ranked }, of] = await Promise.all([
@@ -49,7 +51,7 @@ export async function readList(
   const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
   const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || unitsIn(period) <= MAX_CHART_UNITS)
   const [charts, visitors, [compared, before]] = await Promise.all([
-    hasCharts ? readRowCharts(db, counters, period) : undefined,
+    hasCharts ? readRowCharts(db, counters, period, firstHour(source)) : undefined,
     others && countsIn(source, others, period),
     spans === null ? [] : readPeriodCounts(db, counters, [spans.current, spans.before]),
   ])

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { Config } from '../../config/config.ts'
+import { DAY_MS, startOf } from '../../counters/calendar.ts'
 import { CHART_UNITS, type ChosenPeriod, chosenPeriod, PERIOD_NAMES } from '../../counters/history/comparison.ts'
 import { MAX_RANKED } from '../../counters/history/ranking.ts'
 import type { RecentCounts } from '../../counters/history/recent-counts.ts'
@@ -36,4 +37,9 @@ export interface Source {
 /** @throws {InvalidInput} if the period or the time zone is not valid */
 export function periodOf({ asked: { period, from, to, by, tz }, now }: Source): ChosenPeriod {
   return chosenPeriod({ name: period, from, to, by }, tz, now)
+}
+
+/** The first hour that may be kept, in milliseconds since 1970. Hours of the day before the last one may be waiting to expire. */
+export function firstHour({ now, config }: Source): number {
+  return startOf('day', new Date(now.getTime() - (config.history.hourDays + 1) * DAY_MS)).getTime()
 }

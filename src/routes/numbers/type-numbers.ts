@@ -37,16 +37,16 @@ export async function typeNumbers(source: Source, type: CounterType, also: Compa
     reading,
     readTotal(source, of),
     other,
-    readList(source, type, also.ofRow, shown),
+    readList(source, type, also.ofRow, period, shown),
   ])
   const recent = source.recent?.of(`${type.recordType} ${of.name}`, sum, source.now.getTime()) ?? null
   return {
     timeZone: period.range.zone.name,
-    figures: figuresOf(own, source),
+    figures: figuresOf(own),
     chart: chartOf(source, period, own, alsoShown?.history),
     prefix: of.name || null,
     total: toJsonNumber(sum.total),
-    ...(alsoShown && { also: { figures: figuresOf(alsoShown.history, source), total: alsoShown.total } }),
+    ...(alsoShown && { also: { figures: figuresOf(alsoShown.history), total: alsoShown.total } }),
     list,
     recent: recent && { minutes: recent.minutes, count: toJsonNumber(recent.count) },
   }

@@ -138,7 +138,7 @@ describe.each(NOWS)('At %s', (text) => {
         say,
       ).toEqual(expected.map(({ count }) => count))
       expect([certain, more]).toEqual([true, false])
-      const charts = await readRowCharts(db, counters, period)
+      const charts = await readRowCharts(db, counters, period, 0)
       expect(charts, say).toEqual(counters.map(({ name }) => countsOf(period, ({ key }) => key === name)))
       const found = await readPrefixRanking(db, { recordType: 1, name: '/' }, selectionOf(period), { limit: 10 })
       expect(found, say).toEqual(counters.filter(({ name }) => name.startsWith('/')))
