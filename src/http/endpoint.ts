@@ -8,7 +8,7 @@ import { once } from '../service/fields.ts'
 import { counterOfKey } from '../service/named-counters.ts'
 import { authorize, checkTypes, requireToken } from './authorization.ts'
 import type { AppEnv } from './context.ts'
-import { Hono } from './hono.ts'
+import { Routes } from './hono.ts'
 import { decodeKey, KEY_IN_QUERY, pathType, rawPathKey } from './path.ts'
 import { tellHit } from './problem-response.ts'
 import { readQuery } from './query-string.ts'
@@ -20,7 +20,7 @@ type HonoPath<Path> = Path extends `${infer Head}{${infer Name}}${infer Tail}`
   : Path
 
 /** The type of an endpoint for Hono's client. */
-type Routes<O extends Operation> = TypedHono<
+type TypedRoutes<O extends Operation> = TypedHono<
   AppEnv,
   ToSchema<O['method'], HonoPath<O['path']> & string, { in: InputOf<O>; out: InputOf<O> }, AnswerOf<O> | ProblemOf<O>>,
   '/'
@@ -50,7 +50,7 @@ export function endpoint<C extends Contract>(
     c: Context<AppEnv>,
     parts: Parts<ReturnType<C>>,
   ) => AnswerOf<ReturnType<C>> | Promise<AnswerOf<ReturnType<C>>>,
-): Routes<ReturnType<C>> {
+): TypedRoutes<ReturnType<C>> {
   const { path, access, typesInBody = false, problemHeaders = [] } = route
   const before: MiddlewareHandler<AppEnv>[] = []
   if (problemHeaders.includes('X-Hit')) before.push(tellHit)
@@ -74,7 +74,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
     answer: z.input<NonNullable<ReturnType<C>['answers'][200]['schema']>>
     maxAge: number | null
   }>,
-): Routes<ReturnType<C>> {
+): TypedRoutes<ReturnType<C>> {
   const mayRead = async (c: Context<AppEnv>, type: CounterType) => {
     if (!type.public) await authorize(c, 'read')
   }
@@ -87,7 +87,7 @@ export function publicReading<C extends Contract<Operation & { access: 'read-unl
       'Cache-Control': `${scope}, ${maxAge === null ? 'no-cache' : `max-age=${maxAge}`}`,
     })
   }
-  const routes = new Hono<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
+  const routes = new Routes<AppEnv>().on(['GET', 'OPTIONS'], honoPath(route.path), readableIfPublic)
   return routes.route('/', routesOf(route, [revalidated, handler])) as never
 }
 
@@ -95,8 +95,8 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function routesOf<O extends Operation>({ method, path }: Route, handlers: Handler<AppEnv>[]): Routes<O> {
-  return new Hono<AppEnv>().on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
+function routesOf<O extends Operation>({ method, path }: Route, handlers: Handler<AppEnv>[]): TypedRoutes<O> {
+  return new Routes<AppEnv>().on([method.toUpperCase()], [honoPath(path)], ...handlers) as never
 }
 
 async function readParts<O extends Operation>(

@@ -8,7 +8,7 @@ import { toJsonNumber } from '../database/values.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { readImageQuery } from '../http/query-string.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -176,7 +176,7 @@ export const jsonBadgeContract = () =>
     },
   })
 
-const routes = new Hono<AppEnv>()
+const routes = new Routes<AppEnv>()
 routes.on(['GET', 'OPTIONS'], '/badge/:type/*', readableByAll)
 
 /** Badges of public types. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { readImageQuery } from '../http/query-string.ts'
 import { readableByAll, revalidated } from '../http/reading.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -62,7 +62,7 @@ export const counterChartContract = () =>
     },
   })
 
-const routes = new Hono<AppEnv>()
+const routes = new Routes<AppEnv>()
 routes.on(['GET', 'OPTIONS'], '/chart/:type/*', readableByAll)
 
 /** Charts of public types. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { basePathOf } from '../config/bindings.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { once } from '../service/fields.ts'
@@ -23,7 +23,7 @@ const checkQuery = () => ({
  * A page with which a browser learns whether its hits count. Anybody may open it: nothing is counted or stored, a check says no
  * more than a hit, and it uses up the same rate limit. It has no contract: it changes with the page.
  */
-export const check = new Hono<AppEnv>()
+export const check = new Routes<AppEnv>()
   .get('/check', guarded, (c) => {
     const { type = 'page_view', page = '' } = c.req.query()
     return c.html(checkPage(basePathOf(c.env), c.get('isolate').config.site, { type, page }), 200, NO_STORE)

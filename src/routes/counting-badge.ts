@@ -4,7 +4,7 @@ import { type CounterAddress, counterId } from '../counters/keys/counter-address
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { decodeKey, rawPathKey } from '../http/path.ts'
 import { hitOf, logFailure, saidOf } from '../http/problem-response.ts'
 import { readImageQuery } from '../http/query-string.ts'
@@ -78,7 +78,7 @@ interface Shown {
 const LATE: Shown = { said: 'unknown', count: null }
 
 /** Badges that count their viewers. Every response is an image, and 200 if the failure is ours: proxies show nothing for a 5xx. */
-export const countingBadges = new Hono<AppEnv>().get(
+export const countingBadges = new Routes<AppEnv>().get(
   '/hit/:type/*',
   typed<typeof countingBadgeContract>(async (c) => {
     const path = rawPathKey(c)

@@ -20,7 +20,7 @@ import {
   startSession,
   visitorZone,
 } from '../http/cookies.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { readText } from '../http/json-body.ts'
 import { publicPath } from '../http/path.ts'
 import { type Isolate, openConfigured } from '../isolate.ts'
@@ -41,7 +41,7 @@ const MAX_KEY_LENGTH = 4 * 1024
 const OWN_PATH = /^\/(?:counter)?(?:\?[!-~]*)?$/
 
 /** The dashboard's pages. Their scripts use `/numbers` and the API with the session. */
-export const dashboard = new Hono<AppEnv>()
+export const dashboard = new Routes<AppEnv>()
 
 /** Headers of pages: they load only their own files, and no other site may frame them. */
 export const PAGE_HEADERS = {

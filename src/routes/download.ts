@@ -4,7 +4,7 @@ import { ConfigurationError } from '../config/mistakes.ts'
 import { callerOf, visitorOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { decodeKey, pathType, rawPathKey } from '../http/path.ts'
 import { saidOf, tellHit } from '../http/problem-response.ts'
 import { operation, route } from '../openapi/contract.ts'
@@ -66,7 +66,7 @@ export const downloadContract = () =>
     },
   })
 
-export const downloads = new Hono<AppEnv>().get(
+export const downloads = new Routes<AppEnv>().get(
   '/d/:type/*',
   tellHit,
   typed<typeof downloadContract>(async (c) => {

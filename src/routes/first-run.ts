@@ -8,7 +8,7 @@ import { HIT_REASONS } from '../hit-reasons.ts'
 import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { pathType } from '../http/path.ts'
 import { readQuery } from '../http/query-string.ts'
 import { type Isolate, openBackgroundDatabase } from '../isolate.ts'
@@ -20,7 +20,7 @@ const firstRunQuery = () => ({ type: once(z.string()) })
  * What the dashboard waits for while a type has no numbers: its first counter, which is rolled up at once, or why the latest hit did
  * not count. No hit has to look for it. It has no contract, as `/numbers`.
  */
-export const firstRun = new Hono<AppEnv>().post('/first-run', async (c) => {
+export const firstRun = new Routes<AppEnv>().post('/first-run', async (c) => {
   await authorize(c, 'read')
   const { type: name } = readQuery(c, firstRunQuery)
   const type = pathType(c, name)

@@ -6,7 +6,7 @@ import { ignoredBecause } from '../hit-reasons.ts'
 import { callerOf, visitorOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { readShortJson } from '../http/json-body.ts'
 import { hitOf, saidOf } from '../http/problem-response.ts'
 import { rememberedQueries } from '../http/query-string.ts'
@@ -129,7 +129,7 @@ export const getPixelContract = () =>
 const readHitQuery = rememberedQueries(postHit.query)
 const readPixelQuery = rememberedQueries(hitQuery, { ignoresUnknown: true })
 
-const routes = new Hono<AppEnv>()
+const routes = new Routes<AppEnv>()
 
 routes.options('/hit', (c) => {
   const headers = new Headers([

@@ -8,7 +8,7 @@ import { authorize, checkTypes } from '../http/authorization.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { keepVisitorZone, visitorZone } from '../http/cookies.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { logFailure } from '../http/problem-response.ts'
 import { readQuery } from '../http/query-string.ts'
 import { revalidated } from '../http/reading.ts'
@@ -35,7 +35,7 @@ interface Page {
  * All numbers of a page of the dashboard in one answer. It has no contract: it changes with the pages, and programs have the API. It
  * holds no current time, so its `ETag` changes only when something is counted, or no longer recent.
  */
-export const numbers = new Hono<AppEnv>().get('/numbers', revalidated, async (c) => {
+export const numbers = new Routes<AppEnv>().get('/numbers', revalidated, async (c) => {
   await authorize(c, 'read')
   const { type: name, key, ...asked } = readQuery(c, numbersQuery)
   const type = configuredType(c.get('isolate'), name)

@@ -1,6 +1,6 @@
 import type { AppEnv } from '../http/context.ts'
 import { typed } from '../http/endpoint.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { publicPath } from '../http/path.ts'
 import { operation, route } from '../openapi/contract.ts'
 
@@ -22,7 +22,7 @@ export const docsContract = () =>
 export const ANY_WORKER = 'https://YOUR-WORKER'
 
 /** The documentation: a static asset, in which the Worker replaces the address. */
-export const reference = new Hono<AppEnv>()
+export const reference = new Routes<AppEnv>()
 
 reference.get(
   '/docs',

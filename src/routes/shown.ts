@@ -1,4 +1,3 @@
-import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { CounterAddress } from '../counters/keys/counter-address.ts'
 import { pageKey } from '../counters/keys/page-key.ts'
@@ -9,6 +8,7 @@ import { InvalidInput } from '../field-errors.ts'
 import { callerOf } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
 import { endpoint } from '../http/endpoint.ts'
+import { Routes } from '../http/hono.ts'
 import { limitReading, readableByAll, revalidated } from '../http/reading.ts'
 import { operation, route } from '../openapi/contract.ts'
 import { count, described } from '../openapi/described.ts'
@@ -85,6 +85,6 @@ const answer = endpoint<typeof shownContract>(whatIsShown, async (c, { query }) 
   return c.json(numbers, 200, { 'Cache-Control': 'public, no-cache' })
 })
 
-export const shown = new Hono<AppEnv>()
+export const shown = new Routes<AppEnv>()
   .on(['GET', 'OPTIONS'], '/v1/shown', readableByAll, revalidated)
   .route('/', answer) as unknown as typeof answer

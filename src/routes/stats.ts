@@ -11,7 +11,7 @@ import { readAgreement } from '../counters/verify/round.ts'
 import { InvalidInput } from '../field-errors.ts'
 import { callerOf, withinTime } from '../http/caller.ts'
 import type { AppEnv } from '../http/context.ts'
-import { Hono } from '../http/hono.ts'
+import { Routes } from '../http/hono.ts'
 import { readQuery } from '../http/query-string.ts'
 import { limitReading, revalidated } from '../http/reading.ts'
 import { once } from '../service/fields.ts'
@@ -43,7 +43,7 @@ const publicQuery = () => ({
 /** Milliseconds that the page waits for its numbers. */
 const MAX_WAIT_MS = 1_000
 
-export const stats = new Hono<AppEnv>()
+export const stats = new Routes<AppEnv>()
 
 stats.get('/stats/:type', guarded, async (c) => {
   const name = c.req.param('type')
