@@ -2,7 +2,7 @@ import { putFigures } from './figure-blocks.ts'
 import { medianOf, rounded } from './medians.ts'
 import type { Results } from './results.ts'
 
-type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond'
+type HeadlineFigure = 'perSecond' | 'p50Ms' | 'p99Ms' | 'statementsPer1000' | 'rowsPerSecond' | 'startMs' | 'statements'
 
 /** Sentences with the figures of one topic each. A sentence about something that was not measured is left out. */
 const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigure) => string): string }[] = [
@@ -24,6 +24,13 @@ const LINES: { topic: string; say(median: (variant: string, figure: HeadlineFigu
     say: (median) =>
       `A single hit in a warm isolate: ${median('POST /hit', 'p50Ms')} ms (median) with its commit, as one statement. The bare ` +
       `statement takes ${median('one statement', 'p50Ms')} ms.`,
+  },
+  {
+    topic: 'worker',
+    say: (median) =>
+      `The first hit of a cold isolate, for a known key: ${median('first hit, known key', 'startMs')} ms with starting the ` +
+      `process, and ${median('first hit, known key', 'statements')} statements. An empty Worker answers after ` +
+      `${median('start-up, empty Worker', 'startMs')} ms.`,
   },
   {
     topic: 'reading',

@@ -18,13 +18,6 @@ type BenchContext = Context<{ Bindings: Bindings }>
 
 const app = new Hono<{ Bindings: Bindings }>()
 
-app.post('/nothing', (c) => c.body(null, 204))
-
-app.post('/body', async (c) => {
-  await c.req.raw.text()
-  return c.body(null, 204)
-})
-
 /** One row per counter. */
 app.post('/one-row', async (c) => {
   const { recordType, recordId } = await addressOfKey(c)

@@ -1,17 +1,14 @@
-import { callerOf } from '../../src/http/caller.ts'
-// The product's Worker, and baseline routes behind the same middleware.
-
+// The product's Worker, and other ways to read and to roll up behind the same middleware.
 import { app } from '../../src/app.ts'
 import { rollUp } from '../../src/counters/rollup/roll-up.ts'
 import type { Database } from '../../src/database/database.ts'
 import { toBigInt, toJsonNumber } from '../../src/database/values.ts'
+import { callerOf } from '../../src/http/caller.ts'
 import { decodeKey, pathType, rawPathKey } from '../../src/http/path.ts'
 import { revalidated } from '../../src/http/reading.ts'
 import worker from '../../src/index.ts'
 import { isolateOf, openBackgroundDatabase } from '../../src/isolate.ts'
 import { counterOfKey } from '../../src/service/named-counters.ts'
-
-app.post('/bench/nothing', (c) => c.body(null, 204))
 
 /** A counter in one row, read as the product reads its own. */
 app.get('/bench/one-row/:type/:key', revalidated, async (c) => {
