@@ -43,7 +43,7 @@ const BINDINGS = {
 const NOT_ON_VITESS = [
   'database/counters/changes/{import-counts,set-counter}',
   'database/counters/read/{shared-reads,totals-cache}',
-  'database/counters/rollup/roll-up-scale',
+  'database/counters/rollup/{roll-up-scale,steady-load}',
   'database/counters/write/{group-commit,group-commit-leaders,group-commit-queue,queue-consumer}',
   'database/counters/{budgets,ranges}',
   'worker/{base-path,slotted-counter}',
