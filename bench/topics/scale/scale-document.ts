@@ -62,7 +62,7 @@ function needsTable(sizing: Sizing, cpu: HitCpu): string {
       settings.join(', '),
       `${shards > 1 ? `${shards} × ` : ''}${database.size}`,
       cloudflare,
-      database.size === 'PS-10' ? dollars(database.dollars) : `about $${short(database.dollars)}`,
+      database.isListed ? dollars(database.dollars) : `about $${short(database.dollars)}`,
       `${short(database.gb)} GB`,
     ]
   })

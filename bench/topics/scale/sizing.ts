@@ -17,7 +17,7 @@ const MINUTE_S = 60
 const PRUNED_EVERY_S = 120
 /** How busy processors may be, so that replication, backups and a failover have room. */
 const BUSY = 0.5
-/** Processors of PlanetScale's network-attached sizes (its documentation, "Plans", November 2026), and the name of each. */
+/** Processors of PlanetScale's network-attached sizes, and the name of each (its documentation, "Cluster sizing", November 2026). */
 const SIZES: readonly [number, string][] = [
   [1 / 8, 'PS-10'],
   [1 / 4, 'PS-20'],
@@ -30,9 +30,17 @@ const SIZES: readonly [number, string][] = [
   [32, 'PS-2560'],
   [64, 'PS-2800'],
 ]
-/** Dollars a month for the smallest size. The documentation has no price for larger ones: a processor is assumed to cost the same. */
-const SMALLEST_DOLLARS = 39
-const DOLLARS_PER_PROCESSOR = SMALLEST_DOLLARS / SIZES[0]![0]
+/** Dollars a month as listed in November 2024, with three nodes. PS-10 was the same in May 2026. */
+const DOLLARS: Record<string, number> = {
+  'PS-10': 39,
+  'PS-20': 59,
+  'PS-40': 99,
+  'PS-80': 179,
+  'PS-160': 349,
+  'PS-320': 699,
+}
+/** Larger sizes have no listed price: a processor is assumed to cost as much as in the largest that has one. */
+const DOLLARS_PER_PROCESSOR = 699 / 4
 const INCLUDED_GB = 10
 const DOLLARS_PER_GB = 1.5
 /** PlanetScale names this size of a table as a sign that it should be sharded. */
@@ -165,8 +173,10 @@ export class Sizing {
     const size = SIZES.find(([processors]) => processors >= perShard)
     if (size === undefined) return null
     const gb = this.yearGb(average) + shards * this.slotsGb(placement, shards, average)
-    const dollars = shards * size[0] * DOLLARS_PER_PROCESSOR + Math.max(0, gb - INCLUDED_GB) * DOLLARS_PER_GB
-    return { size: size[1], gb, dollars }
+    const [processors, name] = size
+    const each = DOLLARS[name] ?? processors * DOLLARS_PER_PROCESSOR
+    const dollars = shards * each + Math.max(0, gb - INCLUDED_GB) * DOLLARS_PER_GB
+    return { size: name, gb, dollars, isListed: name in DOLLARS }
   }
 }
 
