@@ -63,6 +63,8 @@ export interface ListedCounter extends Compared {
   key: string
   /** The page with this key. */
   page?: string
+  /** Whether it has a count, but had none from the first day of the period before until this one began. */
+  isNew?: true
   /** What the other type counted for this key in the period. */
   also?: Count
   /** The counts of the period's own units; none if there would be more than a hundred, or more than a hundred rows. */

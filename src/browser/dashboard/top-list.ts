@@ -81,7 +81,7 @@ function pageLink(key: string, page: string | undefined): HTMLElement {
 
 function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint): void {
   const { count, also, points = [] } = counter
-  const change = changeOf(counter)
+  const change = counter.isNew ? 'new' : showGrowth(counter)
   const texts = { count: showCount(count), also: also === undefined ? '' : showCount(also), growth: change }
   for (const [kind, text] of Object.entries(texts)) {
     const cell = row.querySelector(`.${kind}`)
@@ -91,12 +91,6 @@ function fill(row: HTMLTableRowElement, counter: ListedCounter, most: bigint): v
   drawSmall(row.querySelector('.small-chart')!, points)
   const part = BigInt(count) <= 0n ? 0 : Number((BigInt(count) * 1_000n) / most) / 10
   row.style.setProperty('--part', `${part}%`)
-}
-
-/** The change, or that there was nothing before, although counting had begun. */
-function changeOf(counter: ListedCounter): string {
-  const isNew = counter.before !== null && BigInt(counter.before) === 0n && BigInt(counter.count) > 0n
-  return isNew ? 'new' : showGrowth(counter)
 }
 
 /** Draws the counts of a period's units as bars, with the highest one as high as the chart. */

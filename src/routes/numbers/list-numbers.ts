@@ -50,10 +50,12 @@ export async function readList(
   ])
   const others = also && counters.map(({ recordId }) => ({ recordType: also.recordType, recordId }))
   const hasCharts = counters.length <= MAX_CHARTS && (asked.period === 'all' || unitsIn(period) <= MAX_CHART_UNITS)
-  const [charts, visitors, [compared, before]] = await Promise.all([
+  // A counter is new if it had nothing from the predecessor's first day on. What is compared of a running period may end earlier.
+  const since = spans && { ...spans.before, to: chosen.from, nextDay: chosen.firstDay }
+  const [charts, visitors, [compared, before, earlier]] = await Promise.all([
     hasCharts ? readRowCharts(db, counters, period, firstHour(source)) : undefined,
     others && countsIn(source, others, period),
-    spans === null ? [] : readPeriodCounts(db, counters, [spans.current, spans.before]),
+    since === null ? [] : readPeriodCounts(db, counters, [spans!.current, spans!.before, since]),
   ])
   return {
     of: of || null,
@@ -66,6 +68,7 @@ export async function readList(
         key: name,
         ...(page !== null && { page }),
         ...comparedNumbers({ count, compared: compared?.[index] ?? null, before: before?.[index] ?? null }),
+        ...(earlier?.[index] === 0n && count > 0n && { isNew: true }),
         ...(visitors && { also: toJsonNumber(visitors[index]!) }),
         ...(charts && { points: charts[index]!.slice(first).map(toJsonNumber) }),
       }

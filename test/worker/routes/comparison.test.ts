@@ -14,7 +14,7 @@ interface Compared {
 interface Numbers {
   figures: Record<'today' | '7d' | '30d' | '12m', Compared>
   chart: Compared & { points: { start: string; count: number; before?: number | null }[]; beforeFirst: string | null }
-  list: { counters: (Compared & { key: string; points?: number[] })[] }
+  list: { counters: (Compared & { key: string; isNew?: true; points?: number[] })[] }
 }
 
 /** A type for each test. */
@@ -32,6 +32,7 @@ const TYPES = [
   'counted',
   'mixed',
   'recent',
+  'fresh',
 ]
 const COUNTERS = Object.fromEntries(
   TYPES.map((name, index) => [name, { record_type: index + 1, prefixes: ['/a'], public: true, public_page: true }]),
@@ -226,6 +227,29 @@ describe('A comparison', () => {
     const expected = { count: 24, compared: 24, before: 6 }
     expect(chart).toMatchObject({ ...expected, until: null })
     expect(list.counters).toMatchObject([expected])
+  })
+
+  it('calls a row new only if nothing of it was counted since the first day of the predecessor', async () => {
+    // A later hour of yesterday, of the last day before seven days, and of the days between 30 days and their predecessor.
+    for (const [key, before] of [
+      ['/begun', '2026-08-01T00:00:00Z'],
+      ['/yesterday', '2026-11-25T20:00:00Z'],
+      ['/week', '2026-11-19T20:00:00Z'],
+      ['/between', '2026-10-25T12:00:00Z'],
+    ] as const) {
+      await count('fresh', key, 1, before)
+      await count('fresh', key, 1, '2026-11-26T09:00:00Z')
+    }
+    for (const [query, expected] of [
+      ['period=today', ['/begun', '/between', '/week']],
+      ['period=7d', ['/begun', '/between', '/yesterday']],
+      ['period=30d&tz=Asia/Kolkata', ['/begun', '/week', '/yesterday']],
+      [`period=custom&from=${daysBack(1)}&to=${daysBack(1)}`, ['/yesterday']],
+    ] as const) {
+      const { counters } = (await ask('fresh', query)).list
+      const found = counters.filter(({ isNew }) => isNew).map(({ key }) => key)
+      expect([query, found.sort()]).toEqual([query, expected])
+    }
   })
 
   it('adds up: the rows of every period are the total of their spans, imported or counted, begun long ago or lately', async () => {
