@@ -145,6 +145,9 @@ describe('the list of a page', () => {
     expect(await page.locator('.ranking thead th').allTextContents()).toEqual([
       ...['Pages', 'Over time', 'Views', 'Visitors', 'Change'],
     ])
+    // The heading is enough for the eye.
+    expect(await page.locator('.ranking .hidden').allTextContents()).toEqual(['Pages'])
+    expect(await page.getByRole('columnheader', { name: 'Pages' }).count()).toBe(1)
     const texts = (row: number) => rows().nth(row).locator('td').allTextContents()
     expect(await texts(0)).toEqual(['', '500', '77', 'new'])
     expect(await texts(1)).toEqual(['', '268', '0', '▲ ×13'])

@@ -95,11 +95,11 @@ export function unitOf({ unit, unitOne }: CounterType): Html {
 }
 
 /**
- * The list of counters and a message, both filled by the script.
+ * The list of counters and a message, both filled by the script. The heading above says what the keys are.
  * @param also the type that counts the same visits of each key in another way
  */
 export function ranking({ keys, unit }: CounterType, also: CounterType | undefined): Html {
   const visitors = also && html`<th scope="col" class="number also">${capitalized(also.unit)}</th>`
-  return html`<table class="ranking follows-period"><thead><tr><th scope="col">${capitalized(keys)}</th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
+  return html`<table class="ranking follows-period"><thead><tr><th scope="col"><span class="hidden">${capitalized(keys)}</span></th><th scope="col" class="number small-chart">Over time</th><th scope="col" class="number count">${capitalized(unit)}</th>${visitors ?? ''}<th scope="col" class="number growth">Change</th></tr></thead><tbody id="top"></tbody></table>
 <p class="hint" id="top-message" role="status"></p>`
 }
