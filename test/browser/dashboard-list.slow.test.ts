@@ -165,6 +165,12 @@ describe('the list of a page', () => {
       .toEqual([...['Keys', 'Over time', 'Counts', 'Change']])
   })
 
+  it('begins in the first screen of a laptop', async () => {
+    await openList()
+    const { y, height } = (await rows().nth(2).boundingBox())!
+    expect(y + height).toBeLessThan(page.viewportSize()!.height)
+  })
+
   it('has rows that are links as a whole, with their own link to the page', async () => {
     await openList()
     const out = page.getByRole('link', { name: 'Open the page /blog/129' })
