@@ -1,5 +1,6 @@
 import type { Bindings } from './config/bindings.ts'
 import type { Config } from './config/config.ts'
+import { FREE_SUBREQUESTS } from './config/plan.ts'
 import { recordRun } from './counters/background-runs.ts'
 import { expireHours, leastExpiryStatements } from './counters/history/expire-hours.ts'
 import { namePruningStatements, pruneNames } from './counters/keys/names.ts'
@@ -12,14 +13,15 @@ import { keptHours } from './counters/write/apply-batch.ts'
 import { consume, type Delivery } from './counters/write/queue.ts'
 import type { Database } from './database/database.ts'
 import { withRetries } from './database/retry-and-breaker.ts'
+import { type CountedDatabase, countStatements } from './database/statement-budget.ts'
 import { isolateOf, openBackgroundDatabase } from './isolate.ts'
 import { log } from './log.ts'
 import { deleteOldSalts } from './visits/salts.ts'
 
 /** Statements that delete salts. The next run repeats what fails. */
 const SALT_STATEMENTS = 1
-/** Statements that record how pruning and expiry ended. */
-const RECORD_STATEMENTS = 2
+/** Statements that record how the expiry of hours ended. */
+const RECORD_STATEMENTS = 1
 /** A counter has several rows in each of four tables. So a page of them takes about as long as one of slots. */
 const SLOTS_PER_VERIFIED = 4
 /** After pruning and expiry, which may take 100 s: the next run begins after 120. */
@@ -42,7 +44,7 @@ export async function runScheduled(bindings: Bindings, cron: string, at: Date): 
 async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void> {
   const isolate = isolateOf(bindings)
   const { config, reads } = isolate
-  const db = openBackgroundDatabase(isolate)
+  const db = countStatements(openBackgroundDatabase(isolate))
   switch (cron) {
     case config.crons.rollUp: {
       const summary = await rollUp({ db, cache: reads.rolled }, { ...config.rollUp, at })
@@ -53,12 +55,12 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
       // Independent of each other: if one table cannot be pruned, the others must not grow.
       const forgetting = config.mayExpire ? deleteOldSalts(db, config.longestWindow) : Promise.resolve(0)
       const pruning = runPrune(config, db, at, await forgetting.catch(() => null))
-      const sent = await pruning.catch(() => config.pruning.maxStatements)
-      const expiring = runExpiry(config, db, at, SALT_STATEMENTS + RECORD_STATEMENTS + sent)
+      await pruning.catch(() => {})
+      const expiring = runExpiry(config, db, at)
       await expiring.catch(() => {})
       const forgettingBudgets = pruneBudgets(db, recordTypesOf(config))
       await Promise.all([forgetting, pruning, expiring, forgettingBudgets, pruneNames(withRetries(db))])
-      await runVerification(config, db, at, await expiring)
+      if (await expiring) await runVerification(config, db, at)
       return
     }
     default:
@@ -68,42 +70,42 @@ async function runTask(bindings: Bindings, cron: string, at: Date): Promise<void
   }
 }
 
-/** Prunes with the statements that salts leave, at least one page. Returns the number of statements sent. */
-async function runPrune(config: Config, db: Database, at: Date, salts: number | null): Promise<number> {
+/** Prunes with the statements that salts leave, at least one page. */
+async function runPrune(config: Config, db: Database, at: Date, salts: number | null): Promise<void> {
   const maxStatements = Math.max(config.pruning.maxStatements - SALT_STATEMENTS, 1 + config.ranges)
   const summary = await prune(db, { ...config.pruning, maxStatements })
   // Partial runs are normal: all slots of an hour may be due at once. GET /v1/status warns if it takes too long.
   log('info', 'prune', { scheduled: at.toISOString(), ...summary, salts })
   await recordRun(withRetries(db), 'pruning', summary.stoppedBy)
-  return summary.statements
 }
 
 /**
- * At least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. Returns the statements
- * that are left; `null`: not all hours could be deleted. Deletes none while a wrong setting hides how long they are kept.
+ * Deletes at least one page of types and one of counters: PRUNING.max_statements may exceed HISTORY.max_statements. Returns whether
+ * none is left. Deletes none while a wrong setting hides how long hours are kept.
  */
-async function runExpiry(config: Config, db: Database, at: Date, statementsSent: number): Promise<number | null> {
+async function runExpiry(config: Config, db: CountedDatabase, at: Date): Promise<boolean> {
+  if (!config.mayExpire) return true
   const recordTypes = recordTypesOf(config)
   const otherStatements = budgetPruningStatements(recordTypes, config.ranges) + namePruningStatements(config.ranges)
-  const left = config.history.maxStatements - statementsSent - otherStatements
-  if (!config.mayExpire) return left
+  const left = config.history.maxStatements - db.sent - RECORD_STATEMENTS - otherStatements
   const maxStatements = Math.max(left, leastExpiryStatements(config.ranges))
   const summary = await expireHours(db, { ...config.history, maxStatements, recordTypes, at })
   // `kept` counts hours whose day is missing.
   log(summary.kept > 0 ? 'warn' : 'info', 'expire', { scheduled: at.toISOString(), ...summary })
   await recordRun(withRetries(db), 'expiry', summary.stoppedBy)
-  return summary.stoppedBy === null ? left - summary.statements : null
+  return summary.stoppedBy === null
 }
 
-/** Continues the day's check of all sums once nothing is left to delete. A run of the free plan checks at least a page. */
-async function runVerification(config: Config, db: Database, at: Date, statementsLeft: number | null): Promise<void> {
-  if (statementsLeft === null) return
-  const { pruning, history } = config
+/** Continues the day's check of all sums: at least a page, unless the run would exceed the free plan by that. */
+async function runVerification({ pruning, history }: Config, db: CountedDatabase, at: Date): Promise<void> {
+  const least = Math.min(LEAST_ROUND_STATEMENTS, FREE_SUBREQUESTS - db.sent)
+  const maxStatements = Math.max(history.maxStatements - db.sent, least)
+  if (maxStatements < LEAST_ROUND_STATEMENTS) return
   const summary = await continueRound(db, {
     at,
     hourDays: history.hourDays,
     limit: Math.max(1, Math.min(MAX_VERIFIED, Math.floor(pruning.pageSlots / SLOTS_PER_VERIFIED))),
-    maxStatements: Math.max(statementsLeft, LEAST_ROUND_STATEMENTS),
+    maxStatements,
     maxSeconds: VERIFICATION_SECONDS,
   })
   if (summary === null) return

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import { leastExpiryStatements } from '../counters/history/expire-hours.ts'
+import { namePruningStatements } from '../counters/keys/names.ts'
 import { MAX_RANGES } from '../counters/ranges.ts'
 import { leastRollUpStatements } from '../counters/rollup/roll-up.ts'
 import type { QueueProducer } from '../counters/write/queue.ts'
@@ -10,7 +12,7 @@ import { withCompanions } from './companions.ts'
 import { counterType, text } from './counter-types.ts'
 import { integer, optionalTable, orNull, table } from './fields.ts'
 import { readSetting, underOwnNames } from './mistakes.ts'
-import { PLANS, type Plan, plan } from './plan.ts'
+import { FREE_SUBREQUESTS, PLANS, type Plan, plan } from './plan.ts'
 import { longEnough, longestOf, readTypes } from './read-types.ts'
 import { readSites } from './sites.ts'
 import { readTokens } from './tokens.ts'
@@ -161,18 +163,27 @@ function unknownOptions({ [OPTIONS]: options }: Bindings, shape: Schema['shape']
 /** `PRUNING.idempotency_hours` if a mistake hides it: rows that are deleted too early count repeats twice. */
 const HIDDEN_IDEMPOTENCY_HOURS = 24 * 31
 
-/** Raises a budget that is too small for the ranges. */
-function enoughStatements<Budget extends { maxStatements: number }>(
+/** Raises a budget that is too small for the ranges, and lowers one that is too large for the free plan. */
+function boundedStatements<Budget extends { maxStatements: number }>(
+  name: string,
   budget: Budget,
-  least: number,
-  [name, ranges, of]: [name: string, ranges: number, of: Plan],
-  mistakes: FieldError[],
+  [least, mostOfFree]: [number, number],
+  { ranges, of, mistakes }: { ranges: number; of: Plan; mistakes: FieldError[] },
 ): Budget {
-  if (budget.maxStatements >= least) return budget
+  const most = of === 'free' ? mostOfFree : Number.POSITIVE_INFINITY
+  const isTooSmall = budget.maxStatements < least
+  if (!isTooSmall && budget.maxStatements <= most) return budget
   const advice = of === 'free' && ranges > 1 ? ': several ranges need PLAN = "paid"' : ''
-  const message = `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`
+  const message = isTooSmall
+    ? `must be at least ${least}, because SHARDING.ranges is ${ranges}${advice}`
+    : `must be at most ${most} with PLAN = "free", whose runs have ${FREE_SUBREQUESTS} subrequests`
   mistakes.push({ field: `${name}.max_statements`, message })
-  return { ...budget, maxStatements: least }
+  return { ...budget, maxStatements: isTooSmall ? least : most }
+}
+
+/** The most statements of a pruning run besides pruning: two records, a budget of new keys for each range, names, and hours. */
+function besidePruning(ranges: number): number {
+  return 2 + ranges + namePruningStatements(ranges) + leastExpiryStatements(ranges)
 }
 
 /**
@@ -225,6 +236,7 @@ export function readConfig(bindings: Bindings) {
   const types = withCompanions(typesRead.types, declared, found)
   const pruning = longEnough(budgets.pruning, windows, found)
   if (isIdempotencyHidden) pruning.idempotencyHours = Math.max(pruning.idempotencyHours, HIDDEN_IDEMPOTENCY_HOURS)
+  const run = { ranges, of: data.plan, mistakes: found }
   const config = {
     /** `null`: no statement can be sent, because DATABASE_URL or SHARDING is wrong. */
     databaseUrl: rangesKnown ? url : null,
@@ -241,9 +253,9 @@ export function readConfig(bindings: Bindings) {
     redirects,
     /** Seconds of the longest window in which a visitor counts once. */
     longestWindow: longestOf(windows),
-    rollUp: enoughStatements(budgets.rollUp, leastRollUpStatements(ranges), ['ROLLUP', ranges, data.plan], found),
-    pruning: enoughStatements(pruning, 1 + ranges, ['PRUNING', ranges, data.plan], found),
-    history: budgets.history,
+    rollUp: boundedStatements('ROLLUP', budgets.rollUp, [leastRollUpStatements(ranges), 10_000], run),
+    pruning: boundedStatements('PRUNING', pruning, [1 + ranges, FREE_SUBREQUESTS - besidePruning(ranges)], run),
+    history: boundedStatements('HISTORY', budgets.history, [0, FREE_SUBREQUESTS], run),
     /** Whether it is certain how long hours and salts are kept. They cannot be restored. */
     mayExpire,
     /** Into how many ranges record ids are divided. */

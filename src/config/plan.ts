@@ -19,6 +19,9 @@ export const PLANS = {
   },
 } as const satisfies Record<string, Record<'ROLLUP' | 'PRUNING' | 'HISTORY', Record<string, number>>>
 
+/** What a run of the free plan may send. */
+export const FREE_SUBREQUESTS = 50
+
 export type Plan = keyof typeof PLANS
 
 export const plan = z._default(z.enum(['free', 'paid'], { error: 'must be "free" or "paid"' }), 'free')

@@ -89,6 +89,7 @@ export const WRONG_SETTINGS: readonly WrongSetting[] = [
   limit('PRUNING', 'page_slots', 1.5),
   limit('HISTORY', 'hour_days', 7),
   limit('HISTORY', 'foo', true),
+  limit('HISTORY', 'max_statements', 60),
   limit('EXCLUDE', 'networks', ['203.0.113.7', 'home'], '.1'),
   limit('EXCLUDE', 'network', []),
   limit('CRONS', 'roll_up', 'daily'),

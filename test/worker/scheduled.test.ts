@@ -94,6 +94,24 @@ describe('The cron trigger', () => {
     expect(folding!).toBeGreaterThan(1)
     // Deleting hours may use the statements that pruning did not need.
     expect((await sent({ max_statements: 1 + own.ranges }))[1]).toBeGreaterThan(folding!)
+    // Until all is deleted and checked, with budgets that are lowered to what is possible, and with names of many types.
+    const pages = { PRUNING: { page_slots: 100, max_statements: 60 }, HISTORY: { page_hours: 100, max_statements: 60 } }
+    const busy = new TestWorker(own.url, { PLAN: 'free', ...pages })
+    const totals: number[] = []
+    for (let checked = false; !checked; ) {
+      const high = '9300000000000000000'
+      const names = Array.from({ length: 10 }, (_, i) => [`${i}, 1, 'a', 1`, `${i}, ${high}, 'b', 1`]).flat()
+      await own.arrange(
+        `INSERT INTO counter_names (record_type, record_id, name, gone_hour) VALUES (${names.join('), (')})`,
+      )
+      const statements = await own.recording(async () => {
+        checked = (await logged(() => busy.cron(PRUNING_CRON))).some(({ event }) => event === 'verify')
+      })
+      totals.push(statements.length)
+      expect(await own.number('SELECT COUNT(*) FROM counter_names')).toBe(0n)
+    }
+    expect(Math.max(...totals)).toBeGreaterThan(40)
+    expect(Math.max(...totals)).toBeLessThanOrEqual(50)
   })
 
   it('with an unknown expression fails and logs the expression', async () => {

@@ -98,7 +98,7 @@ describe('The configuration', () => {
       SHARDING: { ranges: 1 },
       ROLLUP: { page_slots: 1, max_statements: 14, max_seconds: 840 },
       PRUNING: { idempotency_hours: 1, page_slots: 10_000, max_statements: 2, max_seconds: 1 },
-      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 10_000, max_seconds: 840 },
+      HISTORY: { hour_days: 31, page_hours: 1, max_statements: 50, max_seconds: 840 },
     })
     expect([...config.types.keys()]).toEqual(['b', 'c', 'd', 'a'])
     expect(config.types.get('b')).toEqual({
@@ -132,7 +132,7 @@ describe('The configuration', () => {
     expect(config.site).toBe('example.com')
     expect(config.rollUp).toEqual({ pageSlots: 1, maxStatements: 14, maxSeconds: 840 })
     expect(config.pruning).toEqual({ idempotencyHours: 1, pageSlots: 10_000, maxStatements: 2, maxSeconds: 1 })
-    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 10_000, maxSeconds: 840 })
+    expect(config.history).toEqual({ hourDays: 31, pageHours: 1, maxStatements: 50, maxSeconds: 840 })
   })
 
   it('reports all problems at once', () => {
@@ -270,7 +270,7 @@ describe.each([
   ['HISTORY', 'max_statements', 4, 10_000],
 ])('%s.%s', (table, setting, min, max) => {
   it(`is a whole number from ${min} to ${max}`, () => {
-    for (const value of [min, max]) expect(problems({ [table]: { [setting]: value } })).toEqual([])
+    for (const value of [min, max]) expect(problems({ PLAN: 'paid', [table]: { [setting]: value } })).toEqual([])
     for (const value of [min - 1, max + 1, min + 0.5, String(min), null, true]) {
       expect(problems({ [table]: { [setting]: value } })).toEqual([
         `${table}.${setting} must be a whole number from ${min} to ${max}`,

@@ -37,11 +37,22 @@ describe('The plan', () => {
   ] as const)('%s stays within the subrequests and the time of a run', (plan, subrequests) => {
     const { ROLLUP, PRUNING, HISTORY } = PLANS[plan]
     expect(ROLLUP.max_statements).toBeLessThan(subrequests)
-    // Each of the two tasks records how it ended.
-    expect(HISTORY.max_statements + 2).toBeLessThan(subrequests)
+    expect(HISTORY.max_statements).toBeLessThan(subrequests)
     expect(PRUNING.max_statements).toBeLessThan(HISTORY.max_statements)
     expect(ROLLUP.max_seconds).toBeLessThan(60)
     expect(PRUNING.max_seconds + HISTORY.max_seconds).toBeLessThan(120)
+  })
+
+  it('is free: a pruning run that could exceed its subrequests is refused, and stays within them', () => {
+    const most = (most: number) => `must be at most ${most} with PLAN = "free", whose runs have 50 subrequests`
+    const many = { PRUNING: { max_statements: 41 }, HISTORY: { max_statements: 51 } }
+    expect(problems(many)).toEqual([`PRUNING.max_statements ${most(40)}`, `HISTORY.max_statements ${most(50)}`])
+    expect([read(many).pruning.maxStatements, read(many).history.maxStatements]).toEqual([40, 50])
+    expect(problems({ PRUNING: { max_statements: 40 }, HISTORY: { max_statements: 50 } })).toEqual([])
+    expect(problems({ ...many, PLAN: 'paid' })).toEqual([])
+    expect(problems({ PRUNING: { max_statements: 26 }, SHARDING: { ranges: 4 } })).toEqual([
+      `PRUNING.max_statements ${most(25)}`,
+    ])
   })
 
   it('is described with its figures', () => {
