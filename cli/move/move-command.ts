@@ -35,6 +35,7 @@ interface Options {
   token: string
   prefix?: string
   below?: bigint
+  also?: true
   dryRun?: true
   to?: string
   into?: string
@@ -52,13 +53,14 @@ export async function runMove(command: MoveCommand): Promise<void> {
     .addOption(TOKEN_OPTION)
     .option('--prefix <prefix>', 'all counters whose keys begin with this')
     .option('--below <number>', 'only counters whose counts are below this number', wholeNumber)
+    .option('--also', 'the counters of the same keys in the types of `also` too')
     .option('--dry-run', 'list the counters, and change nothing')
   if (otherOption !== null) program.requiredOption(otherOption.flags, otherOption.description)
   program.parse()
   const [type, key] = program.args as [string, string | undefined]
   const options = program.opts<Options>()
   const other = otherOption === null ? '' : (options[otherOption.at] ?? '')
-  const { prefix, below, dryRun } = options
+  const { prefix, below, also = false, dryRun } = options
   if (!URL.canParse(options.url)) program.error('--url must be a URL, such as https://YOUR-WORKER.')
   if ((key === undefined) === (prefix === undefined)) program.error('Name either one key or a --prefix.')
   const refusal = command.refuse?.({ other, ...(prefix !== undefined && { prefix }) })
@@ -75,7 +77,11 @@ export async function runMove(command: MoveCommand): Promise<void> {
   const move = (one: string) => {
     const address = `/v1/counters/${encodeURIComponent(type)}`
     // Not in the path, which cannot have the keys "." and "..".
-    const query = new URLSearchParams({ key: one, ...(below !== undefined && { below: String(below) }) })
+    const query = new URLSearchParams({
+      key: one,
+      ...(below !== undefined && { below: String(below) }),
+      ...(also && { also: 'true' }),
+    })
     if (otherOption === null) return worker.change('DELETE', `${address}?${query}`)
     return worker.change('POST', `${address}/${name}?${query}`, { [otherOption.at]: otherOf(one) })
   }

@@ -1,23 +1,30 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { atEndOfSuite, NpmScript, npmStartOnServer, saying } from '../npm-script.ts'
+import { startBuiltWorker, TOKEN } from '../built-worker.ts'
+import { atEndOfSuite, NpmScript, saying } from '../npm-script.ts'
+
+const COUNTERS = {
+  page_view: { record_type: 1, also: 'visitor' },
+  visitor: { record_type: 2, dedupe_seconds: 60 },
+}
 
 describe('npm run delete, rename and merge', () => {
   let url: string
 
   const atEnd = atEndOfSuite()
 
-  const headers = { Authorization: 'Bearer local', 'Content-Type': 'application/json' }
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' }
   const run = (name: string, ...args: string[]) =>
-    new NpmScript(['run', '-s', name, '--', '--url', url, '--token', 'local', ...args]).outcome()
+    new NpmScript(['run', '-s', name, '--', '--url', url, '--token', TOKEN, ...args]).outcome()
   /** All counters, by key. */
-  const counters = async () => {
-    const response = await fetch(`${url}/v1/search/page_view?limit=100`, { headers })
+  const counters = async (type = 'page_view') => {
+    const response = await fetch(`${url}/v1/search/${type}?limit=100`, { headers })
     const page = (await response.json()) as { counters: { key: string; count: number }[] }
     return Object.fromEntries(page.counters.map(({ key, count }) => [key, count]))
   }
 
   beforeAll(async () => {
-    ;({ url } = await npmStartOnServer(atEnd))
+    const { workerd } = await startBuiltWorker({ settings: { COUNTERS } }, atEnd)
+    url = workerd.url
   })
   beforeEach(async () => {
     for (const key of Object.keys(await counters())) {
@@ -74,5 +81,19 @@ describe('npm run delete, rename and merge', () => {
   it('merge counters into one', async () => {
     expect((await run('merge', 'page_view', '--prefix', '/spam/', '--into', '/a')).code).toBe(0)
     expect(await counters()).toEqual({ '/a': 10 })
+  })
+
+  it('take the counters of the same keys in the types of `also` along with --also', async () => {
+    const increments = ['/a', '/spam/1', '/spam/2'].map((key) => ({ type: 'visitor', key, by: 10 }))
+    const body = JSON.stringify({ increments })
+    expect((await fetch(`${url}/v1/increments`, { method: 'POST', headers, body })).status).toBe(200)
+    expect((await run('rename', 'page_view', '--prefix', '/spam/', '--to', '/ham/', '--also')).code).toBe(0)
+    expect(await counters('visitor')).toEqual({ '/a': 10, '/ham/1': 10, '/ham/2': 10 })
+    expect((await run('merge', 'page_view', '/ham/1', '--into', '/a', '--also')).code).toBe(0)
+    expect(await counters('visitor')).toEqual({ '/a': 20, '/ham/2': 10 })
+    expect((await run('delete', 'page_view', '/a', '--below', '10', '--also')).code).toBe(0)
+    expect((await run('delete', 'page_view', '/ham/2')).code).toBe(0)
+    expect(await counters('visitor')).toEqual({ '/ham/2': 10 })
+    expect(await counters()).toEqual({ '/ham/ü 3': 4 })
   })
 })
