@@ -31,6 +31,7 @@ export const STATEMENTS: Record<string, string> = {
   'INSERT INTO counter_adjustments … SELECT': 'list + single shard',
   'INSERT INTO counter_history … SELECT': 'list + single shard',
   'INSERT INTO counter_periods … SELECT': 'list + single shard',
+  'INSERT INTO counter_totals … SELECT': 'list + single shard',
   'SELECT record_type, record_id, count, version FROM counter_totals': 'list',
   'INSERT IGNORE INTO counter_names': 'list',
   'INSERT IGNORE INTO counter_totals': 'list',

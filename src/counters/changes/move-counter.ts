@@ -127,6 +127,12 @@ async function takeTotals(
   const isOld = (total: (typeof targets)[number]): total is typeof total & { version: bigint } => total.version !== null
   const guarded = targets.filter(isOld)
   await lockTotals(transaction, [...counters, ...guarded].sort(byPrimaryKey))
+  if (guarded.length < targets.length)
+    await copyTotals(
+      transaction,
+      counters.filter(({ target }) => target.version === null),
+      targetId!,
+    )
   for (const counter of counters) {
     const { rowsAffected } = await transaction.execute(
       `DELETE FROM counter_totals WHERE ${counterSql(counter)} AND version = ${counter.version}`,
@@ -134,24 +140,14 @@ async function takeTotals(
     if (rowsAffected !== 1) throw new Overtaken()
   }
   if (guarded.length > 0) await addToTotals(transaction, guarded, null)
-  if (guarded.length < targets.length)
-    await insertTotals(
-      transaction,
-      targets.filter((total) => !isOld(total)),
-    )
 }
 
-/** @throws {Overtaken} if somebody else was faster */
-async function insertTotals(
-  transaction: Executor,
-  totals: readonly (CounterPlace & { amount: bigint })[],
-): Promise<void> {
-  const rows = totals.map(
-    ({ recordType, recordId, amount }) => `(${recordType}, ${recordId}, ${amount}, ${newVersion()}, NULL)`,
-  )
+/** Gives the other key the totals that it lacks, with the times of their roll-ups. @throws {Overtaken} if somebody else was faster */
+async function copyTotals(transaction: Executor, totals: readonly CounterPlace[], targetId: bigint): Promise<void> {
   try {
     await transaction.execute(
-      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at) VALUES ${rows.join(', ')}`,
+      `INSERT INTO counter_totals (record_type, record_id, count, version, rolled_up_at)
+       SELECT record_type, ${targetId}, count, ${newVersion()}, rolled_up_at FROM counter_totals AS old WHERE ${sameKeySql(totals)}`,
     )
   } catch (error) {
     throw hasErrorNumber(error, DUPLICATE) ? new Overtaken() : error

@@ -7,6 +7,7 @@ import { random63 } from '../../../../src/counters/ids.ts'
 import type { CounterAddress } from '../../../../src/counters/keys/counter-address.ts'
 import { ensureNames } from '../../../../src/counters/keys/names.ts'
 import { Overtaken } from '../../../../src/counters/ledger/totals.ts'
+import { readCounters } from '../../../../src/counters/read/read-counters.ts'
 import { moveRollUpPage, readRollUpPage } from '../../../../src/counters/rollup/page.ts'
 import { openDatabase } from '../../../../src/database/database.ts'
 import { DatabaseFailure } from '../../../../src/database/errors.ts'
@@ -126,9 +127,12 @@ describe('Renaming and merging', () => {
   it('move count, history and adjustments to a new key, and leave the history of the type alone', async () => {
     await fill(A)
     const before = await historyOf(A)
+    const { rolledUpAt } = (await readCounters(db, [A]))[0]!
     const ofType = () => db.execute('SELECT * FROM type_history ORDER BY 1, 2, 3, 4')
     const typeBefore = await ofType()
     expect(await move(db, A, { kind: 'rename', target: B })).toBe('done')
+    expect(rolledUpAt).not.toBe(null)
+    expect((await readCounters(db, [B]))[0]).toMatchObject({ rolledUpAt })
     expect(await historyOf(B)).toEqual(before)
     expect(await ofType()).toEqual(typeBefore)
     expect(await countsOf(db, [A, B])).toEqual([0n, 1_237n])
