@@ -10,6 +10,7 @@ import {
   readProgress,
   recordAll,
 } from '../../src/database/migrations.ts'
+import { NOT_STRICT, readServerIdentity } from '../../src/database/server-statistics.ts'
 import { missingSharding } from '../../src/database/sharding.ts'
 import { connectDatabase } from '../database-connection.ts'
 import { readMigrations } from './migrations-folder.ts'
@@ -36,6 +37,7 @@ export async function migrate(options: MigrationOptions): Promise<string[]> {
   return withDatabase(options, async (db, migrations) => {
     const sharding = await missingSharding(db, null)
     if (sharding !== null) throw new MigrationRefused(sharding)
+    if (!(await readServerIdentity(db)).strict) throw new MigrationRefused(NOT_STRICT)
     const applied = await applyMigrations(db, migrations, (name) => options.say(`  applied ${name}`))
     const missing = await readMissing(db, migrations)
     if (missing.length > 0)

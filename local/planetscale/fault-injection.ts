@@ -36,6 +36,8 @@ export interface Behaviour {
   faults: Fault[]
   /** Whether to refuse DDL, as a branch with safe migrations does. */
   safeMigrations: boolean
+  /** The `sql_mode` of each statement's connection. Default: the server's. */
+  sqlMode: string | null
   /** Whether to record statements and the rows that the server read for each. This costs two statements more for each. */
   record: boolean
 }
@@ -55,6 +57,7 @@ export const NO_BEHAVIOUR: Behaviour = {
   transactionMs: 20_000,
   faults: [],
   safeMigrations: false,
+  sqlMode: null,
   record: false,
 }
 

@@ -143,6 +143,8 @@ export class ServedDatabase implements ErrorSource {
   }
 
   async #query(connection: PoolConnection, sql: string): Promise<WireResult> {
+    const { sqlMode } = this.behaviour
+    if (sqlMode !== null) await connection.query('SET SESSION sql_mode = ?', [sqlMode])
     if (!this.behaviour.record) return query(connection, this, sql)
     // vtgate cannot tell what its servers read.
     const read = () => (this.isVitess ? Promise.resolve(0) : rowsRead(connection))

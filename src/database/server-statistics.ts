@@ -1,10 +1,19 @@
 import type { Executor } from './database.ts'
 import { toBigInt } from './values.ts'
 
+/** The SQL modes that refuse values that do not fit. */
+const STRICT = /STRICT_(TRANS|ALL)_TABLES/
+
+/** What to do about a server without them. */
+export const NOT_STRICT =
+  'The sql_mode of the database server lacks STRICT_TRANS_TABLES, so it changes numbers that do not fit instead of refusing them. Add it for all connections.'
+
 export interface ServerIdentity {
   version: string
   /** In the server's spelling; `null` if it is not reported. */
   isolation: string | null
+  /** Whether it refuses values that do not fit a column. Otherwise it would store something else without an error. */
+  strict: boolean
   /** The shards of the keyspace; `null` without Vitess, and if they are not reported. */
   shards: number | null
 }
@@ -27,17 +36,18 @@ export interface LockWaits {
   deadlocks: bigint | null
 }
 
-/** Reads the server's version and isolation level and, on Vitess, the number of shards. */
+/** Reads the server's version, isolation level and SQL mode and, on Vitess, the number of shards. */
 export async function readServerIdentity(db: Executor): Promise<ServerIdentity> {
   // transaction_isolation in MySQL 8, tx_isolation in MariaDB before 11.1. SELECT would fail for an unknown variable.
   const values = await readPairs(
     db,
-    `SHOW VARIABLES WHERE Variable_name IN ('version', 'transaction_isolation', 'tx_isolation')`,
+    `SHOW VARIABLES WHERE Variable_name IN ('version', 'transaction_isolation', 'tx_isolation', 'sql_mode')`,
   )
   const version = values.get('version') ?? ''
   return {
     version,
     isolation: values.get('transaction_isolation') ?? values.get('tx_isolation') ?? null,
+    strict: STRICT.test(values.get('sql_mode') ?? 'STRICT_TRANS_TABLES'),
     shards: /vitess/i.test(version) ? (await readShards(db).catch(() => 0)) || null : null,
   }
 }

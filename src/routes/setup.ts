@@ -11,6 +11,7 @@ import {
   statementsToDeploy,
 } from '../database/migrations.ts'
 import { withRetries } from '../database/retry-and-breaker.ts'
+import { NOT_STRICT, readServerIdentity } from '../database/server-statistics.ts'
 import { missingSharding } from '../database/sharding.ts'
 import { countStatements } from '../database/statement-budget.ts'
 import { MIGRATIONS } from '../generated.ts'
@@ -101,6 +102,7 @@ async function makeAll(c: Context<AppEnv>) {
   const db = withRetries(counted)
   const sharding = await missingSharding(db, c.get('isolate').config.ranges)
   if (sharding !== null) throw stopped(c, sharding)
+  if (!(await readServerIdentity(db)).strict) throw stopped(c, NOT_STRICT)
   let applied: string[]
   try {
     applied = await applyMigrations(db, MIGRATIONS)

@@ -4,6 +4,7 @@ import type { BackgroundTask, StoppedBy } from '../counters/background-runs.ts'
 import { DAY_MS, startOf } from '../counters/calendar.ts'
 import { MAX_COUNTED } from '../counters/rollup/backlog.ts'
 import { mostSlotsPerRun } from '../counters/rollup/roll-up.ts'
+import { NOT_STRICT } from '../database/server-statistics.ts'
 import type { FieldError } from '../field-errors.ts'
 import type { Survey } from './survey.ts'
 
@@ -31,6 +32,7 @@ export const FINDING_CODES = [
   'pruning_behind',
   'history_behind',
   'too_few_ranges',
+  'not_strict',
   'example_origin',
   'wrong_setting',
 ] as const
@@ -59,6 +61,7 @@ export function findingsOf(circumstances: Circumstances): Finding[] {
     breakerProblem(circumstances),
     settingProblem(circumstances),
     rangeProblem(circumstances),
+    strictnessProblem(circumstances),
     rollUpProblem(circumstances),
     boundProblem(circumstances),
     pruningProblem(circumstances),
@@ -106,6 +109,10 @@ function rangeProblem({ survey: { server }, config: { ranges } }: Circumstances)
   if (shards <= ranges) return null
   const detail = `The keyspace has ${shards} shards, but SHARDING.ranges is ${ranges}. Set it to a power of two that is at least the number of shards. Until then, batches and roll-ups may span shards and block each other.`
   return { code: 'too_few_ranges', detail }
+}
+
+function strictnessProblem({ survey: { server } }: Circumstances): Finding | null {
+  return server === null || server.strict ? null : { code: 'not_strict', detail: NOT_STRICT }
 }
 
 function rollUpProblem({ survey: { rollUp, slots, madeAt }, config, now }: Circumstances): Finding | null {

@@ -124,6 +124,12 @@ describe('Migrations', () => {
     expect(await migrationStatus({ databaseUrl, say })).toEqual({ applied: [], pending: migrationNames })
   })
 
+  it('are refused on a server that changes what does not fit instead of refusing it', async () => {
+    await behave(databaseUrl, { sqlMode: '' })
+    await expect(migrate({ databaseUrl, say })).rejects.toThrow('STRICT_TRANS_TABLES')
+    expect(await tables()).toEqual([])
+  })
+
   it('that a branch with safe migrations refuses point to a deploy request', async () => {
     await behave(databaseUrl, { safeMigrations: true })
     await expect(migrate({ databaseUrl, say })).rejects.toThrow(/direct DDL is disabled.*deploy request/s)

@@ -131,6 +131,13 @@ describe('POST /v1/setup says why it cannot go on', () => {
     await works(worker, db)
   })
 
+  // vttablet serves no such server.
+  it.skipIf(onVitess)('for a server that changes what does not fit instead of refusing it', async () => {
+    const db = await emptyDatabase()
+    await db.behave({ sqlMode: 'NO_ENGINE_SUBSTITUTION' })
+    expect(await stopped(new TestWorker(db.url))).toContain('sql_mode of the database server lacks STRICT_TRANS_TABLES')
+  })
+
   it('for a table of another program under the name of one of ours', async () => {
     const db = await emptyDatabase()
     await db.execute('CREATE TABLE rollup_state (id INT NOT NULL PRIMARY KEY)')

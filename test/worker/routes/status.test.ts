@@ -257,6 +257,15 @@ describe('GET /v1/status', () => {
     expect(await codes(few)).toEqual([])
   })
 
+  // vttablet serves no such server.
+  it.skipIf(onVitess)('reports not_strict if the server changes what does not fit instead of refusing it', async () => {
+    await worker.cron(ROLL_UP_CRON)
+    await db.behave({ sqlMode: 'NO_ENGINE_SUBSTITUTION' })
+    expect(await codes()).toEqual(['not_strict'])
+    await db.behave({ sqlMode: 'STRICT_ALL_TABLES' })
+    expect(await codes()).toEqual([])
+  })
+
   it('does not report slots that a roll-up made again after they were pruned', async () => {
     await worker.cron(ROLL_UP_CRON)
     await storeSlots(['(1, 1, 7, 0, 0, 0)'])
