@@ -4,6 +4,7 @@ import { Option, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { configuredTypes } from '../configured-types.ts'
 import { interruption } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
 import { describeError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { EXPORT_FORMATS, type ExportFormat } from './export-format.ts'
@@ -67,16 +68,7 @@ async function writeRows(write: (text: string) => Promise<void>): Promise<void> 
   for await (const page of exportPages(worker, [...new Set(types)], options.by)) {
     await write(format.rows(page))
     rows += page.length
-    showProgress()
-  }
-}
-
-let nextNotice = Date.now() + 5_000
-function showProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r${rows} rows …`)
-  else if (Date.now() > nextNotice) {
-    nextNotice = Date.now() + 5_000
-    console.error(`${rows} rows …`)
+    sayProgress(`${rows} rows`)
   }
 }
 
@@ -94,7 +86,7 @@ async function writeToOutput(text: string): Promise<void> {
 
 try {
   await (options.output === undefined ? writeRows(writeToOutput) : writeCompleteFile(options.output, writeRows))
-  if (process.stderr.isTTY) process.stderr.write('\r')
+  endProgress()
   console.error(`${rows} rows exported in ${((Date.now() - began) / 1_000).toFixed(1)} s.`)
 } catch (error) {
   if (!readerIsGone) {

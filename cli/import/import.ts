@@ -1,5 +1,4 @@
 // `npm run import`: adds counts from a file to the counters of a running Worker.
-import cliProgress from 'cli-progress'
 import { InvalidArgumentError, Option, program } from 'commander'
 import { addressOfKey, type KeyedType } from '../../src/counters/keys/counter-address.ts'
 import { commandName } from '../command-name.ts'
@@ -7,6 +6,7 @@ import { configuredTypes } from '../configured-types.ts'
 import { exportPages } from '../export/export-pages.ts'
 import { openInputFile } from '../input-file.ts'
 import { interruption } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { isDay } from './cell-values.ts'
@@ -108,14 +108,10 @@ const worker = new WorkerClient({
 
 async function* chunksOfFile(): AsyncGenerator<Buffer> {
   const { chunks, bytesRead } = await openInputFile(file)
-  let nextNotice = Date.now() + 5_000
   for await (const chunk of chunks) {
     interrupted.signal.throwIfAborted()
     // An export is read to its end before the first row is imported.
-    if (tool !== undefined && Date.now() > nextNotice) {
-      nextNotice = Date.now() + 5_000
-      console.error(`${Math.round(bytesRead() / 1_000_000)} MB read …`)
-    }
+    if (tool !== undefined) sayProgress(`${Math.round(bytesRead() / 1_000_000)} MB read`)
     yield chunk
   }
 }
@@ -196,23 +192,12 @@ function summary(): string {
   return `${done.rows} rows imported${before}. ${done.requests} requests, ${done.retries} retries, ${seconds} s.`
 }
 
-const bar = new cliProgress.SingleBar(
-  { format: ' {bar} {percentage}% | {value} of {total} rows | {eta_formatted} left', hideCursor: true },
-  cliProgress.Presets.shades_classic,
-)
 async function importRows(rows: AsyncIterable<ImportRow>, total: number | null): Promise<void> {
-  const isTerminal = process.stderr.isTTY && total !== null
-  if (isTerminal) bar.start(total, 0)
-  let nextNotice = Date.now() + 5_000
   for await (const batch of importBatches(rows, options.name)) {
     await send(batch)
-    if (isTerminal) bar.update(done.rows)
-    else if (Date.now() > nextNotice) {
-      nextNotice = Date.now() + 5_000
-      console.error(`${done.rows} rows imported …`)
-    }
+    sayProgress(`${done.rows}${total === null ? '' : ` of ${total}`} rows imported`)
   }
-  bar.stop()
+  endProgress()
   console.log(summary())
   if (done.rows === 0) console.error('The file has no rows to import.')
 }
@@ -240,7 +225,7 @@ try {
   if (dryRun) console.log(`Rows that would be imported: ${total}. Nothing was changed.`)
   else await importRows(rows(), total)
 } catch (error) {
-  bar.stop()
+  endProgress()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
   console.error(`${reason}.\nSo far: ${summary()}`)
   const isFinal =

@@ -1,9 +1,9 @@
-import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
 import { visibleKey } from '../../src/visible-key.ts'
 import { commandName } from '../command-name.ts'
 import { numberDigits } from '../exact-json.ts'
 import { interruption } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 
@@ -109,10 +109,6 @@ export async function runMove(command: MoveCommand): Promise<void> {
     return below === undefined || count < below ? [{ key: key!, count }] : []
   }
 
-  const bar = new cliProgress.SingleBar(
-    { format: ' {bar} {percentage}% | {value} of {total} counters | {eta_formatted} left', hideCursor: true },
-    cliProgress.Presets.shades_classic,
-  )
   let done = 0
   let gone = 0
   /** Requests without an answer. */
@@ -126,9 +122,6 @@ export async function runMove(command: MoveCommand): Promise<void> {
       console.log(`${counted(counters.length)} would be ${command.done}. Nothing was changed.`)
       return
     }
-    const isTerminal = process.stderr.isTTY && counters.length > 1
-    if (isTerminal) bar.start(counters.length, 0)
-    let nextNotice = Date.now() + 5_000
     const left = counters.values()
     // After an error nothing more is begun, and what has been begun is awaited: the report is about all of it.
     let failed = false
@@ -149,16 +142,12 @@ export async function runMove(command: MoveCommand): Promise<void> {
             throw error
           }
         }
-        if (isTerminal) bar.update(done + gone + refused.length)
-        else if (Date.now() > nextNotice) {
-          nextNotice = Date.now() + 5_000
-          console.error(`${done} of ${counted(counters.length)} ${command.done} …`)
-        }
+        sayProgress(`${done} of ${counted(counters.length)} ${command.done}`)
       }
     })
     const failures = (await Promise.allSettled(lanes)).filter(({ status }) => status === 'rejected')
     if (failures.length > 0) throw (failures[0] as PromiseRejectedResult).reason
-    bar.stop()
+    endProgress()
     console.log(`${counted(done)} ${command.done}.${gone > 0 ? ` ${gone} were gone already.` : ''}`)
     for (const line of refused.slice(0, MAX_SHOWN)) console.error(line)
     if (refused.length > 0) {
@@ -166,7 +155,7 @@ export async function runMove(command: MoveCommand): Promise<void> {
       process.exitCode = 1
     }
   } catch (error) {
-    bar.stop()
+    endProgress()
     const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
     // The Worker said no, and would again.
     const advice = error instanceof RefusedError ? '' : ' Run the same command again to continue.'

@@ -1,9 +1,9 @@
 // `npm run replay`: counts the requests of an access log on a running Worker.
 import { join } from 'node:path'
-import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { interruption } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
 import { STATE_DIRECTORY } from '../state-directory.ts'
 import { describeError, RefusedError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
@@ -123,16 +123,9 @@ function summary(): string {
   )
 }
 
-const bar = new cliProgress.SingleBar(
-  { format: ' {bar} {percentage}% | {lines} lines | {eta_formatted} left', hideCursor: true, noTTYOutput: false },
-  cliProgress.Presets.shades_classic,
-)
 try {
   const log = await openAccessLog(file)
   const memory = await openRunMemory(join(STATE_DIRECTORY, 'replay.json'))
-  const isTerminal = process.stderr.isTTY && log.size !== null
-  if (isTerminal) bar.start(log.size ?? 0, 0, { lines: 0 })
-  let nextNotice = Date.now() + 5_000
   for await (const batch of replayBatches(log.lines, rules, memory)) {
     let isRepeated = false
     if (batch.increments.length > 0) {
@@ -140,18 +133,14 @@ try {
       sent.requests++
     }
     add(batch, isRepeated)
-    if (isTerminal) bar.update(log.bytesRead(), { lines: sent.lines })
-    else if (Date.now() > nextNotice) {
-      nextNotice = Date.now() + 5_000
-      console.error(`${sent.lines} lines sent …`)
-    }
+    const percent = log.size === null ? '' : `${Math.floor((100 * log.bytesRead()) / log.size)}%, `
+    sayProgress(`${percent}${sent.lines} lines sent`)
   }
-  if (isTerminal) bar.update(log.size ?? 0, { lines: sent.lines })
-  bar.stop()
+  endProgress()
   console.log(summary())
   if (sent.lines === 0) console.error('The log is empty.')
 } catch (error) {
-  bar.stop()
+  endProgress()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
   // Running again does not help if the file cannot be read or the Worker refuses a request.
   const isFinal =

@@ -1,8 +1,8 @@
 // `npm run verify`: has a running Worker check its tables against each other.
-import cliProgress from 'cli-progress'
 import { InvalidArgumentError, program } from 'commander'
 import { commandName } from '../command-name.ts'
 import { interruption } from '../interruption.ts'
+import { endProgress, sayProgress } from '../progress.ts'
 import { describeError, WorkerClient } from '../worker-client.ts'
 import { TOKEN_OPTION, URL_OPTION } from '../worker-options.ts'
 import { type Mismatch, mismatchTable } from './mismatch-table.ts'
@@ -66,45 +66,31 @@ async function verifyPage(after: string | undefined): Promise<Page> {
   throw new Error(`the answer of ${options.url} is not one of this version of the Worker`)
 }
 
-const bar = new cliProgress.SingleBar(
-  { format: ' {bar} {percentage}% of {part} | {checked} counters checked, {wrong} mismatches', hideCursor: true },
-  cliProgress.Presets.shades_classic,
-)
-
 /** How far the check has come. The ids of most types are hashes, so an id tells which share of its type is done. */
-function progress(cursor: string | null): { part: string; percent: number } {
+function progress(cursor: string | null): string {
   const [phase = '', type = '', id = ''] = cursor?.split('.') ?? []
-  if (phase === 'counters') return { part: `type ${type}`, percent: Number((BigInt(id) * 100n) >> 64n) }
-  return { part: 'the history of types', percent: cursor === null ? 100 : 0 }
+  return phase === 'counters' ? `${(BigInt(id) * 100n) >> 64n}% of type ${type}` : 'the history of types'
 }
 
 const shown: Mismatch[] = []
 let wrong = 0
 let checked = 0
 let cursor = options.after
-let nextNotice = Date.now() + 5_000
 try {
-  const isTerminal = process.stderr.isTTY
-  if (isTerminal) bar.start(100, 0, { part: 'type 0', checked, wrong })
   for (;;) {
     const page = await verifyPage(cursor)
     checked += page.checked
     wrong += page.wrong.length
     shown.push(...page.wrong.slice(0, MAX_SHOWN - shown.length))
-    const { part, percent } = progress(page.next)
-    if (isTerminal) bar.update(percent, { part, checked, wrong })
-    else if (Date.now() > nextNotice) {
-      nextNotice = Date.now() + 5_000
-      console.error(`${checked} counters checked, ${wrong} mismatches; at ${part} …`)
-    }
+    sayProgress(`${checked} counters checked, ${wrong} mismatches; at ${progress(page.next)}`)
     if (page.next === null) break
     cursor = page.next
   }
-  bar.stop()
+  endProgress()
   report()
   process.exitCode = wrong > 0 ? WRONG : 0
 } catch (error) {
-  bar.stop()
+  endProgress()
   const reason = interrupted.signal.aborted ? 'Interrupted' : `Stopped: ${describeError(error).replace(/\.+$/, '')}`
   console.error(`${reason}. ${checked} counters were checked.`)
   if (shown.length > 0) report()
