@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -54,7 +54,7 @@ async function example(name: string) {
 
   const { databaseUrl } = await takeDatabase({ empty: true })
   await writeFile(join(directory, '.dev.vars'), `DATABASE_URL=${databaseUrl}\nAPI_TOKEN=${TOKEN}\n`)
-  return { directory, url, port, inExample }
+  return { directory, url, port, databaseUrl, inExample }
 }
 
 async function replaceIn(file: string, from: string | RegExp, to: string): Promise<void> {
@@ -96,6 +96,21 @@ const cron = async (url: string, expression: string) =>
   )
 
 describe('With the packed package, in an empty folder', () => {
+  it('each command runs, without the packages that only commands need', async () => {
+    const there = await readdir(installed.modules)
+    for (const name of ['commander', 'csv-parse', 'mysql2', 'p-retry', 'toml-eslint-parser']) {
+      expect(there).not.toContain(name)
+    }
+    const help = async (...of: string[]) =>
+      (await run('npx', ['slotted-counter', ...of, '--help'], { cwd: join(folder, 'installed'), env })).stdout
+    const commands = [...(await help()).matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
+    expect(commands).toContain('migrate')
+    for (const name of commands) expect(await help(name)).toContain(`Usage: npx slotted-counter ${name} `)
+    expect(await readFile(join(installed.modules, 'slotted-counter/dist/package/cli/LICENSES'), 'utf8')).toContain(
+      'mysql2',
+    )
+  })
+
   it('the blog counts, reads, rolls up and shows its dashboard under /counter', async () => {
     const blog = await example('blog')
     const { url, inExample } = blog
@@ -130,7 +145,8 @@ describe('With the packed package, in an empty folder', () => {
   it('the short links count in process', async () => {
     const links = await example('in-process')
     const { url, inExample } = links
-    await inExample('npx', 'slotted-counter', 'migrate')
+    const mysqlUrl = new URL(new URL(links.databaseUrl).username, `${inject('mysqlUrl')}/`).href
+    await run('npx', ['slotted-counter', 'migrate'], { cwd: links.directory, env: { ...env, DATABASE_URL: mysqlUrl } })
     await wranglerDev(links)
     for (let i = 0; i < 3; i++) {
       const { status, headers } = await fetch(`${url}/docs`, { redirect: 'manual' })
