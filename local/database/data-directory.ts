@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { userInfo } from 'node:os'
+import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type DatabaseProgram, isExecutable } from './database-program.ts'
@@ -18,26 +18,32 @@ export async function createData(program: DatabaseProgram, directory: string, da
   await rm(unfinished, { recursive: true, force: true })
   await rm(data, { recursive: true, force: true })
   const user = userInfo().username
-  const temporary = await temporaryFolder(directory)
+  // mariadb-install-db splits paths at spaces.
+  const links = await mkdtemp(join(tmpdir(), 'slotted-counter-'))
+  const link = join(links, 'database')
   try {
     if (program.product === 'mysql') {
       await run(program.path, [
         '--no-defaults',
         '--initialize-insecure',
         `--datadir=${unfinished}`,
-        temporary,
+        await temporaryFolder(directory),
         ...asRoot(),
       ])
     } else {
       const install = await mariadbInstaller(program.path)
+      await symlink(directory, link)
       const root = ['--auth-root-authentication-method=socket', `--auth-root-socket-user=${user}`, '--skip-test-db']
-      await run(install, ['--no-defaults', `--datadir=${unfinished}`, temporary, ...root, `--user=${user}`])
+      const folders = [`--datadir=${join(link, 'data.unfinished')}`, await temporaryFolder(link)]
+      await run(install, ['--no-defaults', ...folders, ...root, `--user=${user}`])
     }
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
     throw new Error(
       `${program.path} could not create a data directory in ${directory}:\n${lastLines(stderr || stdout)}`,
     )
+  } finally {
+    await rm(links, { recursive: true })
   }
   await rename(unfinished, data)
 }

@@ -5,10 +5,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startDatabaseServer } from '../../../local/database/database-server.ts'
 import { stateDirectory } from '../npm-script.ts'
 
-it('Servers that start at the same time have folders of their own for temporary files', async () => {
+it('Servers start at the same time in folders of any name, in which they have their temporary files', async () => {
   const folders = await Promise.all(
-    Array.from({ length: 3 }, async () => {
-      const directory = await stateDirectory()
+    ['my site', 'ünï', 'plain'].map(async (name) => {
+      const directory = join(await stateDirectory(), name)
       const server = await startDatabaseServer({ directory, say: () => {} })
       onTestFinished(() => server.stop())
       const connection = await mysql.createConnection({ uri: server.url })
