@@ -38,9 +38,11 @@ export async function createData(program: DatabaseProgram, directory: string, da
       await run(install, ['--no-defaults', ...folders, ...root, `--user=${user}`])
     }
   } catch (error) {
-    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
+    const { stderr = '', stdout = '', message } = error as Error & { stderr?: string; stdout?: string }
+    const said = stderr || stdout || message
     throw new Error(
-      `${program.path} could not create a data directory in ${directory}:\n${lastLines(stderr || stdout)}`,
+      `${program.path} could not create a data directory in ${directory}:\n${lastLines(said)}` +
+        `${isDiskFull(said) ? `\n${makeRoom(directory)}` : ''}`,
     )
   } finally {
     await rm(links, { recursive: true })
@@ -70,6 +72,16 @@ async function mariadbInstaller(server: string): Promise<string> {
 /** The option with which root may run MySQL and MariaDB, which refuse it otherwise; none for other users. */
 export function asRoot(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : []
+}
+
+/** Whether a server's log says that its disk is full: the operating system's error 28. */
+export function isDiskFull(log: string): boolean {
+  return /No space left on device|\berr(?:or|no|code):? 28\b/i.test(log)
+}
+
+/** What to do then. */
+export function makeRoom(directory: string): string {
+  return `The disk is full: make room on that of ${directory}, and start again.`
 }
 
 /** The last lines of a log. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import mysql from 'mysql2/promise'
 import { freePort, isFree } from '../processes/free-port.ts'
 import { endLeftover, ServerProcess } from '../processes/server-process.ts'
-import { asRoot, createData, lastLines, temporaryFolder } from './data-directory.ts'
+import { asRoot, createData, isDiskFull, lastLines, makeRoom, temporaryFolder } from './data-directory.ts'
 import { type DatabaseProgram, findProgram, installProgram } from './database-program.ts'
 
 /** Starting may include crash recovery, and stopping flushes memory to the disk. */
@@ -171,10 +171,10 @@ async function launch(
     if (ended || Date.now() - began > START_MS) {
       await server.stop()
       const text = (await readFile(logFile)).subarray(logged).toString()
-      throw new Error(
-        `${program.path} did not start (${problem}). From ${logFile}:\n${lastErrors(text)}\n` +
-          `If this happens at every start, the data may be damaged. Move ${directory} away to start with an empty database.`,
-      )
+      const advice = isDiskFull(text)
+        ? makeRoom(directory)
+        : `If this happens at every start, the data may be damaged. Move ${directory} away to start with an empty database.`
+      throw new Error(`${program.path} did not start (${problem}). From ${logFile}:\n${lastErrors(text)}\n${advice}`)
     }
     if (Date.now() > notice) {
       say('Waiting for the database to start (after a crash, it recovers first) …')

@@ -30,6 +30,7 @@ const BY_ERRNO: Record<number, FailureClass> = {
   1049: SCHEMA, // unknown database
   1053: UNKNOWN_OUTCOME, // server shutdown in progress
   1054: SCHEMA, // unknown column
+  1114: NOT_APPLIED, // the table is full, as is the disk: the statement was rolled back
   1146: SCHEMA, // no such table
   1203: NOT_APPLIED, // too many connections of this user
   1205: { kind: 'contention', retry: true, applied: 'no' }, // lock wait timeout: the statement was rolled back

@@ -4,7 +4,7 @@ import { MAX_ROWS } from '../counters/changes/counter-state.ts'
 import { TooManyKeys } from '../counters/keys/prefix.ts'
 import { Overtaken } from '../counters/ledger/totals.ts'
 import { Overloaded } from '../counters/shared-work-state.ts'
-import { DatabaseFailure } from '../database/errors.ts'
+import { DatabaseFailure, hasErrorNumber } from '../database/errors.ts'
 import { type FieldError, InvalidInput } from '../field-errors.ts'
 import { PROBLEMS, type ProblemCode } from '../openapi/problems.ts'
 
@@ -69,6 +69,7 @@ const RETRY_AFTER = { 'Retry-After': '5' }
 const LOGGED = 'The log has the error under the request id.'
 export const KEY_REUSED =
   'An earlier request with this Idempotency-Key had another body. Nothing was changed. Use another key.'
+const DISK_FULL: [ProblemCode, string] = ['database_unavailable', 'The disk of the database is full. Make room on it.']
 const UNAVAILABLE: [ProblemCode, string] = ['database_unavailable', 'The database does not respond. Try again later.']
 
 /** Failures of a statement that changed nothing. */
@@ -110,7 +111,7 @@ export function problemOf(error: unknown, advice?: string): Problem {
     if (advice !== undefined && error.applied === 'unknown') {
       return new Problem('outcome_unknown', { detail: `The outcome is unknown. ${advice}`, headers, cause: error })
     }
-    const [code, detail] = DATABASE_PROBLEMS[error.kind]
+    const [code, detail] = hasErrorNumber(error, 1114) ? DISK_FULL : DATABASE_PROBLEMS[error.kind]
     return new Problem(code, { detail, ...(PROBLEMS[code].status === 503 && { headers }), cause: error })
   }
   if (error instanceof Overloaded) {

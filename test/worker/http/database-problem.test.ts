@@ -39,6 +39,13 @@ describe('A failing database', () => {
     expect([response.status, response.headers.get('Retry-After')]).toEqual([503, '5'])
   })
 
+  it('whose disk is full is not said to be silent', async () => {
+    const full = await freshDatabase()
+    await full.behave({ faults: [{ action: 'error', errno: 1114, match: 'INSERT INTO slotted', times: 10 }] })
+    const response = await new TestWorker(full.url).api('POST', '/v1/counters/page_view/a')
+    await expectProblem(response, 503, 'database_unavailable', { detail: expect.stringContaining('disk') })
+  })
+
   it('does not reveal its error message', async () => {
     const other = await freshDatabase()
     await other.behave({ faults: [{ action: 'error', errno: 1064, times: 10 }] })
