@@ -79,9 +79,13 @@ function isRecentEnough({ product, version }: DatabaseProgram): boolean {
 export async function installProgram(say: (line: string) => void): Promise<void> {
   const needed = 'MySQL 8.0 or later, or MariaDB 10.6 or later, is needed, and neither is installed.'
   const packages = { debian: DEBIAN_PACKAGES, homebrew: ['mariadb'] }
-  if (await installPackages(packages, `${needed} Installing MariaDB:`, say)) return
+  const failure = await installPackages(packages, `${needed} Installing MariaDB:`, say).then(
+    (done) => (done ? null : needed),
+    (error: Error) => error.message,
+  )
+  if (failure === null) return
   throw new Error(
-    `${needed} Install one of them and start again:\n` +
+    `${failure}\nInstall one of them and start again:\n` +
       `  Debian, Ubuntu:  sudo apt-get update && sudo apt-get install --no-install-recommends ${DEBIAN_PACKAGES.join(' ')}\n` +
       '  macOS:           brew install mariadb\n' +
       '  Fedora, RHEL:    sudo dnf install mariadb-server\n' +

@@ -12,7 +12,7 @@ export interface SystemPackages {
  * Installs packages with apt-get or Homebrew. Prints the reason and the commands.
  *
  * @returns `false` if neither can be used here
- * @throws {Error} if a command fails
+ * @throws {Error} if a command fails, with what it said
  */
 export async function installPackages(
   packages: SystemPackages,
@@ -22,15 +22,20 @@ export async function installPackages(
   const steps = await stepsFor(packages)
   if (steps === null) return false
   say(reason)
+  // Also of the commands before: without a network, `apt-get update` only warns.
+  let said = ''
   for (const [command, ...args] of steps) {
     say(`  ${[command, ...args].join(' ')}`)
     const code = await new Promise<number | null>((resolve, reject) => {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-      const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'inherit'], env })
+      const child = spawn(command!, args, { stdio: ['inherit', 'ignore', 'pipe'], env })
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
       child.once('error', reject)
-      child.once('exit', resolve)
+      child.once('close', resolve)
     })
-    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${code}.`)
+    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with exit code ${code}:\n${said.trimEnd()}`)
   }
   return true
 }
