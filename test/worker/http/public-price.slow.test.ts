@@ -190,7 +190,8 @@ const REQUESTS: Record<string, [path: string, options?: { kept?: true; readings?
 
 // On Vitess, the endpoint cannot tell how many rows a server has read.
 describe.skipIf(onVitess)('A public request, whatever the database holds', () => {
-  beforeAll(fill, 120_000)
+  // Two million rows.
+  beforeAll(fill, 300_000)
 
   it.each(Object.entries(REQUESTS))(
     '%s reads a bounded number of rows',
