@@ -5,6 +5,7 @@ import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
 import { wrongSettings } from '../cli/check/wrong-settings.ts'
 import { STATE_DIRECTORY } from '../cli/state-directory.ts'
+import { readConfig } from '../src/config/config.ts'
 import { type StopCron, startCron } from './cron.ts'
 import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
 import { type DemoSite, startDemoSite } from './demo-site.ts'
@@ -61,6 +62,8 @@ let database: LocalDatabase | undefined
 let worker: ServerProcess | undefined
 let stopCron: StopCron | undefined
 let demo: DemoSite | undefined
+/** The origins that wrangler.toml allows. On this machine, all are allowed. */
+let origins: string[] = []
 const impatience = Promise.withResolvers<void>()
 let stopping: Promise<void> | undefined
 let askedAt = 0
@@ -152,7 +155,8 @@ async function start(): Promise<void> {
     if (!stopping) say(`The Worker ended unexpectedly, with exit code ${code}.`)
     return stop(1)
   })
-  const { triggers } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
+  const { triggers, vars } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
+  origins = [...new Set([...readConfig(vars).config.types.values()].flatMap((type) => type.allowedOrigins))]
   stopCron = startCron(url, triggers.crons ?? [], say)
 }
 
@@ -198,7 +202,8 @@ Ctrl-C stops it.`
   Worker     ${url}, roll-up every minute, API token "${apiToken}"
   demo site  ${demo!.url}, whose pages it counts
   dashboard  ${url}/ (sign in with the API token: ${apiToken})
-  limits     every page may count; no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
+  sites      every page may count here; once deployed, those of wrangler.toml: ${origins.join(', ') || 'none'}
+  limits     no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
   ${replayCommand()}

@@ -28,6 +28,7 @@ describe('npm start', { timeout: 300_000 }, () => {
     const API_TOKENS = `# two lines and more\n${await tokenLines({ ci: 'read', app: 'count:download' })}\n`
     const env = { ...PRIVATE, STATE_DIR: await stateDirectory(), API_TOKENS, NODE_OPTIONS: shortMinute() }
     const { service, url, port } = await npmStart(env)
+    expect(service.output).toContain('once deployed, those of wrangler.toml: https://example.com')
     const commands = service.output.match(/^ {2}curl .*$/gm)!
     expect(commands.length).toBeGreaterThanOrEqual(5)
     for (const command of commands) {
