@@ -106,9 +106,11 @@ describe('POST /v1/counters/:type/:key/rename and /merge', () => {
     await add('one', 1)
     await add('two', 2)
     await expectProblem(await rename('one', 'two'), 409, 'counter_exists')
-    for (const response of [await rename('none', 'new'), await merge('none', 'one'), await merge('one', 'none')]) {
-      await expectProblem(response, 404, 'no_such_counter')
+    for (const response of [await rename('none', 'new'), await merge('none', 'one')]) {
+      await expectProblem(response, 404, 'no_such_counter', { detail: expect.stringContaining('The counter does not') })
     }
+    const detail = expect.stringContaining('The counter to merge into does not exist')
+    await expectProblem(await merge('one', 'none'), 404, 'no_such_counter', { detail })
     expect([await count('one'), await count('two')]).toEqual([1, 2])
   })
 
