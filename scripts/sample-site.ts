@@ -63,10 +63,8 @@ interface Sample {
  * below `/blog/` with a burst when they are published, their visitors, and 5 files. Weekends (UTC) are quiet, two articles have a
  * very large burst, 29 and 52 days ago. Days older than 90 have no hours, as after expiry. All sums agree (`verify` finds nothing).
  *
- * The counts depend on `now` alone: the same day gives the same site, up to its last full hour. In tests:
- *
- *     const counter = counterOfFile({ COUNTERS: SAMPLE_COUNTERS })
- *     beforeAll(() => fillSampleSite(counter.databaseUrl, new Date()))
+ * The counts depend on `now` alone: the same day gives the same site, up to its last full hour. Tests in Chromium take a
+ * `sampleCounter` of it.
  *
  * Everything counts as rolled up; `counter.rollUp(new Date())` afterwards makes the status well.
  */

@@ -1,21 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
+import { describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
 import { chartRows, counterUrl, sessionOfFile, settledNumbers, tableRows, watchedPage } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { sampleCounter } from './sample-counter.ts'
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({ COUNTERS: SAMPLE_COUNTERS })
+const counter = sampleCounter()
 const session = sessionOfFile(browser, counter)
 const zone = zoneByDay()
 const today = () => Temporal.Now.plainDateISO(zone)
 const daysAgo = (days: number) => today().subtract({ days }).toString()
-
-beforeAll(() => fillSampleSite(counter.databaseUrl, new Date()))
 
 async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const all = { locale: 'en-US', timezoneId: zone, viewport: { width: 1280, height: 800 }, storageState: session }

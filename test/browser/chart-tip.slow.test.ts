@@ -1,20 +1,17 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { Temporal } from 'temporal-polyfill'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
+import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/database.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { withinAnHour, zoneByDay } from './local-days.ts'
 import { chartRows, pollHurried, sessionOfFile, settledNumbers, watchedPage } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { changeText, sampleCounter } from './sample-counter.ts'
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({ COUNTERS: SAMPLE_COUNTERS })
+const counter = sampleCounter()
 const session = sessionOfFile(browser, counter)
 const zone = zoneByDay()
 const today = () => Temporal.Now.plainDateISO(zone)
-
-beforeAll(() => fillSampleSite(counter.databaseUrl, new Date()))
 
 async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
   const all = { locale: 'en-US', timezoneId: zone, viewport: { width: 1280, height: 800 }, storageState: session }
@@ -62,11 +59,6 @@ async function viewsOf(from: Temporal.ZonedDateTime, to: Temporal.ZonedDateTime)
 const viewsOn = (date: Temporal.PlainDate) =>
   viewsOf(date.toZonedDateTime(zone), date.add({ days: 1 }).toZonedDateTime(zone))
 
-function change(now: number, before: number): string {
-  const percent = Math.round((100 * Math.abs(now - before)) / before)
-  return percent === 0 ? '0%' : `${now > before ? '▲' : '▼'} ${whole(percent)}%`
-}
-
 describe('under the pointer', () => {
   it('a day has a band behind its bar, and a tip beside it with its unit, both dates and the change', async () => {
     const page = await open('/')
@@ -80,7 +72,7 @@ describe('under the pointer', () => {
         .poll(() => lines(page))
         .toEqual([
           `${whole(now)} views · ${dateText(date)}`,
-          `${whole(then)} on ${dateText(before)} ${change(now, then)}`,
+          `${whole(then)} on ${dateText(before)} ${changeText(now, then)}`,
         ])
       const [band, box] = [(await page.locator('.chart .band').boundingBox())!, (await tip(page).boundingBox())!]
       expect(Math.abs(band.x - from) + Math.abs(band.x + band.width - to)).toBeLessThan(1)
@@ -115,7 +107,7 @@ describe('under the pointer', () => {
         .poll(() => lines(page))
         .toEqual([
           `${whole(views)} views · ${dateText(today())}, so far`,
-          `${whole(then)} on ${dateText(before)} up to the same hour ${change(views, then)}`,
+          `${whole(then)} on ${dateText(before)} up to the same hour ${changeText(views, then)}`,
         ])
     })
   })

@@ -1,58 +1,39 @@
 import { readFile } from 'node:fs/promises'
 import type { BrowserContext, Page } from 'playwright-core'
+import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { chromiumOfFile } from './chromium.ts'
+import { zoneByDay } from './local-days.ts'
 import { sessionOfFile, settledNumbers, shows, type Violations, watchedPage } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
-
-const DAY_MS = 86_400_000
-const PAGES = 130
+import { changeText, rankingOf, sampleCounter } from './sample-counter.ts'
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({
-  COUNTERS: {
-    view: {
-      record_type: 1,
-      unit: 'views',
-      keys: 'pages',
-      url: 'https://example.com',
-      prefixes: ['/blog/'],
-      also: 'visitor',
-    },
-    visitor: { record_type: 2, unit: 'visitors', dedupe_seconds: 3_600 },
-    many: { record_type: 3 },
-  },
-})
+const counter = sampleCounter({ COUNTERS: { ...SAMPLE_COUNTERS, many: { record_type: 4 } } })
 const session = sessionOfFile(browser, counter)
+const zone = zoneByDay()
+/** The beginning of a day. */
+const midnight = (daysBack: number) =>
+  new Date(Temporal.Now.plainDateISO(zone).subtract({ days: daysBack }).toZonedDateTime(zone).epochMilliseconds)
 let context: BrowserContext
 let page: Page
 let violations: Violations
 let requests: string[]
+/** The pages with views in 30 days, the most first. */
+let ranked: { key: string; count: number }[]
 
-/** `/blog/129` has the most, `/blog/0` the least; `/About-Howto` is among the first, `/zz/last` is not. */
 beforeAll(async () => {
-  const dayOf = (back: number) => new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10)
-  const day = dayOf(40)
-  const imported = Array.from({ length: PAGES }, (_, i) => ({ type: 'view', key: `/blog/${i}`, count: 20, day }))
-  // Counting has begun before the period before.
-  const begun = { type: 'view', key: '/blog/0', count: 1, day: dayOf(70) }
-  await counter.api('POST', '/v1/imports', { counters: [...imported, begun] })
-  const views = imported.map(({ type, key }, i) => ({ type, key, by: 10 + 2 * i }))
-  const others = [
-    { type: 'view', key: '/About-Howto', by: 500 },
-    { type: 'view', key: '/zz/last', by: 1 },
-    { type: 'visitor', key: '/About-Howto', by: 77 },
-  ]
-  await counter.api('POST', '/v1/increments', { increments: [...views, ...others] })
+  ranked = await rankingOf(counter, 'page_view', { from: midnight(29) })
+  const day = midnight(40).toISOString().slice(0, 10)
   const many = Array.from({ length: 1_000 }, (_, i) => ({ type: 'many', key: `key ${i}`, count: i + 1, day }))
   await counter.api('POST', '/v1/imports', { counters: many })
   await counter.api('POST', '/v1/increments', { increments: [{ type: 'many', key: 'least' }] })
-  await counter.rollUp(new Date(Date.now() - DAY_MS))
-}, 120_000)
+  await counter.rollUp(new Date())
+})
 
 beforeEach(async () => {
   ;({ context, violations, page } = await watchedPage(browser, counter, {
-    timezoneId: 'Europe/Berlin',
+    timezoneId: zone,
     storageState: session,
     viewport: { width: 1280, height: 800 },
   }))
@@ -67,7 +48,13 @@ afterEach(async () => {
 const keys = () => page.locator('#top .whole').allTextContents()
 const rows = () => page.locator('#top tr')
 const filter = () => page.getByLabel('Filter')
-const ofBlog = (...numbers: number[]) => numbers.map((number) => `/blog/${number}`)
+/** The first keys with a property. */
+const first = (has: (key: string) => boolean, from = ranked) =>
+  from
+    .map(({ key }) => key)
+    .filter(has)
+    .slice(0, 10)
+const containing = (text: string, from = ranked) => first((key) => key.includes(text), from)
 
 async function openList(query = ''): Promise<void> {
   await page.goto(`${counter.url}/${query}`)
@@ -76,22 +63,32 @@ async function openList(query = ''): Promise<void> {
 }
 
 describe('the list of a page', () => {
+  it('begins in the first screen, with what its pages are called', async () => {
+    await openList()
+    expect((await page.locator('#top-title').boundingBox())!.y).toBeLessThan(800 - 40)
+    expect(await page.getByRole('heading', { name: 'Pages', exact: true }).count()).toBe(1)
+    await shows(page, '#top-of', '300')
+  })
+
   it('is ranked by the period under a prefix too, chosen or typed', async () => {
     await openList()
-    expect((await keys()).slice(0, 3)).toEqual(['/About-Howto', ...ofBlog(129, 128)])
+    expect(await keys()).toEqual(containing('/'))
     await page.getByRole('group', { name: 'Keys' }).getByRole('button', { name: '/blog/' }).click()
-    await expect.poll(keys).toEqual(ofBlog(129, 128, 127, 126, 125, 124, 123, 122, 121, 120))
-    await shows(page, '#top-of', '130')
-    await filter().fill('/blog/1')
+    await expect.poll(keys).toEqual(containing('/blog/'))
+    await shows(page, '#top-of', '210')
+    await filter().fill('/docs/h')
     await filter().press('Enter')
-    // Of 41 keys that begin so, those with the highest counts.
-    await expect.poll(() => new URL(page.url()).searchParams.get('find')).toBe('/blog/1')
+    await expect.poll(() => new URL(page.url()).searchParams.get('find')).toBe('/docs/h')
     await settledNumbers(page)
-    expect((await keys()).slice(0, 2)).toEqual(ofBlog(129, 128))
-    await filter().fill('/blog/1')
-    for (const period of ['7d', '12m', 'all']) {
-      await openList(`?period=${period}&find=/blog/9`)
-      expect(await keys(), period).toEqual(ofBlog(99, 98, 97, 96, 95, 94, 93, 92, 91, 90))
+    expect(await keys()).toEqual(containing('/docs/h'))
+    const firstMonth = Temporal.Now.plainDateISO(zone).with({ day: 1 }).subtract({ months: 11 }).toString()
+    for (const [period, rows] of [
+      ['7d', { from: midnight(6) }],
+      ['12m', { firstMonth }],
+      ['all', 'totals'],
+    ] as const) {
+      await openList(`?period=${period}&find=/blog/2026/`)
+      expect(await keys(), period).toEqual(containing('/blog/2026/', await rankingOf(counter, 'page_view', rows)))
     }
   })
 
@@ -102,33 +99,38 @@ describe('the list of a page', () => {
     await filter().focus()
     await (await hundred).finished()
     const before = requests.length
-    await filter().fill('OG/12')
-    await expect.poll(keys).toEqual(ofBlog(129, 128, 127, 126, 125, 124, 123, 122, 121, 120))
+    await filter().fill('OG/2026')
+    await expect.poll(keys).toEqual(containing('og/2026'))
     await filter().fill('howTO')
-    expect(await keys()).toEqual(['/About-Howto'])
-    await filter().fill('/blog/77')
+    expect(await keys()).toEqual(containing('howto', ranked.slice(0, 100)))
     // Below the ten rows that the page shows.
-    expect(await keys()).toEqual(['/blog/77'])
+    const { key } = ranked[77]!
+    await filter().fill(key)
+    expect(await keys()).toEqual(containing(key, ranked.slice(0, 100)))
     expect(requests.length).toBe(before)
   })
 
   it('is then filtered over all keys by their beginning, after a pause or Enter, at most three times a minute', async () => {
+    const hundred = ranked.slice(0, 100)
+    // Not among the first hundred.
+    const { key: last } = ranked.findLast(({ key }) => containing(key, hundred).length === 0)!
     await openList()
-    await filter().fill('/zz')
-    expect(await keys()).toEqual([])
+    await filter().fill(last)
+    await expect.poll(keys).toEqual([])
     await shows(page, '#top-message', /^Searching/)
     await page.clock.runFor(1_000)
-    await expect.poll(keys).toEqual(['/zz/last'])
-    expect(new URL(page.url()).searchParams.get('find')).toBe('/zz')
+    await expect.poll(keys).toEqual(first((key) => key.startsWith(last)))
+    expect(new URL(page.url()).searchParams.get('find')).toBe(last)
     // What the first hundred have stays.
     await filter().fill('HOWTO')
-    expect(await keys()).toEqual(['/About-Howto'])
+    const howto = containing('howto', hundred)
+    expect(await keys()).toEqual(howto)
     await page.clock.runFor(15_000)
-    expect(new URL(page.url()).searchParams.get('find')).toBe('/zz')
+    expect(new URL(page.url()).searchParams.get('find')).toBe(last)
     await page.clock.runFor(5_000)
     await expect.poll(() => new URL(page.url()).searchParams.get('find')).toBe('HOWTO')
     await settledNumbers(page)
-    expect(await keys()).toEqual(['/About-Howto'])
+    expect(await keys()).toEqual(howto)
     await filter().fill('nowhere')
     await filter().press('Enter')
     await shows(page, '#top-message', /^Nothing found in this period/)
@@ -138,27 +140,45 @@ describe('the list of a page', () => {
     await expect.poll(async () => (await keys()).length).toBe(10)
   })
 
-  it('has a heading of the type, bars, small charts, visitors and changes', async () => {
+  it('has bars, small charts, visitors and changes of the same hours', async () => {
+    const hour = Temporal.Now.zonedDateTimeISO(zone).round({ smallestUnit: 'hour', roundingMode: 'floor' })
+    const before = { from: midnight(29 + 35), to: new Date(hour.subtract({ weeks: 5 }).epochMilliseconds) }
+    const [visitors, compared, then] = await Promise.all([
+      rankingOf(counter, 'visitor', { from: midnight(29) }),
+      rankingOf(counter, 'page_view', { from: midnight(29), to: new Date(hour.epochMilliseconds) }),
+      rankingOf(counter, 'page_view', before),
+    ])
+    const countOf = (key: string, of: typeof ranked) => of.find((row) => row.key === key)?.count ?? 0
+    const whole = (count: number) => count.toLocaleString('en-GB')
+    const expected = ranked.slice(0, 10).map(({ key, count }) => {
+      const [now, earlier] = [countOf(key, compared), countOf(key, then)]
+      return ['', whole(count), whole(countOf(key, visitors)), earlier === 0 ? 'new' : changeText(now, earlier)]
+    })
+    expect(expected.map((row) => row.at(-1))).toContain('new')
     await openList()
-    expect(await page.getByRole('heading', { name: 'Pages', exact: true }).count()).toBe(1)
-    await shows(page, '#top-of', '132')
     expect(await page.locator('.ranking thead th').allTextContents()).toEqual([
       ...['Pages', 'Over time', 'Views', 'Visitors', 'Change'],
     ])
     // The heading is enough for the eye.
     expect(await page.locator('.ranking .hidden').allTextContents()).toEqual(['Pages'])
     expect(await page.getByRole('columnheader', { name: 'Pages' }).count()).toBe(1)
-    const texts = (row: number) => rows().nth(row).locator('td').allTextContents()
-    expect(await texts(0)).toEqual(['', '500', '77', 'new'])
-    expect(await texts(1)).toEqual(['', '268', '0', '▲ ×13'])
-    const parts = await rows().evaluateAll((all) =>
-      all.slice(0, 2).map((row) => Number.parseFloat((row as HTMLElement).style.getPropertyValue('--part'))),
+    const seen = await rows().evaluateAll((all) =>
+      all.map((row) => ({
+        texts: [...row.querySelectorAll('td')].map(({ textContent }) => textContent),
+        part: Number.parseFloat((row as HTMLElement).style.getPropertyValue('--part')),
+        places: row.querySelector('.small-chart svg')!.getAttribute('viewBox'),
+        bars: row.querySelector('.small-chart path')!.getAttribute('d')!.split('M').length - 1,
+      })),
     )
-    expect(parts).toEqual([100, 53.6])
-    // One bar, of yesterday, before the last one of 30 places.
-    const chart = rows().first().locator('.small-chart svg')
-    expect(await chart.getAttribute('viewBox')).toBe('0 0 30 20')
-    expect(await chart.locator('path').getAttribute('d')).toBe('M28 20v-20h0.7V20z')
+    expect(seen.map(({ texts }) => texts)).toEqual(expected)
+    expect(seen.map(({ part }) => part)).toEqual(
+      ranked.slice(0, 10).map(({ count }) => Math.floor((1_000 * count) / ranked[0]!.count) / 10),
+    )
+    // A bar for each day, and none before a page was there.
+    expect(new Set(seen.map(({ places }) => places))).toEqual(new Set(['0 0 30 20']))
+    const [home, newest] = [0, expected.findIndex((row) => row.at(-1) === 'new')].map((row) => seen[row]!.bars)
+    expect([29, 30]).toContain(home)
+    expect(newest).toBeLessThan(30)
     await page.goto(`${counter.url}/?type=many`)
     await expect
       .poll(() => page.locator('.ranking thead th').allTextContents())
@@ -173,10 +193,11 @@ describe('the list of a page', () => {
 
   it('has rows that are links as a whole, with their own link to the page', async () => {
     await openList()
-    const out = page.getByRole('link', { name: 'Open the page /blog/129' })
+    const { key } = ranked[1]!
+    const out = page.getByRole('link', { name: `Open the page ${key}` })
     await out.scrollIntoViewIfNeeded()
     const row = (await rows().nth(1).boundingBox())!
-    expect(await out.getAttribute('href')).toBe('https://example.com/blog/129')
+    expect(await out.getAttribute('href')).toBe(`https://example.com${key}`)
     const point = (await out.boundingBox())!
     const hit = await page.evaluate(
       ([x, y]) => document.elementFromPoint(x!, y!)?.className,
@@ -185,7 +206,7 @@ describe('the list of a page', () => {
     expect(hit).toBe('out')
     await page.mouse.click(row.x + row.width - 5, row.y + row.height / 2)
     await page.waitForSelector('main[data-page=counter]')
-    expect(await page.textContent('h1')).toBe('/blog/129')
+    expect(await page.textContent('h1')).toBe(key)
   })
 
   it('is as it was when the visitor comes back: rows, place and search', async () => {
@@ -204,16 +225,16 @@ describe('the list of a page', () => {
     await expect.poll(() => rows().count()).toBe(50)
     await expect.poll(() => page.evaluate(() => Math.round(scrollY))).toBe(Math.round(y))
 
-    await filter().fill('/blog/11')
+    await filter().fill('/docs/')
     await filter().press('Enter')
-    await expect.poll(async () => (await keys())[0]).toBe('/blog/119')
+    const found = containing('/docs/')
+    await expect.poll(keys).toEqual(found)
     await settledNumbers(page)
-    const found = await keys()
     await rows().nth(2).locator('.whole').click()
     await page.waitForSelector('main[data-page=counter]')
     await page.goBack()
     await expect.poll(keys).toEqual(found)
-    expect(await filter().inputValue()).toBe('/blog/11')
+    expect(await filter().inputValue()).toBe('/docs/')
   })
 
   it('is saved with up to 1,000 rows, which it says, under the name of its search', async () => {
@@ -226,17 +247,17 @@ describe('the list of a page', () => {
     }
     await openList()
     const all = await save()
-    expect(all.name).toMatch(/^view-keys-\d/)
-    expect(all.lines.slice(0, 2)).toEqual([
-      '"key","count","visitors","compared","before"',
-      '"/About-Howto",500,77,500,0',
-    ])
-    expect(all.lines).toHaveLength(1 + PAGES + 2)
-    expect(await page.textContent('#list-csv-message')).toBe('Rows saved: 132.')
+    expect(all.name).toMatch(/^page_view-keys-\d/)
+    expect(all.lines[0]).toBe('"key","count","visitors","compared","before"')
+    expect(all.lines.slice(1).map((line) => line.split(',').slice(0, 2).join())).toEqual(
+      expect.arrayContaining(ranked.map(({ key, count }) => `"${key}",${count}`)),
+    )
+    expect(all.lines).toHaveLength(1 + ranked.length)
+    expect(await page.textContent('#list-csv-message')).toBe(`Rows saved: ${ranked.length}.`)
     await openList('?find=/blog/')
     const blog = await save()
-    expect(blog.name).toMatch(/^view-blog-\d/)
-    expect(blog.lines).toHaveLength(1 + PAGES)
+    expect(blog.name).toMatch(/^page_view-blog-\d/)
+    expect(blog.lines).toHaveLength(1 + ranked.filter(({ key }) => key.startsWith('/blog/')).length)
     await openList('?type=many&period=90d')
     expect((await save()).lines).toHaveLength(1_001)
     expect(await page.textContent('#list-csv-message')).toBe('Saved the first 1,000 rows.')

@@ -1,6 +1,7 @@
 import { beforeAll } from 'vitest'
-import { fillSampleSite, SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
-import { type Counter, counterOfFile } from './shipped-worker.ts'
+import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
+import { sampleCounter } from './sample-counter.ts'
+import type { Counter } from './shipped-worker.ts'
 
 /** A key that is as wide as a key can be. */
 export const LONG_KEY = 'W'.repeat(500)
@@ -9,15 +10,13 @@ export const LONG_KEY = 'W'.repeat(500)
 export function counterWithHistory(): Counter {
   const page_view = { ...SAMPLE_COUNTERS.page_view, counting_badge: true }
   const download = { ...SAMPLE_COUNTERS.download, public_page: true }
-  const counter = counterOfFile({ COUNTERS: { ...SAMPLE_COUNTERS, page_view, download } })
+  const counter = sampleCounter({ COUNTERS: { ...SAMPLE_COUNTERS, page_view, download } })
   beforeAll(async () => {
-    const now = new Date()
-    await fillSampleSite(counter.databaseUrl, now)
     await counter.add('page_view', LONG_KEY, 2 ** 45)
     await counter.api('POST', '/v1/imports', {
       counters: [{ type: 'page_view', key: '/big', count: '9223372036854775000' }],
     })
-    await counter.rollUp(now)
+    await counter.rollUp(new Date())
     await counter.api('PUT', `/v1/counters/page_view/${encodeURIComponent('/')}`, { count: 400_000 })
   })
   return counter
