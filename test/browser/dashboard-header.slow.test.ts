@@ -1,24 +1,28 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, openMenu, sessionOfFile, signedIn, typeToken, type Violations, watch } from './open-dashboard.ts'
-import { counterOfFile, startCounter } from './shipped-worker.ts'
+import {
+  charted,
+  counterUrl,
+  openMenu,
+  sessionOfFile,
+  signedIn,
+  typeToken,
+  type Violations,
+  watch,
+} from './open-dashboard.ts'
+import { sampleCounter } from './sample-counter.ts'
+import { startCounter } from './shipped-worker.ts'
 
 const browser = chromiumOfFile()
-const COUNTERS = {
-  page_view: { record_type: 1, title: 'Page views', unit: 'views', public: true },
-  download: { record_type: 2, title: 'Downloads', unit: 'downloads' },
-}
-const counter = counterOfFile({ SITE_NAME: 'example.com', COUNTERS })
+const counter = sampleCounter({ SITE_NAME: 'example.com' })
 const storageState = sessionOfFile(browser, counter)
 
 let context: BrowserContext
 let page: Page
 let violations: Violations
-// Until the first roll-up, that is a problem.
-beforeAll(() => counter.rollUp(new Date()))
 beforeEach(async () => {
   context = await browser.newContext({ locale: 'en-GB', storageState })
   violations = await watch(context, counter)
@@ -44,6 +48,7 @@ describe('the header', () => {
     expect(lines).toEqual([
       ['Page views', 'none'],
       ['Downloads', 'underline'],
+      ['Visitors', 'none'],
     ])
     await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
     expect(await page.textContent('#state')).toMatch(/Live/)
@@ -57,16 +62,14 @@ describe('the header', () => {
   })
 
   it('tells what was counted lately, before it is added up, and a problem instead if there is one', async () => {
-    const busy = await startCounter({ COUNTERS })
-    await busy.rollUp(new Date())
-    await busy.add('page_view', '/about', 1_234)
-    const tab = await signedIn(await browser.newContext({ locale: 'en-GB' }), busy)
-    await expect.poll(() => tab.textContent('#state')).toMatch(/^ ?Live · 1,234 in the last \d min$/)
+    await counter.add('page_view', '/about', 1_234)
+    await page.goto(counter.url)
+    await expect.poll(() => page.textContent('#state')).toMatch(/^ ?Live · 1,234 in the last \d min$/)
     // Waiting for an hour, it is a problem, for those who may see the status.
-    await busy.clear()
-    await busy.rollUp(new Date(Date.now() - 3_600_000))
-    await busy.add('page_view', '/about', 1)
-    await tab.reload()
+    const late = await startCounter()
+    await late.rollUp(new Date(Date.now() - 3_600_000))
+    await late.add('page_view', '/about', 1)
+    const tab = await signedIn(await browser.newContext({ locale: 'en-GB' }), late)
     await expect.poll(() => tab.textContent('#state')).toMatch(/^ ?1 problem$/)
     const radius = await tab.locator('.dot').evaluate((dot) => getComputedStyle(dot).borderRadius)
     expect(radius).toBe('2px')
@@ -92,7 +95,7 @@ describe('the header', () => {
   })
 
   it('has the dot, but not the state of the roll-up, for a token that may not see it', async () => {
-    const limited = await startCounter({ COUNTERS, API_TOKENS: await tokenLines({ someone: 'read:download' }) })
+    const limited = await startCounter({ API_TOKENS: await tokenLines({ someone: 'read:download' }) })
     const tab = await (await browser.newContext()).newPage()
     await tab.goto(limited.url)
     await typeToken(tab, tokenOf('someone'))
@@ -140,7 +143,7 @@ describe('the header', () => {
 describe('the menu', () => {
   it('opens by keyboard, and Escape or a click beside it closes it', async () => {
     await page.goto(counter.url)
-    await page.getByText('Waiting for the first hit').waitFor()
+    await charted(page)
     await page.getByRole('button', { name: 'Menu' }).focus()
     await page.keyboard.press('Enter')
     expect(await menu().isVisible()).toBe(true)

@@ -1,18 +1,13 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { charted, counterUrl, openMenu, sessionOfFile, type Violations, watch } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import { sampleCounter } from './sample-counter.ts'
 
 const browser = chromiumOfFile()
-const counter = counterOfFile()
+const counter = sampleCounter()
 const storageState = sessionOfFile(browser, counter)
-// Without numbers there is no chart.
-beforeAll(async () => {
-  await counter.add('page_view', '/about', 1)
-  await counter.rollUp(new Date())
-})
 
 let context: BrowserContext
 let page: Page
@@ -32,8 +27,6 @@ const focusedId = () => page.evaluate(() => document.activeElement?.id)
 
 describe('the keys', () => {
   beforeEach(async () => {
-    await counter.add('page_view', '/a', 1)
-    await counter.rollUp(new Date())
     await page.goto(counter.url)
     await charted(page)
   })
