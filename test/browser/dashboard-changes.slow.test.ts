@@ -1,23 +1,31 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SAMPLE_COUNTERS } from '../../scripts/sample-site.ts'
 import { visibleKey } from '../../src/visible-key.ts'
 import { tokenLines, tokenOf } from '../harness/tokens.ts'
 import { audit } from './audit.ts'
 import { chromiumOfFile } from './chromium.ts'
-import { counterUrl, sessionOfFile, shows, typeToken, type Violations, watchedPage } from './open-dashboard.ts'
-import { counterOfFile } from './shipped-worker.ts'
+import {
+  counterUrl,
+  sessionOfFile,
+  settledNumbers,
+  shows,
+  typeToken,
+  type Violations,
+  watchedPage,
+} from './open-dashboard.ts'
+import { sampleCounter } from './sample-counter.ts'
 
 const COUNTERS = {
-  page_view: { record_type: 1, unit: 'views', also: 'visitor' },
+  ...SAMPLE_COUNTERS,
   // A chain, with a type in it whose keys are not those of pages.
-  visitor: { record_type: 2, title: 'Visitors', dedupe_seconds: 60, also: 'site_visitor' },
-  site_visitor: { record_type: 3, dedupe_seconds: 60, visitors_of: 'site', also: 'reader' },
-  reader: { record_type: 4, title: 'Readers', dedupe_seconds: 120 },
-  download: { record_type: 5 },
+  visitor: { ...SAMPLE_COUNTERS.visitor, title: 'Visitors', dedupe_seconds: 60, also: 'site_visitor' },
+  site_visitor: { record_type: 4, dedupe_seconds: 60, visitors_of: 'site', also: 'reader' },
+  reader: { record_type: 5, title: 'Readers', dedupe_seconds: 120 },
 }
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({ COUNTERS, API_TOKENS: await tokenLines({ some: 'manage:page_view,visitor' }) })
+const counter = sampleCounter({ COUNTERS, API_TOKENS: await tokenLines({ some: 'manage:page_view,visitor' }) })
 const session = sessionOfFile(browser, counter)
 let context: BrowserContext
 let page: Page
@@ -30,7 +38,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await context.close()
-  await counter.clear()
   const messages = violations.messages.filter((line) => !provoked.test(line))
   expect({ ...violations, messages }).toEqual({ foreign: [], messages: [] })
 })
@@ -51,6 +58,9 @@ async function countsOf(...keys: string[]): Promise<number[][]> {
   const all = await counter.counts()
   return keys.map((key) => ['page_view', 'visitor', 'reader'].map((type) => all[`${type} ${key}`] ?? 0))
 }
+const reaches = (type: string, key: string, count: number) =>
+  expect.poll(async () => (await counter.counts())[`${type} ${key}`] ?? 0).toBe(count)
+const whole = (count: number) => count.toLocaleString('en-GB')
 async function open(type: string, key: string, period = ''): Promise<void> {
   await page.goto(counterUrl(counter, type, key) + period)
   await openForms()
@@ -62,30 +72,33 @@ async function ask(name: string, key: string): Promise<void> {
 
 describe('Renaming', () => {
   it('takes the counters of `also` with it, says what was done in the same period, and is undone with the keyboard', async () => {
-    await count('/r/old', [41, 23, 7])
-    await open('page_view', '/r/old', '&period=7d')
-    await ask('Rename …', '/r/new')
+    await counter.add('reader', '/pricing', 7)
+    const [[views, visitors]] = (await countsOf('/pricing')) as [[number, number, number]]
+    await open('page_view', '/pricing', '&period=7d')
+    await settledNumbers(page)
+    const sum = await page.textContent('#history-sum')
+    await ask('Rename …', '/prices')
     await dialog().waitFor()
-    expect(await dialog().innerText()).toMatch(
-      /count of 41[\s\S]*The same key in Visitors \(23\) and Readers \(7\) too/,
-    )
+    const numbers = [`count of ${whole(views)}`, `Visitors \\(${whole(visitors)}\\) and Readers \\(7\\) too`]
+    expect(await dialog().innerText()).toMatch(new RegExp(numbers.join('[^]*The same key in ')))
     expect(await dialog().getByRole('checkbox').isChecked()).toBe(true)
     await confirm('Rename')
-    await page.waitForURL(/key=%2Fr%2Fnew&period=7d/)
-    await done(/^Renamed \/r\/old to \/r\/new\.Undo$/)
-    expect(await countsOf('/r/old', '/r/new')).toEqual([
+    await page.waitForURL(/key=%2Fprices&period=7d/)
+    await done(/^Renamed \/pricing to \/prices\.Undo$/)
+    expect(await countsOf('/pricing', '/prices')).toEqual([
       [0, 0, 0],
-      [41, 23, 7],
+      [views, visitors, 7],
     ])
+    await shows(page, '#history-sum', sum!)
     // It has the focus, so that screen readers read it. The button is next.
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('done')
-    await count('/r/new', [2, 1, 1])
+    await count('/prices', [2, 1, 1])
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await page.waitForURL(/key=%2Fr%2Fold&period=7d/)
-    await done(/^Renamed \/r\/new back to \/r\/old\.$/)
-    expect(await countsOf('/r/old', '/r/new')).toEqual([
-      [43, 24, 8],
+    await page.waitForURL(/key=%2Fpricing&period=7d/)
+    await done(/^Renamed \/prices back to \/pricing\.$/)
+    expect(await countsOf('/pricing', '/prices')).toEqual([
+      [views + 2, visitors + 1, 8],
       [0, 0, 0],
     ])
   })
@@ -176,7 +189,8 @@ describe('Renaming', () => {
       expect(new URL(page.url()).searchParams.get('key')).toBe(key)
       await button('Undo').click()
       await done(/back to/)
-      await counter.reaches({ [`download from ${key}`]: 6, [`download ${key}`]: 0 })
+      await reaches('download', `from ${key}`, 6)
+      await reaches('download', key, 0)
     },
   )
 
@@ -191,23 +205,23 @@ describe('Renaming', () => {
 
 describe('A wrong key', () => {
   it('is told beside the field before anything is asked, with a button for what is possible', async () => {
-    await count('/w/one', [3, 2, 1])
-    await count('/w/two', [5, 4, 3])
-    await open('page_view', '/w/one')
+    const [one, two] = (await countsOf('/team', '/contact')) as [number[], number[]]
+    const sums = one.map((count, type) => count + two[type]!)
+    await open('page_view', '/team')
     for (const name of ['Rename …', 'Merge …']) {
-      await ask(name, '/w/one')
+      await ask(name, '/team')
       await message(/^This counter has this key already\.$/)
     }
     const field = page.getByLabel('Another key')
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
-    await field.fill('/w/t')
+    await field.fill('/cont')
     expect([await field.getAttribute('aria-invalid'), await page.textContent('#move-message')]).toEqual([null, ''])
     // Only a beginning of a key.
     await button('Merge …').click()
     await message(/^There is no counter with this key\. Rename instead …$/)
-    await ask('Rename …', '/w/two')
-    await message(/^This key has a counter, with a count of 5\. Merge instead …$/)
+    await ask('Rename …', '/contact')
+    await message(`This key has a counter, with a count of ${whole(two[0]!)}. Merge instead …`)
     expect(await dialog().isVisible()).toBe(false)
     expect(await audit(page)).toEqual([])
     await button('Merge instead …').click()
@@ -216,13 +230,11 @@ describe('A wrong key', () => {
     expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
     await button('Merge …').click()
     await dialog().waitFor()
-    expect(await dialog().innerText()).toMatch(/count of 3[\s\S]*has 5 and then 8/)
+    const [mine, theirs, both] = [one, two, sums].map(([views]) => whole(views!))
+    expect(await dialog().innerText()).toMatch(new RegExp(`count of ${mine}[^]*has ${theirs} and then ${both}`))
     await confirm('Merge')
-    await done(/^Merged \/w\/one into \/w\/two\.$/)
-    expect(await countsOf('/w/one', '/w/two')).toEqual([
-      [0, 0, 0],
-      [8, 6, 4],
-    ])
+    await done(/^Merged \/team into \/contact\.$/)
+    expect(await countsOf('/team', '/contact')).toEqual([[0, 0, 0], sums])
   })
 
   it('that somebody took, or deleted, between question and answer is told too', async () => {
@@ -247,22 +259,23 @@ describe('Setting', () => {
   const total = (text: string) => shows(page, '#figure-all', text)
 
   it('is undone by the difference: what is counted between question and answer, and afterwards, is not lost', async () => {
-    await counter.add('download', 's.zip', 41)
-    await open('download', 's.zip')
-    await page.getByLabel('Set to').fill('1,000')
+    const file = 'app-1.1.4.tgz'
+    const before = (await counter.counts())[`download ${file}`]!
+    await open('download', file)
+    await page.getByLabel('Set to').fill('100,000')
     await button('Set …').click()
     await dialog().waitFor()
-    await counter.add('download', 's.zip', 5)
-    await confirm('Set to 1,000')
-    await done(/^Set to 1,000\.Undo$/)
-    await counter.add('download', 's.zip', 7)
+    await counter.add('download', file, 5)
+    await confirm('Set to 100,000')
+    await done(/^Set to 100,000\.Undo$/)
+    await counter.add('download', file, 7)
     // A question that is not answered leaves it.
     await button('Reset to zero …').click()
     await confirm('Cancel')
     await button('Undo').click()
-    await done(/^Undone: −?-?954\.$/)
-    await counter.reaches({ 'download s.zip': 53 })
-    await total('53')
+    await done(new RegExp(`^Undone: −?-?${whole(100_000 - before - 5)}\\.$`))
+    await reaches('download', file, before + 12)
+    await total(whole(before + 12))
     expect(await button('Undo').count()).toBe(0)
   })
 
@@ -285,7 +298,7 @@ describe('Setting', () => {
     await counter.add('download', 'l.zip', 1)
     await button('Undo').click()
     await done(/^Undone/)
-    await counter.reaches({ 'download l.zip': 42 })
+    await reaches('download', 'l.zip', 42)
     expect([...lost]).toEqual(['PUT', 'POST'])
   })
 
@@ -311,7 +324,7 @@ describe('Setting', () => {
     expect(await audit(page)).toEqual([])
     await button('Undo').click()
     await done(/^Undone/)
-    await counter.reaches({ 'download n.zip': 41 })
+    await reaches('download', 'n.zip', 41)
   })
 
   it('can be undone until the next change, or until the page is left', async () => {
@@ -338,22 +351,21 @@ describe('Setting', () => {
 
 describe('Deleting', () => {
   it('a page that is counted meanwhile takes what was counted before, and says so in the same period', async () => {
-    await count('/d/a', [3, 2, 1])
-    await count('/d/b', [1, 1, 1])
-    await open('page_view', '/d/a', '&period=today')
+    await counter.add('reader', '/jobs', 1)
+    const [[views, visitors] = [], other] = await countsOf('/jobs', '/faq')
+    await open('page_view', '/jobs', '&period=today')
     await button('Delete …').click()
     await dialog().waitFor()
-    expect(await dialog().innerText()).toMatch(/count of 3[\s\S]*Visitors \(2\) and Readers \(1\) too/)
-    await count('/d/a', [4, 0, 0])
+    expect(await dialog().innerText()).toMatch(
+      new RegExp(`count of ${whole(views!)}[^]*Visitors \\(${whole(visitors!)}\\) and Readers \\(1\\) too`),
+    )
+    await count('/jobs', [4, 0, 0])
     await confirm('Delete')
     await page.waitForSelector('main[data-page=overview]')
     expect(page.url()).toMatch(/type=page_view&period=today$/)
-    await done(/^Deleted \/d\/a\.$/)
-    await count('/d/a', [1, 0, 0])
-    expect(await countsOf('/d/a', '/d/b')).toEqual([
-      [1, 0, 0],
-      [1, 1, 1],
-    ])
+    await done(/^Deleted \/jobs\.$/)
+    await count('/jobs', [1, 0, 0])
+    expect(await countsOf('/jobs', '/faq')).toEqual([[1, 0, 0], other])
     await page.reload()
     await page.waitForSelector('main[data-page=overview]')
     expect(await page.textContent('#done')).toBe('')
