@@ -1,4 +1,5 @@
 import type { BrowserContext, Page, Request } from 'playwright-core'
+import { Temporal } from 'temporal-polyfill'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chromiumOfFile } from './chromium.ts'
 import { zoneByDay } from './local-days.ts'
@@ -13,24 +14,13 @@ import {
   type Violations,
   watchedPage,
 } from './open-dashboard.ts'
-import { counterOfFile, startCounter } from './shipped-worker.ts'
+import { rankingOf, sampleCounter, sumOf } from './sample-counter.ts'
+import { startCounter } from './shipped-worker.ts'
 
 const HOUR_MS = 3_600_000
 
 const browser = chromiumOfFile()
-const counter = counterOfFile({
-  COUNTERS: {
-    page_view: {
-      record_type: 1,
-      public: true,
-      allowed_origins: ['*'],
-      title: 'Page views',
-      unit: 'views',
-      url: 'https://example.com',
-    },
-    download: { record_type: 2, public: true, title: 'Downloads', unit: 'downloads' },
-  },
-})
+const counter = sampleCounter()
 const session = sessionOfFile(browser, counter)
 let context: BrowserContext
 let page: Page
@@ -47,73 +37,85 @@ async function close(): Promise<void> {
   expect(violations).toEqual({ foreign: [], messages: [] })
 }
 
-const keys = () => page.locator('#top tr th a:first-child').allTextContents()
+const whole = (count: number) => count.toLocaleString('en-GB')
+const digits = (text: string | null) => Number(text!.replaceAll(/\D/g, ''))
+/** What the first tile shows, once it does. */
+async function viewsToday(): Promise<number> {
+  await shows(page, '#figure-today', /\d/)
+  return digits(await page.textContent('#figure-today'))
+}
+/** The beginning of a day. */
+const midnight = (daysBack: number) => {
+  const date = Temporal.Now.plainDateISO(zoneByDay()).subtract({ days: daysBack })
+  return new Date(date.toZonedDateTime(zoneByDay()).epochMilliseconds)
+}
+const keys = () => page.locator('#top .whole').allTextContents()
 const choose = (name: string) => page.getByRole('group', { name: 'Period' }).getByRole('button', { name }).click()
 
 describe('the page of a type', () => {
   beforeEach(() => open(zoneByDay()))
-  afterEach(async () => {
-    await close()
-    await counter.clear()
-  })
+  afterEach(close)
 
   it('keeps focus and selected text when numbers change, and announces what was asked for', async () => {
-    for (const [key, by] of [
-      ['/a', 5],
-      ['/b', 3],
-    ] as const)
-      await counter.add('page_view', key, by)
-    await counter.rollUp(new Date())
     await page.goto(counter.url)
-    await expect.poll(keys).toEqual(['/a', '/b'])
-    const second = page.getByRole('link', { name: '/b', exact: true })
-    const element = await second.elementHandle()
-    await second.focus()
-    await counter.add('page_view', '/b', 9)
+    await expect.poll(async () => (await keys()).length).toBe(10)
+    const [first, second, ...rest] = (await keys()) as [string, string, ...string[]]
+    const [today, week] = await Promise.all(
+      ['#figure-today', '#figure-7d'].map(async (id) => digits(await page.textContent(id))),
+    )
+    const link = page.getByRole('link', { name: second, exact: true })
+    const element = await link.elementHandle()
+    await link.focus()
+    await counter.add('page_view', second, 100_000)
     await counter.rollUp(new Date())
     // Comes back to the page, as from another tab.
     await comeBack(page)
-    await pollHurried(page, keys).toEqual(['/b', '/a'])
+    await pollHurried(page, keys).toEqual([second, first, ...rest])
     expect(await element!.evaluate((link) => link === document.activeElement && link.isConnected)).toBe(true)
 
     await page.evaluate(() => getSelection()!.selectAllChildren(document.querySelector('#top tr:nth-child(2) a')!))
-    await counter.add('page_view', '/a', 90)
+    await counter.add('page_view', first, 200_000)
     await counter.rollUp(new Date())
     await comeBack(page)
-    await shows(page, '#figure-today', /^107$/)
-    expect(await page.evaluate(() => String(getSelection()))).toBe('/a')
-    expect(await keys()).toEqual(['/b', '/a'])
+    await shows(page, '#figure-today', whole(today! + 300_000))
+    expect(await page.evaluate(() => String(getSelection()))).toBe(first)
+    expect(await keys()).toEqual([second, first, ...rest])
 
     await choose('7 days')
-    await shows(page, '#announcement', /: 107 views$/)
-    await expect.poll(keys).toEqual(['/a', '/b'])
+    await shows(page, '#announcement', `: ${whole(week! + 300_000)} views`)
+    await expect.poll(async () => (await keys()).slice(0, 2)).toEqual([first, second])
   })
 
   it('lists more on demand, with the focus on the first new row', async () => {
-    const increments = Array.from({ length: 34 }, (_, i) => ({ type: 'page_view', key: `/row/${i}`, by: 1_000 - i }))
-    await counter.api('POST', '/v1/increments', { increments })
-    await counter.rollUp(new Date())
-    await page.goto(counter.url)
+    const ranked = (await rankingOf(counter, 'page_view', { from: midnight(29) })).filter(({ key }) =>
+      key.startsWith('/docs/'),
+    )
+    await page.goto(`${counter.url}/?find=/docs/`)
     await expect.poll(() => page.locator('#top tr').count()).toBe(10)
     const more = page.getByRole('button', { name: 'Show more' })
     await more.click()
     await expect.poll(() => page.locator('#top tr').count()).toBe(30)
-    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('/row/10')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe(ranked[10]!.key)
     // Other units and counts of the chart leave the list as it is.
     await page.getByLabel('Units of the chart').selectOption('week')
     await expect.poll(() => page.getAttribute('#history', 'aria-label')).toContain('by week')
     expect(await page.locator('#top tr').count()).toBe(30)
-    await more.click()
-    await expect.poll(() => page.locator('#top tr').count()).toBe(34)
+    for (const rows of [50, 70, 80]) {
+      await more.click()
+      await expect.poll(() => page.locator('#top tr').count()).toBe(rows)
+    }
     expect(await more.isVisible()).toBe(false)
+    expect(await keys()).toEqual(ranked.map(({ key }) => key))
     // Each row leads to its counter, and to the page itself.
-    const out = page.getByRole('link', { name: 'Open the page /row/33' })
-    expect(await out.getAttribute('href')).toBe('https://example.com/row/33')
-    await page.getByRole('link', { name: '/row/33', exact: true }).click()
+    const { key } = ranked[33]!
+    const out = page.getByRole('link', { name: `Open the page ${key}` })
+    expect(await out.getAttribute('href')).toBe(`https://example.com${key}`)
+    await page.getByRole('link', { name: key, exact: true }).click()
     await page.waitForSelector('main[data-page=counter]')
-    expect(await page.textContent('h1')).toBe('/row/33')
+    expect(await page.textContent('h1')).toBe(key)
 
     await page.goBack()
+    await settledNumbers(page)
     await page.getByLabel('Filter').fill('/nothing')
     await page.getByLabel('Filter').press('Enter')
     await shows(page, '#top-message', /^Nothing found in this period/)
@@ -123,41 +125,26 @@ describe('the page of a type', () => {
   it('has its roll-up in the menu, where it rolls up', async () => {
     await page.goto(counter.url)
     await shows(page, '#pending', /^0$/)
-    await counter.add('page_view', '/live', 5)
+    const today = await viewsToday()
+    await counter.add('page_view', '/pricing', 5)
     await openMenu(page)
     await shows(page, '#pending', /^1$/)
     await page.getByRole('button', { name: 'Roll up now' }).click()
     await shows(page, '#live-message', /^Rolled up 5\.$/)
     await shows(page, '#pending', /^0$/)
     await shows(page, '#lag', /^caught up/)
-    await shows(page, '#figure-today', /^5$/)
+    await shows(page, '#figure-today', whole(today + 5))
     await page.keyboard.press('Escape')
     expect(await page.locator('#pending').isVisible()).toBe(false)
   })
 
-  it('speaks up when something is wrong, until it is over', async () => {
-    await counter.add('page_view', '/late', 1)
-    await counter.rollUp(new Date(Date.now() - HOUR_MS))
-    await page.goto(counter.url)
-    await shows(page, '#problems', /roll-up/i)
-    expect(await page.locator('#problems').isVisible()).toBe(true)
-    expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
-    await openMenu(page)
-    await page.getByRole('button', { name: 'Roll up now' }).click()
-    await shows(page, '#problems', /^$/)
-    expect(await page.locator('#problems').isVisible()).toBe(false)
-    await shows(page, '#state-text', /^Live/)
-  })
-
   it('says when it is offline, keeps its numbers, and goes on when it is back', async () => {
-    await counter.add('page_view', '/kept', 5)
-    await counter.rollUp(new Date())
     await page.goto(counter.url)
-    await shows(page, '#figure-today', /^5$/)
+    const today = await viewsToday()
     await context.setOffline(true)
     await choose('7 days')
     await shows(page, '#history-message', /^You are offline\./)
-    expect(await page.textContent('#figure-today')).toBe('5')
+    expect(await page.textContent('#figure-today')).toBe(whole(today))
     await context.setOffline(false)
     await shows(page, '#history-message', /^$/)
     await settledNumbers(page)
@@ -167,8 +154,6 @@ describe('the page of a type', () => {
   })
 
   it('says in the place of the numbers what is wrong and what happens next, not what the API says', async () => {
-    await counter.add('page_view', '/there', 5)
-    await counter.rollUp(new Date())
     const later = ' This page updates as soon as it can.'
     await page.route('**/numbers?*', (route) => route.abort())
     await page.goto(`${counter.url}/?from=2026-01-01&to=2026-01-07`)
@@ -186,13 +171,37 @@ describe('the page of a type', () => {
     await shows(page, '#history-message', 'This type is not counted any more. Choose another one above.')
     await page.unroute('**/numbers?*')
     await choose('7 days')
-    await shows(page, '#history-sum', /^5 views$/)
+    await shows(page, '#history-sum', / views$/)
 
     await context.clearCookies()
     await choose('Today')
     await shows(page, '#history-message', 'Sign in again.')
     expect(await page.getByRole('link', { name: 'Sign in again.' }).count()).toBe(1)
     violations.messages = violations.messages.filter((line) => !/ERR_FAILED|40[14]/.test(line))
+  })
+
+  it('shows the figures, the chart and the keys of each prefix', async () => {
+    const ranked = await rankingOf(counter, 'page_view', { from: midnight(29) })
+    const docs = ranked.filter(({ key }) => key.startsWith('/docs/'))
+    const all = await rankingOf(counter, 'page_view', 'totals')
+    await page.goto(counter.url)
+    await shows(page, '#history-sum', `${whole(sumOf(ranked))} views`)
+    const prefixes = page.getByRole('group', { name: 'Keys' }).getByRole('button')
+    expect(await prefixes.allTextContents()).toEqual(['All', '/blog/', '/docs/'])
+    await prefixes.nth(2).click()
+    await shows(page, '#history-sum', `${whole(sumOf(docs))} views`)
+    await settledNumbers(page)
+    expect(await page.textContent('#figure-30d')).toBe(whole(sumOf(docs)))
+    expect(await page.textContent('#figure-all')).toBe(whole(sumOf(all.filter(({ key }) => key.startsWith('/docs/')))))
+    expect(await keys()).toEqual(docs.slice(0, 10).map(({ key }) => key))
+    const pressed = () => prefixes.evaluateAll((all) => all.map((button) => button.getAttribute('aria-pressed')))
+    expect(await pressed()).toEqual(['false', 'false', 'true'])
+    expect(new URL(page.url()).searchParams.get('find')).toBe('/docs/')
+    await page.reload()
+    await shows(page, '#history-sum', `${whole(sumOf(docs))} views`)
+    await prefixes.first().click()
+    await shows(page, '#history-sum', `${whole(sumOf(ranked))} views`)
+    expect(await pressed()).toEqual(['true', 'false', 'false'])
   })
 })
 
@@ -211,20 +220,16 @@ async function comeBack(page: Page): Promise<void> {
 }
 
 describe('a page that stays open', () => {
-  afterEach(async () => {
-    await close()
-    await counter.clear()
-  })
+  afterEach(close)
 
   it('asks at most 6 times a minute, less while nothing changes, and never while it is hidden', async () => {
     const change = async () => {
-      await counter.add('page_view', '/open', 1)
+      await counter.add('page_view', '/about', 1)
       await counter.rollUp(new Date())
     }
-    await change()
     await open(zoneByDay())
     await page.goto(counter.url)
-    await shows(page, '#figure-today', /^1$/)
+    const today = await viewsToday()
     await expect.poll(() => page.locator('#state').getAttribute('data-state')).toBe('well')
     const asked: string[] = []
     const unanswered = new Set<Request>()
@@ -266,9 +271,9 @@ describe('a page that stays open', () => {
     expect(later).toBeGreaterThanOrEqual(5)
     expect(later).toBeLessThanOrEqual(9)
     // Today's tile also follows after a quiet time, in every period.
-    for (const [period, today] of [
-      ['12 months', '10'],
-      ['Yesterday', '11'],
+    for (const [period, more] of [
+      ['12 months', 9],
+      ['Yesterday', 10],
     ] as const) {
       await choose('Other days')
       await choose(period)
@@ -277,7 +282,7 @@ describe('a page that stays open', () => {
       await change()
       const [requests] = await inMinutes(1)
       expect(requests).toBeLessThanOrEqual(6)
-      expect(await page.textContent('#figure-today')).toBe(today)
+      expect(await page.textContent('#figure-today')).toBe(whole(today + more))
     }
     asked.length = 0
     await setHidden(page, true)
@@ -286,39 +291,23 @@ describe('a page that stays open', () => {
     expect(asked).toEqual(['/healthz'])
     await change()
     await setHidden(page, false)
-    await shows(page, '#figure-today', /^12$/)
+    await shows(page, '#figure-today', whole(today + 11))
   })
 })
 
-it('a type with prefixes shows the figures, the chart and the keys of each', async () => {
-  const own = await startCounter({
-    COUNTERS: { view: { record_type: 1, unit: 'views', prefixes: ['blog.example/', 'shop.example/'] } },
-  })
+it('the page speaks up when something is wrong, until it is over', async () => {
+  const own = await startCounter()
   ;({ context, violations } = await watchedPage(browser, own, { timezoneId: 'UTC' }))
-  for (const [key, by] of [
-    ['blog.example/', 3],
-    ['blog.example/a', 4],
-    ['shop.example/', 50],
-  ] as const) {
-    await own.add('view', key, by)
-  }
-  await own.api('POST', '/v1/rollup')
+  await own.add('page_view', '/late', 1)
+  await own.rollUp(new Date(Date.now() - HOUR_MS))
   page = await signedIn(context, own)
-  await shows(page, '#history-sum', /^57 views$/)
-  const prefixes = page.getByRole('group', { name: 'Keys' }).getByRole('button')
-  expect(await prefixes.allTextContents()).toEqual(['All', 'blog.example/', 'shop.example/'])
-  await prefixes.nth(1).click()
-  await shows(page, '#history-sum', /^7 views$/)
-  await settledNumbers(page)
-  expect([await page.textContent('#figure-today'), await page.textContent('#figure-all')]).toEqual(['7', '7'])
-  expect(await keys()).toEqual(['blog.example/a', 'blog.example/'])
-  const pressed = () => prefixes.evaluateAll((all) => all.map((button) => button.getAttribute('aria-pressed')))
-  expect(await pressed()).toEqual(['false', 'true', 'false'])
-  expect(new URL(page.url()).searchParams.get('find')).toBe('blog.example/')
-  await page.reload()
-  await shows(page, '#history-sum', /^7 views$/)
-  await prefixes.first().click()
-  await shows(page, '#history-sum', /^57 views$/)
-  expect(await pressed()).toEqual(['true', 'false', 'false'])
-  expect(violations).toEqual({ foreign: [], messages: [] })
+  await shows(page, '#problems', /roll-up/i)
+  expect(await page.locator('#problems').isVisible()).toBe(true)
+  expect(await page.locator('#state').getAttribute('data-state')).toBe('problem')
+  await openMenu(page)
+  await page.getByRole('button', { name: 'Roll up now' }).click()
+  await shows(page, '#problems', /^$/)
+  expect(await page.locator('#problems').isVisible()).toBe(false)
+  await shows(page, '#state-text', /^Live/)
+  await close()
 })
