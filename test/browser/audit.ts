@@ -13,8 +13,8 @@ const COLOR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in
 
 /** In CSS pixels: a narrow phone (WCAG 1.4.10) and a laptop. */
 const [NARROW, WIDE] = [320, 1280]
-/** In CSS pixels. Nothing may scroll sideways at any of them. */
-const WIDTHS = [320, 390, 768, 1280, 1920]
+/** In CSS pixels; 640 is a laptop at 200 %. Nothing may scroll sideways at any of them. */
+const WIDTHS = [320, 390, 640, 768, 1280, 1920]
 
 /** A context for pages to audit. */
 export function auditedContext(browser: Chromium, storageState?: Session): Promise<BrowserContext> {
