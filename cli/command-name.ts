@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 
-const isPackage = basename(process.argv[1] ?? '').startsWith('slotted-counter')
+/** Whether the package's command runs, in an application's folder, and not a script of the repository. */
+export const IN_PACKAGE = basename(process.argv[1] ?? '').startsWith('slotted-counter')
 
 /**
  * How a command is called here: `npm run verify --` in the repository, `npx slotted-counter verify` with the package.
@@ -8,5 +9,5 @@ const isPackage = basename(process.argv[1] ?? '').startsWith('slotted-counter')
  * @param flags options of npm: `-s ` keeps standard output clean
  */
 export function commandName(name: string, flags = ''): string {
-  return isPackage ? `npx slotted-counter ${name}` : `npm run ${flags}${name} --`
+  return IN_PACKAGE ? `npx slotted-counter ${name}` : `npm run ${flags}${name} --`
 }

@@ -4,6 +4,8 @@ import { VERSION } from '../src/version.ts'
 
 const COMMANDS: Record<string, [summary: string, run: () => Promise<unknown>]> = {
   migrate: ['bring the tables of a database up to this version', () => import('./migrate/migrate.ts')],
+  init: ['write a Worker that counts into a new folder', () => import('./init/init.ts')],
+  dev: ['run the Worker of this folder with a real local database', () => import('../local/start.ts')],
   check: ['name every mistake in wrangler.toml, with its line', () => import('./check/check.ts')],
   assets: ['write the files that browsers load into your static assets', () => import('./assets/assets.ts')],
   token: ['make a named API token', () => import('./token/token.ts')],

@@ -1,17 +1,18 @@
-// `npm start`: runs everything on this machine, with a real database, until Ctrl-C.
+// `npm start`, and `slotted-counter dev` in an application: runs everything on this machine, with a real database, until Ctrl-C.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { program } from 'commander'
 import { unstable_readConfig } from 'wrangler'
 import { wrongSettings } from '../cli/check/wrong-settings.ts'
+import { commandName, IN_PACKAGE } from '../cli/command-name.ts'
 import { STATE_DIRECTORY } from '../cli/state-directory.ts'
 import { readConfig } from '../src/config/config.ts'
 import { type StopCron, startCron } from './cron.ts'
 import { type LocalDatabase, startLocalDatabase } from './database/local-database.ts'
-import { type DemoSite, startDemoSite } from './demo-site.ts'
+import type { DemoSite } from './demo-site.ts'
 import { isFree } from './processes/free-port.ts'
 import { endLeftover, type ServerProcess } from './processes/server-process.ts'
-import { PROJECT } from './project-root.ts'
 import { lockStateDirectory } from './state-directory-lock.ts'
 import { startWorker } from './worker/wrangler-dev.ts'
 
@@ -22,26 +23,32 @@ const DEMO_PORT = 8788
 /** Milliseconds within which a second signal counts as the same keystroke. */
 const ONE_KEYSTROKE_MS = 1_000
 
+/** What starts this. The demo site is not in the package. */
+const COMMAND = IN_PACKAGE ? commandName('dev') : 'npm start'
+const SETTINGS = 'wrangler.toml'
+
 program
-  .name('npm start --')
+  .name(IN_PACKAGE ? COMMAND : `${COMMAND} --`)
   .description(
-    'Runs the database, the PlanetScale endpoint, the Worker, its cron and a demo site on this machine, until Ctrl-C.',
+    `Runs the database, the PlanetScale endpoint, the Worker${IN_PACKAGE ? ' and its cron' : ', its cron and a demo site'} on this machine, until Ctrl-C.`,
   )
   .option('--database-only', 'run only the database and the endpoint, for `npx wrangler dev`')
+  .option('--mounted', 'the counter is mounted in a Worker with other variables and cron triggers')
   .addHelpText(
     'after',
     `
 Environment:
   PORT       port of the Worker on 127.0.0.1 (default 8787)
-  DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or a free one if that is in use)
-  STATE_DIR  folder for the database and all other data (default .local)
+${IN_PACKAGE ? '' : '  DEMO_PORT  port of the demo site on 127.0.0.1 (default 8788, or a free one if that is in use)\n'}  STATE_DIR  folder for the database and all other data (default .local)
   API_TOKEN  the Worker's API token (default "local")
   API_TOKENS named tokens, a line for each (default none)
   MYSQL_URL  a MySQL or MariaDB server to use instead of a private one: mysql://USER:PASSWORD@HOST:PORT[/DATABASE]`,
   )
   .parse()
 
-const { databaseOnly = false } = program.opts<{ databaseOnly?: boolean }>()
+const { databaseOnly = false, mounted } = program.opts<{ databaseOnly?: boolean; mounted?: boolean }>()
+// The environment takes precedence.
+if (IN_PACKAGE && existsSync('.dev.vars')) process.loadEnvFile('.dev.vars')
 const port = Number(process.env.PORT || 8787)
 const demoPort = process.env.DEMO_PORT ? Number(process.env.DEMO_PORT) : undefined
 const apiToken = process.env.API_TOKEN || 'local'
@@ -121,12 +128,12 @@ if (process.env.npm_lifecycle_event !== undefined) {
 }
 
 async function start(): Promise<void> {
-  const wrong = databaseOnly ? [] : wrongSettings(join(PROJECT, 'wrangler.toml'))
+  const wrong = databaseOnly ? [] : wrongSettings(SETTINGS, mounted)
   if (wrong.length > 0) throw new Error(`These settings are wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}`)
-  unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url)
+  unlock = await lockStateDirectory(STATE_DIRECTORY, databaseOnly ? 'the local endpoint' : url, COMMAND)
   if (await endLeftover(STATE_DIRECTORY, 'worker')) say('Stopped a Worker that an earlier start left running.')
   if (!databaseOnly && !(await isFree(port))) {
-    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} npm start`)
+    throw new Error(`Port ${port} is in use by another program. Choose another one: PORT=${port + 2} ${COMMAND}`)
   }
   if (!databaseOnly && demoPort !== undefined && !(await isFree(demoPort))) {
     throw new Error(`Port ${demoPort} is in use by another program. Choose another one for the demo site: DEMO_PORT=…`)
@@ -139,7 +146,7 @@ async function start(): Promise<void> {
   })
   if (databaseOnly) return
   if (stopping) return
-  demo = await startDemo()
+  if (!IN_PACKAGE) demo = await startDemo()
   say('Starting the Worker …')
   const log = (line: string) => console.log(line)
   worker = await startWorker({
@@ -148,20 +155,21 @@ async function start(): Promise<void> {
     databaseUrl: database.databaseUrl,
     apiToken,
     apiTokens: process.env.API_TOKENS ?? '',
-    files: `${demo.url}/files/`,
+    files: demo === undefined ? null : `${demo.url}/files/`,
     log,
   })
   void worker.ended.then((code) => {
     if (!stopping) say(`The Worker ended unexpectedly, with exit code ${code}.`)
     return stop(1)
   })
-  const { triggers, vars } = unstable_readConfig({ config: join(PROJECT, 'wrangler.toml') })
+  const { triggers, vars } = unstable_readConfig({ config: SETTINGS })
   origins = [...new Set([...readConfig(vars).config.types.values()].flatMap((type) => type.allowedOrigins))]
   stopCron = startCron(url, triggers.crons ?? [], say)
 }
 
 /** Starts the demo site on DEMO_PORT if that is set, else on its usual port, or on a free one if that is in use. */
 async function startDemo(): Promise<DemoSite> {
+  const { startDemoSite } = await import('./demo-site.ts')
   const startAt = (port: number) => startDemoSite({ counter: url, port })
   try {
     // By trying: between a look and the start, another `npm start` may take the port.
@@ -198,11 +206,27 @@ Put this into .dev.vars, then run: npx wrangler dev
 
 Ctrl-C stops it.`
   }
-  return `${running}
-  Worker     ${url}, roll-up every minute, API token "${apiToken}"
+  const worker = `${running}
+  Worker     ${url}, roll-up every minute, API token "${apiToken}"`
+  const dashboard = `  dashboard  ${url}/ (sign in with the API token: ${apiToken})`
+  const sites = `  sites      every page may count here; once deployed, those of wrangler.toml: ${origins.join(', ') || 'none'}`
+  const logFollows = "The Worker's log follows. Ctrl-C stops everything."
+  if (mounted) return `${worker}\n\n${logFollows}`
+  if (IN_PACKAGE) {
+    return `${worker}
+${dashboard}
+${sites}
+
+Every page on this machine that has this line is counted:
+
+  <script defer src="${url}/slotted.js" data-local></script>
+
+${logFollows}`
+  }
+  return `${worker}
   demo site  ${demo!.url}, whose pages it counts
-  dashboard  ${url}/ (sign in with the API token: ${apiToken})
-  sites      every page may count here; once deployed, those of wrangler.toml: ${origins.join(', ') || 'none'}
+${dashboard}
+${sites}
   limits     no rate limits for requests from this machine; budgets of new keys as in wrangler.toml
 
 To see a chart of real numbers, replay an access log (--dated counts its requests on their own days instead of today):
@@ -219,7 +243,7 @@ Roll up now instead of at the full minute, and see the status:
   curl -X POST ${url}/v1/rollup ${auth}
   curl ${url}/v1/status ${auth}
 
-The Worker's log follows. Ctrl-C stops everything.`
+${logFollows}`
 }
 
 starting = start().finally(() => {

@@ -12,10 +12,11 @@ const WAIT_MS = 500
  * it.
  *
  * @param url where this process answers, for the message of a second start
+ * @param command what starts it, for the same message
  * @returns releases the lock
  * @throws {Error} if another start uses the directory; the message says which, and how to run a second one
  */
-export async function lockStateDirectory(directory: string, url: string): Promise<() => void> {
+export async function lockStateDirectory(directory: string, url: string, command: string): Promise<() => void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const owner = join(directory, 'owner.json')
   const lock = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: WAIT_MS })
@@ -24,17 +25,17 @@ export async function lockStateDirectory(directory: string, url: string): Promis
   } catch (error) {
     lock.close()
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-    throw new Error(await alreadyRunning(owner))
+    throw new Error(await alreadyRunning(owner, command))
   }
   await writeFile(owner, JSON.stringify({ pid: process.pid, url }))
   return () => lock.close()
 }
 
-async function alreadyRunning(owner: string): Promise<string> {
+async function alreadyRunning(owner: string, command: string): Promise<string> {
   const { pid, url } = JSON.parse(await readFile(owner, 'utf8')) as { pid: number; url: string }
   return (
     `It is running already, as process ${pid}, at ${url}.\n` +
     `Stop it with Ctrl-C in its terminal, or with: kill ${pid}\n` +
-    'To run a second one, give it its own port and state directory: PORT=8797 STATE_DIR=.local-2 npm start'
+    `To run a second one, give it its own port and state directory: PORT=8797 STATE_DIR=.local-2 ${command}`
   )
 }

@@ -10,7 +10,11 @@ const { dependencies, peerDependencies } = JSON.parse(await readFile(join(PROJEC
 
 await rm(outdir, { recursive: true, force: true })
 const { metafile } = await build({
-  entryPoints: [join(PROJECT, 'cli/slotted-counter.ts')],
+  entryPoints: {
+    'slotted-counter': join(PROJECT, 'cli/slotted-counter.ts'),
+    // A process of its own, beside each server that `slotted-counter dev` starts.
+    'stop-with-parent': join(PROJECT, 'local/processes/stop-with-parent.ts'),
+  },
   absWorkingDir: PROJECT,
   outdir,
   bundle: true,

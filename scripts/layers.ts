@@ -17,6 +17,7 @@ export const LAYERS: readonly Layer[] = [
   { rooms: 'scripts/assets scripts/client' },
   { rooms: 'scripts/reference' },
   { rooms: 'scripts/openapi' },
+  { rooms: 'cli/slotted-counter.ts' },
   { rooms: 'local' },
   { rooms: 'cli' },
   { rooms: 'src/browser', only: 'src/chart-shapes.ts src/visible-key.ts' },

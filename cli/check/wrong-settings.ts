@@ -6,7 +6,7 @@ import { readToml, type TomlFile, TomlSyntaxError } from './toml-lines.ts'
 import { unknownNames } from './unknown-names.ts'
 
 /** Secrets are not in the file, so right ones take their place. */
-const SECRETS = { DATABASE_URL: 'https://user:password@host.example', API_TOKEN: 'a-token-of-the-owner' }
+export const SECRETS = { DATABASE_URL: 'https://user:password@host.example', API_TOKEN: 'a-token-of-the-owner' }
 
 /** What wrangler.toml names, as far as settings depend on it. */
 interface Deployment {

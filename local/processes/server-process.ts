@@ -1,12 +1,15 @@
 import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
 /** Milliseconds that a process may take to end after SIGKILL. */
 const KILL_MS = 5_000
 const MAX_TABLE_BYTES = 64 * 1024 * 1024
+
+/** Compiled in the package. */
+const STOP_WITH_PARENT = join(import.meta.dirname, `stop-with-parent${extname(import.meta.filename)}`)
 
 /** How to start a process. */
 export interface ProcessOptions {
@@ -59,7 +62,7 @@ export class ServerProcess {
   /** @throws {Error} if the command cannot be run */
   static async start(options: ProcessOptions): Promise<ServerProcess> {
     const { name, command, args, records, marker, output, graceMs, env } = options
-    const runner = fork(join(import.meta.dirname, 'stop-with-parent.ts'), [String(graceMs), command, ...args], {
+    const runner = fork(STOP_WITH_PARENT, [String(graceMs), command, ...args], {
       detached: true,
       stdio: ['ignore', output, output, 'ipc'],
       ...(env && { env }),

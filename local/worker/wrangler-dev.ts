@@ -1,12 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { experimental_readRawConfig } from 'wrangler'
 import { freePort } from '../processes/free-port.ts'
 import { ServerProcess } from '../processes/server-process.ts'
-import { PROJECT } from '../project-root.ts'
 import { localCounters } from './local-counters.ts'
 
 const START_MS = 90_000
+/** The folder of wrangler.toml: this repository, or an application that uses the package. */
+const PROJECT = process.cwd()
 
 /** How to start the Worker. */
 export interface WorkerOptions {
@@ -16,8 +18,8 @@ export interface WorkerOptions {
   apiToken: string
   /** The other tokens: `API_TOKENS`. */
   apiTokens: string
-  /** The address of the demo site's files, with a slash at its end. */
-  files: string
+  /** The address of the demo site's files, with a slash at its end; `null`: there is no demo site. */
+  files: string | null
   /** Called for every line of wrangler's and the Worker's log. */
   log: (line: string) => void
 }
@@ -41,7 +43,7 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
     command: process.execPath,
     // Not through npx: killing npx leaves wrangler, workerd and esbuild behind.
     args: [
-      join(PROJECT, 'node_modules/wrangler/bin/wrangler.js'),
+      join(dirname(fileURLToPath(import.meta.resolve('wrangler/package.json'))), 'bin/wrangler.js'),
       'dev',
       `--config=${config}`,
       '--ip=127.0.0.1',
@@ -86,7 +88,8 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
   const began = Date.now()
   for (;;) {
     const health = await readHealth(url)
-    if (health?.status === 200) return worker
+    // A counter that is mounted below a path leaves this one to its application.
+    if (health !== null && health.status < 500) return worker
     const misconfigured = health?.body.includes('configuration_invalid')
     if (misconfigured || ended || Date.now() - began > START_MS) {
       await worker.stop()
@@ -104,9 +107,9 @@ export async function startWorker(options: WorkerOptions): Promise<ServerProcess
  * wrangler.toml for this machine. Without queues: local ones are in memory, so what they hold would be lost when wrangler stops.
  *
  * @param directory the folder that it will be in
- * @param files the address of the demo site's files
+ * @param files the address of the demo site's files; `null`: there is no demo site
  */
-function localConfig(directory: string, files: string): object {
+function localConfig(directory: string, files: string | null): object {
   const { rawConfig } = experimental_readRawConfig({ config: join(PROJECT, 'wrangler.toml') })
   const { queues, build, assets, vars, ...config } = rawConfig
   return {
@@ -121,7 +124,7 @@ function localConfig(directory: string, files: string): object {
       },
     }),
     ...(assets?.directory !== undefined && { assets: { ...assets, directory: resolve(PROJECT, assets.directory) } }),
-    vars: { ...vars, COUNTERS: localCounters(vars!.COUNTERS, files) },
+    vars: { ...vars, COUNTERS: localCounters(vars?.COUNTERS, files) },
   }
 }
 

@@ -7,6 +7,7 @@ import { freePort } from '../../local/processes/free-port.ts'
 import { ServerProcess } from '../../local/processes/server-process.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { takeDatabase } from '../harness/taken-databases.ts'
+import { packPackage } from '../local/packed-package.ts'
 import { chromiumOfFile } from './chromium.ts'
 import { openMenu } from './open-dashboard.ts'
 
@@ -25,9 +26,7 @@ beforeAll(async () => {
   folder = join(inject('scratch'), 'examples')
   const directory = join(folder, 'installed')
   await mkdir(directory, { recursive: true })
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PROJECT })
-  // Before the JSON are lines of the scripts.
-  const packed = join(folder, /"filename": "([^"]+)"/.exec(stdout)![1]!)
+  const packed = await packPackage(folder)
   const file = join(directory, 'package.json')
   await cp(join(PROJECT, 'examples/blog/package.json'), file)
   const dependencies = await dependenciesOf(file)

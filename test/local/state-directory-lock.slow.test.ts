@@ -7,7 +7,7 @@ import { PROJECT, stateDirectory } from './npm-script.ts'
 const START = `
   import { lockStateDirectory } from ${JSON.stringify(join(PROJECT, 'local/state-directory-lock.ts'))}
   try {
-    const unlock = await lockStateDirectory(process.argv[1], 'http://127.0.0.1:1')
+    const unlock = await lockStateDirectory(process.argv[1], 'http://127.0.0.1:1', 'npm start')
     process.stdin.resume().on('end', unlock)
     console.log('locked')
   } catch (error) {

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { workerFiles } from '../../cli/init/worker-files.ts'
 import { PROJECT } from '../../local/project-root.ts'
 import { HIT_REASONS } from '../../src/hit-reasons.ts'
 import { PROBLEMS } from '../../src/openapi/problems.ts'
@@ -50,12 +51,15 @@ describe('the documents', () => {
     expect(listed).toEqual(causes)
   })
 
-  it('name npm scripts that exist', () => {
-    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  it('name npm scripts that exist, here or in a Worker that init writes', async () => {
+    const written = await workerFiles({ name: 'mine', sites: 'https://blog.example', downloads: '', plan: 'free' })
+    const scripts = [read('package.json'), written.get('package.json')!].flatMap((text) =>
+      Object.keys((JSON.parse(text) as { scripts: object }).scripts),
+    )
     const named = DOCUMENTS.flatMap((path) =>
       [...read(path).matchAll(/\bnpm run (?:-s )?([a-z][\w:-]*)/g)].map(([, script]) => ({ path, script: script! })),
     )
     expect(named.length).toBeGreaterThan(20)
-    expect(named.filter(({ script }) => !(script in scripts))).toEqual([])
+    expect(named.filter(({ script }) => !scripts.includes(script))).toEqual([])
   })
 })

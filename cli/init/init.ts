@@ -1,0 +1,45 @@
+// `slotted-counter init`: writes a Worker of one's own, which mounts the package.
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { program } from 'commander'
+import { commandName } from '../command-name.ts'
+import { type Answers, readAnswers, WrongAnswers } from './answers.ts'
+import { workerFiles } from './worker-files.ts'
+
+program
+  .name(commandName('init'))
+  .description('Writes a Worker that counts: its settings, its entry and a README. Asks for what no option says.')
+  .argument('<directory>', 'a new or empty folder')
+  .option('--name <name>', 'name of the Worker (default: that of the folder)')
+  .option('--sites <sites>', 'sites whose pages count, such as "https://blog.example, https://shop.example"')
+  .option('--downloads <url>', 'folder of your downloads, such as https://files.example.com/dist/ (default: none)')
+  .option('--plan <plan>', 'Workers plan of your Cloudflare account: free or paid (default: free)')
+  .parse()
+
+const [directory = ''] = program.args
+const found = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+  if (error.code === 'ENOENT') return []
+  return program.error(`${directory} cannot be used: ${error.message}`)
+})
+if (found.length > 0) program.error(`${directory} is not empty. Name a new folder.`)
+
+const terminal = process.stdin.isTTY ? createInterface({ input: process.stdin, output: process.stdout }) : null
+const defaults = { name: basename(resolve(directory)), plan: 'free' }
+try {
+  const ask = terminal && ((question: string) => terminal.question(question))
+  const files = await workerFiles(await readAnswers(program.opts<Partial<Answers>>(), defaults, ask))
+  for (const [path, text] of files) {
+    const file = join(directory, path)
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, text)
+  }
+  console.log(`Wrote ${[...files.keys()].join(', ')}. Next:
+
+  cd '${directory}' && npm install && npm run dev`)
+} catch (error) {
+  if (!(error instanceof WrongAnswers)) throw error
+  program.error(error.message)
+} finally {
+  terminal?.close()
+}

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { freePort } from '../../local/processes/free-port.ts'
+import { count, hit, PRIVATE } from './newcomer.ts'
+import { alive, NpmScript } from './npm-script.ts'
+import { packPackage } from './packed-package.ts'
+
+const run = promisify(execFile)
+// The project's Node, because wrangler refuses older ones.
+const env = { ...process.env, ...PRIVATE, PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+
+describe('From an empty folder, with the packed package and nothing else', { timeout: 300_000 }, () => {
+  let packed: string
+  let folder: string
+  const init = (...args: string[]) => {
+    return run('npm', ['exec', '--yes', `--package=${packed}`, '--', 'slotted-counter', 'init', ...args], {
+      cwd: dirname(packed),
+      env,
+    })
+  }
+  const script = (name: string, more: NodeJS.ProcessEnv = {}) =>
+    new NpmScript(['--prefix', folder, 'run', name], { ...env, ...more })
+
+  beforeAll(async () => {
+    const empty = join(inject('scratch'), 'own-worker')
+    await mkdir(empty)
+    packed = await packPackage(empty)
+    folder = join(empty, 'my-counter')
+  })
+
+  it('init writes a Worker that counts on a real local database, and that check and wrangler accept', async () => {
+    const began = performance.now()
+    expect((await init('my-counter', '--sites', 'https://blog.example')).stdout).toContain('npm run dev')
+    await expect(init('my-counter', '--sites', 'https://blog.example')).rejects.toThrow('my-counter is not empty')
+    // Until the package is on npm, it comes from the file.
+    await run('npm', ['install', '--no-audit', '--no-fund', packed], { cwd: folder, env })
+
+    const port = String(await freePort())
+    const url = `http://127.0.0.1:${port}`
+    const dev = script('dev', { PORT: port })
+    await dev.printed(/Ctrl-C stops everything/)
+    const answer = await hit(url)
+    expect(answer.headers.get('X-Hit')).toBe('counted')
+    console.log(`From init to the first counted hit: ${Math.round(performance.now() - began)} ms`)
+    expect(await count(url)).toMatchObject({ count: 1 })
+    expect((await fetch(`${url}/slotted.js`)).headers.get('Content-Type')).toContain('text/javascript')
+    const status = await fetch(`${url}/v1/status`, { headers: { Authorization: 'Bearer local' } })
+    expect(status.status).toBe(200)
+
+    const check = script('check')
+    expect(await check.outcome()).toMatchObject({ code: 0, output: expect.stringContaining('no mistakes') })
+    const { stdout } = await run('npx', ['wrangler', 'deploy', '--dry-run'], { cwd: folder, env })
+    expect(stdout).toContain('--dry-run: exiting now')
+
+    const processes = await dev.processes()
+    await dev.pressCtrlC()
+    await dev.ended
+    expect(dev.output).toContain('nothing is left running')
+    expect(await alive(processes)).toEqual([])
+  })
+
+  it('check and dev name a wrong setting, with its line', async () => {
+    const file = join(folder, 'wrangler.toml')
+    const right = await readFile(file, 'utf8')
+    await writeFile(file, right.replace('PLAN = "free"', 'PLAN = "pro"'))
+    const line = right.split('\n').indexOf('PLAN = "free"') + 1
+    for (const name of ['check', 'dev']) {
+      const said = expect.stringContaining(`wrangler.toml:${line}: PLAN must be "free" or "paid"`)
+      expect(await script(name).outcome()).toEqual({ code: 1, output: said })
+    }
+    await writeFile(file, right)
+  })
+})
